@@ -1,0 +1,1 @@
+"""Attack, check, anonymize, measure and publish rating data (lazy door)."""

@@ -1,0 +1,1 @@
+"""Methods that turn ratings into a release."""

@@ -1,0 +1,1 @@
+"""Attack, check and measure, joined into one verdict."""

@@ -1,0 +1,80 @@
+"""64-bit FNV-1a of an id's text, finalized by SplitMix64's mixer.
+
+Also the counter-based random numbers that every per-user draw stands on: the n-th number of a
+stream is a pure function of the stream's key and n, so any thread may compute it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["below", "fingerprint_bytes", "fingerprint_integers", "mix", "number", "uniform"]
+
+_FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+_FNV_PRIME = np.uint64(0x100000001B3)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_A = np.uint64(0xBF58476D1CE4E5B9)
+_B = np.uint64(0x94D049BB133111EB)
+
+
+@njit(cache=True, nogil=True)
+def mix(x: np.uint64) -> np.uint64:
+    """SplitMix64's finalizer: a bijection of 64 bits that looks random."""
+    x = np.uint64(x)
+    x = (x ^ (x >> np.uint64(30))) * _A
+    x = (x ^ (x >> np.uint64(27))) * _B
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def number(key: np.uint64, counter: np.uint64) -> np.uint64:
+    """Return the `counter`-th 64-bit number of the stream `key`."""
+    return mix(np.uint64(key) + (np.uint64(counter) + np.uint64(1)) * _GOLDEN)
+
+
+@njit(cache=True, nogil=True)
+def uniform(key: np.uint64, counter: np.uint64) -> float:
+    """Return the `counter`-th number of the stream as a float in [0, 1)."""
+    return float(number(key, counter) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, nogil=True)
+def below(key: np.uint64, counter: np.uint64, n: int) -> int:
+    """Return the `counter`-th integer of the stream in [0, n), n < 2**31.
+
+    The bias of the multiply-shift is below n / 2**32 per value: under 2**-20 for n < 4096 and
+    harmless for sampling; it is the same on every machine, which matters more here.
+    """
+    return int(((number(key, counter) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def fingerprint_bytes(text: NDArray[np.uint8]) -> np.uint64:
+    """Hash the UTF-8 bytes of one id."""
+    h = _FNV_OFFSET
+    for i in range(len(text)):
+        h = (h ^ np.uint64(text[i])) * _FNV_PRIME
+    return mix(h)
+
+
+@njit(cache=True, nogil=True)
+def fingerprint_integers(integers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Hash the decimal text of each non-negative integer, as `fingerprint_bytes` would."""
+    out = np.empty(len(integers), np.uint64)
+    digits = np.empty(20, np.uint8)
+    for i in range(len(integers)):
+        value = integers[i]
+        n = 0
+        while True:
+            digits[n] = 48 + value % 10
+            value //= 10
+            n += 1
+            if value == 0:
+                break
+        h = _FNV_OFFSET
+        for j in range(n - 1, -1, -1):
+            h = (h ^ np.uint64(digits[j])) * _FNV_PRIME
+        out[i] = mix(h)
+    return out

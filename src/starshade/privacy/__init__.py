@@ -1,0 +1,1 @@
+"""Whether the data satisfy a privacy model."""

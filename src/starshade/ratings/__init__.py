@@ -1,0 +1,1 @@
+"""What comes in: the `Ratings` table, its scale, readers, writers, store, synthetic data."""

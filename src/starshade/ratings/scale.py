@@ -1,0 +1,158 @@
+"""The scale that ratings are given on, and what a null is worth there (SPEC §0)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+
+__all__ = ["MAX_INFERRED_LEVELS", "Scale"]
+
+SLACK = 1e-9  # two ratings closer than this are one
+MAX_INFERRED_LEVELS = 255  # more distinct steps than this are read as a real scale
+_STEPS = (1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01)  # coarsest first
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A declared range of ratings, with steps or real-valued.
+
+    Parameters
+    ----------
+    minimum, maximum : float
+        Finite, ``minimum <= maximum``.
+    step : float or None
+        Distance of neighbouring ratings; it must divide the range. None: real-valued.
+
+    Raises
+    ------
+    ConfigError
+        Bounds that are not finite or out of order, a step that does not divide the range, or
+        more than 65,535 levels.
+
+    Examples
+    --------
+    >>> Scale.parse("0.5:5:0.5").levels[:3].tolist()
+    [0.5, 1.0, 1.5]
+    >>> Scale(-10, 10).cost_of_null
+    20.0
+    """
+
+    minimum: float
+    maximum: float
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("minimum", "maximum"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if not (math.isfinite(self.minimum) and math.isfinite(self.maximum)):
+            raise ConfigError("a scale's bounds must be finite numbers")
+        if self.minimum > self.maximum:
+            raise ConfigError(
+                f"scale {self.minimum:g}:{self.maximum:g}: the minimum is above the maximum",
+                advice="Write it as minimum:maximum:step, e.g. 1:5:1.",
+            )
+        if self.step is None:
+            return
+        object.__setattr__(self, "step", float(self.step))
+        if not (math.isfinite(self.step) and self.step > 0):
+            raise ConfigError(f"scale step {self.step:g}: must be above 0")
+        steps = self.width / self.step
+        if abs(steps - round(steps)) > 1e-6:
+            raise ConfigError(
+                f"scale {self}: the step does not divide the range",
+                advice="Leave the step out for a real-valued scale, e.g. -10:10.",
+            )
+        if round(steps) + 1 > 65_535:
+            raise ConfigError(
+                f"scale {self}: more than 65,535 levels",
+                advice="Leave the step out for a real-valued scale, e.g. -10:10.",
+            )
+
+    @property
+    def width(self) -> float:
+        """Maximum minus minimum."""
+        return self.maximum - self.minimum
+
+    @cached_property
+    def levels(self) -> NDArray[np.float64]:
+        """Every rating of a stepped scale in ascending order; ConfigError on a real one."""
+        if self.step is None:
+            raise ConfigError(f"scale {self} is real-valued: it has no levels")
+        count = round(self.width / self.step) + 1
+        # rounding takes off the float dust of 0.1 + 0.2
+        return np.round(self.minimum + self.step * np.arange(count), 9)
+
+    @property
+    def null_level(self) -> float:
+        """What null counts as where a definition says "null counts as 0" (SPEC §0)."""
+        if self.step is not None:
+            return round(self.minimum - self.step, 9)
+        # a constant real scale still needs null to lie below it
+        return self.minimum - (self.width / 20 if self.width else 1.0)
+
+    @property
+    def cost_of_null(self) -> float:
+        """R of SPEC §0: what a null against a rating costs, max(maximum, width)."""
+        return max(self.maximum, self.width)
+
+    def contains(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which values are ratings of this scale (within 1e-9); never a NaN."""
+        inside = (values >= self.minimum - SLACK) & (values <= self.maximum + SLACK)
+        if self.step is None:
+            return np.asarray(inside)
+        with np.errstate(invalid="ignore"):
+            position = (values - self.minimum) / self.step
+            on_step = np.abs(position - np.round(position)) * self.step <= SLACK
+        return np.asarray(inside & on_step)
+
+    @classmethod
+    def parse(cls, text: str) -> Scale:
+        """Read ``min:max:step`` or ``min:max`` (real-valued).
+
+        Raises
+        ------
+        ConfigError
+            The text is no scale.
+        """
+        parts = text.split(":")
+        try:
+            numbers = [float(part) for part in parts]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in (2, 3):
+            raise ConfigError(
+                f"scale {text!r}: expected min:max:step or min:max",
+                advice="Examples: 1:5:1, 0.5:5:0.5, -10:10.",
+            )
+        return cls(*numbers)
+
+    @classmethod
+    def infer(cls, distinct: NDArray[np.float64]) -> Scale:
+        """Find the scale of the distinct ratings seen: coarsest usual step, else real-valued.
+
+        Parameters
+        ----------
+        distinct : ndarray of float64, shape (n,)
+            Finite, at least one.
+        """
+        low, high = float(distinct.min()), float(distinct.max())
+        for step in _STEPS:
+            multiple = distinct / step
+            # judged in ratings, not in steps: 1e-9 is the slack of every comparison
+            on_step = np.abs(multiple - np.round(multiple)) * step <= SLACK
+            if on_step.all():
+                low, high = round(round(low / step) * step, 9), round(round(high / step) * step, 9)
+                if round((high - low) / step) + 1 <= MAX_INFERRED_LEVELS:
+                    return cls(low, high, step)
+                break
+        return cls(float(distinct.min()), float(distinct.max()))
+
+    def __str__(self) -> str:
+        bounds = f"{self.minimum:g}:{self.maximum:g}"
+        return bounds if self.step is None else f"{bounds}:{self.step:g}"

@@ -1,0 +1,1 @@
+"""What leaves the house: cells with multiplicity, manifest, atomic store, independent verifier."""

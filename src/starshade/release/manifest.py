@@ -1,0 +1,85 @@
+"""``release.json``: what a release says about itself (DESIGN §4).
+
+Nothing private has a field here: no seed, no path, no digest of the input, no original id, no
+date, and no figure about a single user.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from starshade._version import __version__
+from starshade.ratings.scale import Scale
+
+__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel"]
+
+FORMAT_VERSION = 1
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScaleModel(_Closed):
+    """The scale of the original ratings."""
+
+    minimum: float
+    maximum: float
+    step: float | None = None
+
+    @classmethod
+    def of(cls, scale: Scale) -> ScaleModel:
+        """Copy a `Scale`."""
+        return cls(minimum=scale.minimum, maximum=scale.maximum, step=scale.step)
+
+    def to_scale(self) -> Scale:
+        """Return the `Scale`."""
+        return Scale(self.minimum, self.maximum, self.step)
+
+
+class Claim(_Closed):
+    """One privacy model that the release satisfies, and what the verifier counted."""
+
+    model: str
+    parameters: dict[str, float | int | str] = Field(default_factory=dict)
+    #: what was counted on the written files, e.g. {"smallest_group": 5}; empty before saving
+    verified: dict[str, float | int] = Field(default_factory=dict)
+
+
+class Manifest(_Closed):
+    """Contents of ``release.json``."""
+
+    format: int = FORMAT_VERSION
+    starshade: str = __version__
+    method: str
+    #: the method's settings; no seed and no path
+    config: dict[str, Any] = Field(default_factory=dict)
+    layout: Literal["generalized", "record", "profile"] = "generalized"
+    audience: Literal["publish", "query"] = "publish"
+    lineage: str | None = None
+    scale: ScaleModel
+    #: step of the released levels (layout "profile")
+    profile_step: float | None = None
+    records: int = Field(ge=0)
+    items: int = Field(ge=0)
+    #: groups that the method formed, before identical ones became one class
+    groups: int = Field(ge=0)
+    classes: int = Field(ge=0)
+    #: users of the input that had no rating left on the released items
+    users_without_rating: int = Field(default=0, ge=0)
+    #: items of the input rated by fewer than k users and therefore left out
+    rare_items_dropped: int = Field(default=0, ge=0)
+    rare_items: Literal["drop", "keep"] = "drop"
+    attributes: Literal["none", "generalized", "exact"] = "none"
+    attribute_columns: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    #: share of cells that no original user rated; None where a method invents none by design
+    invented_cells: float | None = None
+    #: share of users whose class has a cell with one single member that is a rating
+    users_rating_disclosed: float = Field(default=0.0, ge=0, le=1)
+    #: share of users whose class has a cell without a null member
+    users_rating_exists: float = Field(default=0.0, ge=0, le=1)
+    #: file name -> sha256; filled by the store
+    files: dict[str, str] = Field(default_factory=dict)

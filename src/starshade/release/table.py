@@ -1,0 +1,130 @@
+"""`Release`: what leaves the house, and (in memory only) the private facts that never do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Cells
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from starshade.release.manifest import Manifest
+
+__all__ = ["Link", "Private", "Release"]
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """Which record each original user became.
+
+    Attributes
+    ----------
+    users : Vocabulary
+        Original ids of the released users, canonical order.
+    record : ndarray of int64, shape (n_users,)
+        Record number of each, 0…n−1; a permutation.
+    """
+
+    users: Vocabulary
+    record: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Private:
+    """Facts that only the owner may hold; they go to a receipt file, and only when asked.
+
+    Attributes
+    ----------
+    link : Link
+    seed : int
+    config : dict
+        Everything needed, with the input, to make the same release byte for byte.
+    source : str
+        Where the ratings came from.
+    digest : str
+        SHA-256 over the canonical input table.
+    original : Ratings or None
+        The very table that was anonymized (chosen items, users left); not written anywhere.
+        The verifier needs it to check every original cell against its generalized one.
+    """
+
+    link: Link
+    seed: int
+    config: dict[str, Any]
+    source: str = ""
+    digest: str = ""
+    original: Ratings | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A release, just made or read back.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        What ``release.json`` says.
+    classes : Cells
+        Released cells; layout "generalized": a row per class, sorted by content; "record": a
+        row per record; "profile": a row per group.
+    attributes : pyarrow.Table or None
+        Released personal attributes, one row per record; records of class 0 first.
+    item_names : tuple of str or None
+    private : Private or None
+        Present on a release just made; None once it has been read back.
+    """
+
+    manifest: Manifest
+    classes: Cells
+    attributes: pa.Table | None = None
+    item_names: tuple[str, ...] | None = None
+    private: Private | None = None
+
+    @property
+    def n_records(self) -> int:
+        """Released users."""
+        return self.classes.n_records
+
+    @property
+    def class_of_record(self) -> NDArray[np.int64]:
+        """The row of `classes` that each record belongs to, shape (n_records,)."""
+        return np.repeat(np.arange(self.classes.n_groups), self.classes.sizes)
+
+    def cells(self, items: NDArray[np.integer] | None = None) -> Cells:
+        """Return the released cells, of all items or of these indices."""
+        return self.classes if items is None else self.classes.keep_items(items)
+
+    def save(self, path: str | Path, *, private: str | Path | None = None) -> None:
+        """Write the release folder: all of it, verified, or nothing (DESIGN §4).
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist yet.
+        private : path, optional
+            Where the owner's receipt goes (mode 0600); never inside the release.
+
+        Raises
+        ------
+        OutputError
+            The folder exists, a place cannot be written to, or `private` lies inside it.
+        InternalError
+            What was written does not pass the independent verifier.
+        """
+        from starshade.release.store import write_release
+
+        write_release(self, Path(path), private=None if private is None else Path(private))
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.manifest.method}, {self.n_records:,} records in "
+            f"{self.classes.n_groups:,} classes x {self.classes.n_items:,} items)"
+        )

@@ -1,0 +1,75 @@
+"""Intervals for rates and means: every attack's figure carries one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Rate", "bootstrap", "wilson"]
+
+_Z95 = 1.959963984540054  # the normal's 97.5 % point
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its 95 % interval, all in [0, 1]."""
+
+    rate: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return ``{"rate", "low", "high"}``."""
+        return {"rate": self.rate, "low": self.low, "high": self.high}
+
+    def __str__(self) -> str:
+        return f"{self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+def wilson(successes: int, trials: int) -> Rate:
+    """Wilson's score interval (95 %) for a 0/1 outcome.
+
+    Parameters
+    ----------
+    successes, trials : int
+        ``0 <= successes <= trials``. No trials give rate NaN in [0, 1].
+
+    Examples
+    --------
+    >>> wilson(0, 10).high < 0.31
+    True
+    """
+    if trials == 0:
+        return Rate(math.nan, 0.0, 1.0)
+    p = successes / trials
+    shrink = 1 + _Z95**2 / trials
+    centre = (p + _Z95**2 / (2 * trials)) / shrink
+    half = _Z95 * math.sqrt(p * (1 - p) / trials + _Z95**2 / (4 * trials**2)) / shrink
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == trials else min(1.0, centre + half)
+    return Rate(p, low, high)
+
+
+def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> Rate:
+    """Percentile bootstrap interval (95 %) of the mean of fractional credits.
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (targets,)
+        Each in [0, 1]. No targets give rate NaN in [0, 1].
+    seed : int
+        The interval is the same for the same seed.
+    draws : int
+        Resamples.
+    """
+    n = len(shares)
+    if n == 0:
+        return Rate(math.nan, 0.0, 1.0)
+    values, counts = np.unique(shares, return_counts=True)
+    # resampling n credits = one multinomial draw over the distinct ones
+    picks = np.random.default_rng(seed).multinomial(n, counts / n, size=draws)
+    low, high = np.quantile(picks @ values / n, [0.025, 0.975])
+    return Rate(float(shares.mean()), float(low), float(high))
