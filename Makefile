@@ -1,0 +1,51 @@
+# Each target sets up what it needs in .venv; only Python >= 3.11 and make must be there.
+.DEFAULT_GOAL := help
+VENV := .venv
+BIN := $(VENV)/bin
+# the first interpreter on the path that is new enough
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+DEMO_OUT ?= demo-out
+TESTS ?=
+
+.PHONY: help demo test check bench format clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
+
+demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, utility
+	@rm -rf "$(DEMO_OUT)"
+	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
+
+test: $(VENV)/.dev  ## the whole test suite
+	@$(BIN)/python -m pytest $(TESTS)
+
+check: $(VENV)/.dev  ## lint, format, types, import floors
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/house
+
+bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmarks/README.md)
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.dev  ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(VENV) with the developers' tools (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.core
