@@ -1,0 +1,227 @@
+"""Files and folders that appear whole or not at all.
+
+Work goes to a temporary sibling (``.tmp-…``, folders 0700), is flushed to the disk, and takes its
+name in one rename. An error or Ctrl-C removes the sibling; a process that was killed leaves at
+most the sibling, which the next writer of the same target sweeps away: a living writer holds a
+lock on its sibling, so a sibling that can be locked belongs to nobody.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from starshade.errors import OutputError, StarshadeError
+
+__all__ = ["atomic_file", "atomic_folder", "output_error"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, needs: int | None = None) -> Iterator[Path]:
+    """Write a folder that must not exist yet: all of it or nothing.
+
+    Yields the temporary folder (mode 0700); a caller that wants another final mode changes it
+    there.
+
+    Parameters
+    ----------
+    path : Path
+        The folder to be.
+    needs : int, optional
+        Bytes that will be written, for the message on a full disk.
+
+    Raises
+    ------
+    OutputError
+        `path` exists, its parent is missing, or the disk refuses (any OSError from the body).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "out"
+    >>> with atomic_folder(place) as folder:
+    ...     _ = (folder / "a.txt").write_text("a")
+    >>> (place / "a.txt").read_text()
+    'a'
+    """
+    path = _absolute(path)
+    with _whole_or_nothing(path, needs):
+        _sweep(path)
+        temporary, lock = _own(path, _make_folder)
+        try:
+            yield temporary
+            _flush_tree(temporary)
+            _rename(temporary, path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)  # gone already after the rename
+            os.close(lock)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o666, *, needs: int | None = None) -> Iterator[Path]:
+    """Write a file that must not exist yet: all of it or nothing.
+
+    Yields the temporary file, empty, to be opened for writing by its name (not to be replaced
+    by another file, which would lose `mode`).
+
+    Parameters
+    ----------
+    path : Path
+        The file to be.
+    mode : int
+        Permissions from the start, less the umask; 0o600 for what only the owner may read.
+    needs : int, optional
+        Bytes that will be written, for the message on a full disk.
+
+    Raises
+    ------
+    OutputError
+        `path` exists, its parent is missing, or the disk refuses (any OSError from the body).
+    """
+    path = _absolute(path)
+    with _whole_or_nothing(path, needs):
+        _sweep(path)
+        temporary, lock = _own(path, lambda name: _make_file(name, mode))
+        try:
+            yield temporary
+            os.fsync(lock)
+            _rename(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+            os.close(lock)
+
+
+def output_error(error: OSError, path: Path, needs: int | None = None) -> OutputError:
+    """Say in words why `path` cannot be written."""
+    if error.errno in _FULL:
+        size = "" if needs is None else f", {_megabytes(needs)} needed"
+        with suppress(OSError):
+            size += f", {_megabytes(shutil.disk_usage(path.parent).free)} free"
+        return OutputError(
+            f"{path}: no space left{size} ({os.strerror(error.errno)}); nothing was kept",
+            advice="Free some space or choose a place on another disk.",
+        )
+    if isinstance(error, PermissionError):
+        return OutputError(
+            f"{path}: no permission to write there",
+            advice="Choose a place that you may write to.",
+        )
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return OutputError(f"{path}: cannot be written: {reason}", advice="Choose another place.")
+
+
+@contextmanager
+def _whole_or_nothing(path: Path, needs: int | None) -> Iterator[None]:
+    """Refuse a target that is there or has no parent; turn the disk's refusals into words."""
+    _refuse_existing(path)
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"{path}: the folder {path.parent} does not exist", advice="Create it first."
+        )
+    try:
+        yield
+    except StarshadeError:
+        raise
+    except OSError as error:
+        raise output_error(error, path, needs) from error
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # "." and ".." have no name to put a sibling beside
+
+
+def _refuse_existing(path: Path) -> None:
+    if os.path.lexists(path):
+        raise OutputError(
+            f"{path}: exists already",
+            advice="Choose another name, or move it away first: nothing is overwritten.",
+        )
+
+
+def _prefix(path: Path) -> str:
+    return f".tmp-{path.name[:200]}-"
+
+
+def _make_folder(name: Path) -> int:
+    name.mkdir(mode=0o700)
+    return os.open(name, os.O_RDONLY)
+
+
+def _make_file(name: Path, mode: int) -> int:
+    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
+
+
+def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
+    """Make a temporary sibling and hold a lock on it; again if a sweeper was faster."""
+    while True:
+        temporary = path.parent / f"{_prefix(path)}{secrets.token_hex(8)}"
+        try:
+            lock = make(temporary)
+        except FileNotFoundError:
+            if not path.parent.is_dir():
+                raise
+            continue
+        with suppress(OSError):  # a file system without locks: nobody can sweep there either
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if temporary.exists():
+            return temporary, lock
+        os.close(lock)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed writers of the same target left behind."""
+    prefix = _prefix(path)
+    with suppress(OSError):  # a folder that cannot be listed may still be written to
+        for entry in list(os.scandir(path.parent)):
+            token = entry.name.removeprefix(prefix)
+            if not entry.name.startswith(prefix) or len(token) != 16 or "-" in token:
+                continue
+            if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    _sweep_one(Path(entry.path))
+
+
+def _sweep_one(leftover: Path) -> None:
+    lock = os.open(leftover, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused: its writer lives
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+    finally:
+        os.close(lock)
+
+
+def _flush_tree(folder: Path) -> None:
+    """Flush every file, then every folder, to the disk."""
+    for root, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            _flush(Path(root) / name)
+        _flush(Path(root))
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    _refuse_existing(path)  # somebody may have made it meanwhile
+    temporary.rename(path)
+    _flush(path.parent)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size >= 1_000_000 else f"{size:,} bytes"
