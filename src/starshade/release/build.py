@@ -1,0 +1,186 @@
+"""From groups and their generalized cells to a release: classes, content order, the link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InternalError
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
+from starshade.release.content import canonical, row_keys
+from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
+from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.table import Link, Private, Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["generalized_release"]
+
+
+def generalized_release(
+    original: Ratings,
+    groups: NDArray[np.int64],
+    cells: Cells,
+    *,
+    method: str,
+    config: dict[str, Any],
+    claims: tuple[Claim, ...],
+    seed: int,
+    private_config: dict[str, Any],
+    rare_items: Literal["drop", "keep"] = "drop",
+    rare_items_dropped: int = 0,
+    users_without_rating: int = 0,
+    attributes: Literal["none", "exact"] = "none",
+    invented_cells: float | None = None,
+) -> Release:
+    """Make a release of layout "generalized" out of groups and one row of cells for each.
+
+    Groups that are equal on every released cell become one class. Classes are sorted by content
+    (`starshade.release.content`), records within a class by their released attributes; records
+    without a difference need no order. Record ids are 0…n−1 in that order, so neither order nor
+    ids say anything that the cells do not (DESIGN §4).
+
+    Parameters
+    ----------
+    original : Ratings
+        The table that was anonymized: the released items, the users left on them.
+    groups : ndarray of int64, shape (n_users,)
+        Group of each user, 0…G−1, none empty.
+    cells : Cells
+        One row per group over ``original.items``; `sizes` are the groups' sizes.
+    method, config
+        What the manifest says was done; no seed, no path.
+    claims : tuple of Claim
+        What the method promises; counted anew when the release is saved.
+    seed, private_config
+        What it takes to do it again; for the owner's receipt alone.
+    rare_items, rare_items_dropped, users_without_rating
+        What was left out before, as the manifest reports it.
+    attributes : {"none", "exact"}
+        With "exact" the personal attributes are released as they are, and the audience is
+        "query": such a release may only stand behind the query service.
+    invented_cells : float, optional
+        Share of cells that no original user rated; None where the method invents none.
+
+    Raises
+    ------
+    ConfigError
+        ``attributes="exact"`` and the data have no personal attributes.
+    InternalError
+        Groups and cells do not belong together.
+    """
+    _check(original, groups, cells, attributes)
+    class_of_group, classes = _merge(canonical(replace(cells, days=None, first_day=0)))
+    class_of_user = class_of_group[groups]
+    exact = plain_attributes(original.attributes) if attributes == "exact" else None
+    order = np.lexsort([*reversed(attribute_ranks(exact)), class_of_user])
+    record = np.empty(len(order), dtype=np.int64)
+    record[order] = np.arange(len(order))
+    manifest = Manifest(
+        method=method,
+        config=config,
+        audience="publish" if exact is None else "query",
+        lineage=original.lineage,
+        scale=ScaleModel.of(original.scale),
+        records=original.n_users,
+        items=original.n_items,
+        groups=cells.n_groups,
+        classes=classes.n_groups,
+        users_without_rating=users_without_rating,
+        rare_items_dropped=rare_items_dropped,
+        rare_items=rare_items,
+        attributes=attributes,
+        attribute_columns=() if exact is None else tuple(exact.column_names),
+        claims=claims,
+        invented_cells=invented_cells,
+        users_rating_disclosed=users_rating_disclosed(classes),
+        users_rating_exists=users_rating_exists(classes),
+    )
+    return Release(
+        manifest=manifest,
+        classes=classes,
+        attributes=None if exact is None else exact.take(order),
+        item_names=original.item_names,
+        private=Private(
+            link=Link(original.users, record),
+            seed=seed,
+            config=private_config,
+            source=original.report.source,
+            original=original,
+        ),
+    )
+
+
+def plain_attributes(table: pa.Table | None) -> pa.Table | None:
+    """Return the table with equal values written equally: float64 or string, no metadata."""
+    if table is None:
+        return None
+    import pyarrow as pa
+
+    columns = []
+    for name in table.column_names:
+        column = table.column(name)
+        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+            null = column.is_null(nan_is_null=True).to_numpy()
+            values = column.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # no -0.0
+            columns.append(pa.array(values, mask=null))
+        else:
+            columns.append(column.cast(pa.string()))
+    return pa.table(columns, names=table.column_names)
+
+
+def attribute_ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:
+    """Return each column as the ranks of its values, null first; strings by code point."""
+    if table is None:
+        return []
+    ranks = []
+    for column in table.columns:
+        coded = column.combine_chunks().dictionary_encode()
+        values = coded.dictionary.to_pylist()
+        rank = np.zeros(len(values) + 1, dtype=np.int64)  # the last one is null's
+        rank[sorted(range(len(values)), key=values.__getitem__)] = 1 + np.arange(len(values))
+        ranks.append(rank[coded.indices.fill_null(len(values)).to_numpy()])
+    return ranks
+
+
+def _merge(groups: Cells) -> tuple[NDArray[np.int64], Cells]:
+    """Make one class of groups with equal rows; return the class of each group, and classes."""
+    keys = row_keys(groups)
+    class_of_group = np.empty(len(keys), dtype=np.int64)
+    representative: list[int] = []
+    for group in sorted(range(len(keys)), key=keys.__getitem__):
+        if not representative or keys[representative[-1]] != keys[group]:
+            representative.append(group)
+        class_of_group[group] = len(representative) - 1
+    sizes = np.zeros(len(representative), dtype=np.int64)
+    np.add.at(sizes, class_of_group, groups.sizes)
+    rows = groups.keep_rows(np.array(representative, dtype=np.int64))
+    return class_of_group, replace(rows, sizes=sizes)
+
+
+def _check(original: Ratings, groups: NDArray[np.int64], cells: Cells, attributes: str) -> None:
+    if attributes == "exact" and original.attributes is None:
+        raise ConfigError(
+            "attributes exact: the data have no personal attributes",
+            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+        )
+    if attributes == "exact" and original.attributes is not None:
+        names = original.attributes.column_names
+        if len(set(names)) < len(names) or {"record", "group"} & set(names):
+            raise ConfigError(
+                "attributes exact: a column of this name already exists, or it is called "
+                "record or group, which a release has columns of its own for",
+                advice="Rename the column in the file of personal attributes.",
+            )
+    if cells.items != original.items:
+        raise InternalError("the cells' items are not those of the table")
+    sizes = np.bincount(groups, minlength=cells.n_groups)
+    if len(groups) != original.n_users or not np.array_equal(sizes, cells.sizes):
+        raise InternalError("the groups' sizes are not those of the cells")
+    if cells.n_groups and not sizes.all():
+        raise InternalError("a group without a user")

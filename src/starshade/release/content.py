@@ -1,0 +1,139 @@
+"""One content, one symbol, one order: what makes equal releases equal bytes (DESIGN §4).
+
+Groups are released in an order that anybody could rebuild from the released cells alone, so the
+order tells nothing about the input. The order of two cells: null alone (no row) first, then sets
+of members before ranges; sets compare as their ascending lists of members, null below every
+rating, a list before its continuations; ranges compare by low end, then high end. The order of
+two rows: that of their first differing cell, cell by cell in item order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InternalError
+from starshade.release.cells import Cells
+from starshade.release.symbols import Symbols
+
+__all__ = ["canonical", "row_keys"]
+
+_SET, _RANGE, _NULL = b"\x00", b"\x01", bytes(8)
+
+
+def canonical(cells: Cells) -> Cells:
+    """Return the same cells with distinct, used symbols in content order.
+
+    A cell whose symbol has no rating is null alone and loses its row; a range of one point is
+    written as a set of one member.
+
+    Raises
+    ------
+    InternalError
+        A symbol without any member, or a range on a stepped scale.
+    """
+    symbols = _normal(cells.symbols)
+    cells = _drop_null_alone(cells, symbols)
+    used = np.flatnonzero(np.bincount(cells.codes, minlength=len(symbols)))
+    keys = _symbol_keys(symbols, used)
+    first = {key: int(s) for key, s in zip(reversed(keys), used[::-1], strict=True)}
+    order = sorted(first)
+    rank_of_key = {key: rank for rank, key in enumerate(order)}
+    rank = np.zeros(len(symbols), dtype=code_type(len(order)))
+    rank[used] = [rank_of_key[key] for key in keys]
+    kept = np.array([first[key] for key in order], dtype=np.int64)
+    return replace(cells, codes=rank[cells.codes], symbols=_take(symbols, kept))
+
+
+def row_keys(cells: Cells) -> list[bytes]:
+    """Return one bytes per row of canonical cells, which compare as the rows' contents do.
+
+    A row that has a cell where another is null alone comes after it, hence the item counts
+    down in the key.
+    """
+    pairs = np.empty((len(cells.columns), 2), dtype=">u4")
+    pairs[:, 0] = cells.n_items - cells.columns
+    pairs[:, 1] = cells.codes
+    raw = pairs.tobytes()
+    return [raw[8 * a : 8 * b] for a, b in pairwise(cells.indptr.tolist())]
+
+
+def code_type(n: int) -> type[np.unsignedinteger]:
+    """Return the narrowest type of the codes 0…n−1."""
+    if n <= 2**8:
+        return np.uint8
+    return np.uint16 if n <= 2**16 else np.uint32
+
+
+def _normal(symbols: Symbols) -> Symbols:
+    """Take the float dust off members and turn ranges of one point into sets."""
+    scale = symbols.scale
+    if scale.step is not None:
+        if symbols.is_range.any():
+            raise InternalError("a range on a stepped scale")
+        level = np.round((symbols.members - scale.minimum) / scale.step).astype(np.int64)
+        return replace(symbols, members=scale.levels[level])
+    # adding 0.0 turns -0.0, which is equal but written otherwise, into 0.0
+    low, high, members = symbols.low + 0.0, symbols.high + 0.0, symbols.members + 0.0
+    point = (low == high) & ~symbols.null
+    if point.any():
+        members = np.insert(members, symbols.offsets[:-1][point], high[point])
+        low[point] = high[point] = np.nan
+    lengths = symbols.n_members + point
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Symbols(scale, offsets, members, symbols.null, low, high)
+
+
+def _drop_null_alone(cells: Cells, symbols: Symbols) -> Cells:
+    """Remove the cells that say nothing but null."""
+    if bool((~symbols.has_rating & ~symbols.null).any()):
+        raise InternalError("a cell without any member")
+    kept = symbols.has_rating[cells.codes]
+    if kept.all():
+        return replace(cells, symbols=symbols)
+    before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+    return replace(
+        cells,
+        indptr=before[cells.indptr],
+        columns=cells.columns[kept],
+        codes=cells.codes[kept],
+        symbols=symbols,
+    )
+
+
+def _symbol_keys(symbols: Symbols, which: NDArray[np.int64]) -> list[bytes]:
+    """Return one bytes per symbol, which compare as the contents do."""
+    members = _ordered(symbols.members)
+    ends = _ordered(np.column_stack([symbols.low, symbols.high]).ravel())
+    offsets, is_range, null = symbols.offsets.tolist(), symbols.is_range, symbols.null
+    return [
+        _RANGE + ends[16 * s : 16 * s + 16]
+        if is_range[s]
+        else _SET + (_NULL if null[s] else b"") + members[8 * offsets[s] : 8 * offsets[s + 1]]
+        for s in which.tolist()
+    ]
+
+
+def _ordered(values: NDArray[np.float64]) -> bytes:
+    """Return eight bytes per float, which compare as the floats do (all above eight zeros)."""
+    bits = values.view(np.uint64)
+    sign = np.uint64(1) << np.uint64(63)
+    return np.where(bits & sign, ~bits, bits | sign).astype(">u8").tobytes()
+
+
+def _take(symbols: Symbols, which: NDArray[np.int64]) -> Symbols:
+    """Return the symbols listed, in that order."""
+    lengths = symbols.n_members[which]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    place = np.repeat(symbols.offsets[which] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Symbols(
+        symbols.scale,
+        offsets,
+        symbols.members[place],
+        symbols.null[which],
+        symbols.low[which],
+        symbols.high[which],
+    )
