@@ -1,0 +1,72 @@
+"""The lists behind ``starshade list``: what each room offers, without loading it.
+
+Each of the four verbs' rooms has a ``registry.py`` with one tuple of entries; reading it costs
+nothing, and `Entry.load` imports the class only when somebody wants to use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from starshade.errors import ConfigError
+
+__all__ = ["Entry", "find"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One attack, model, method or measure.
+
+    Attributes
+    ----------
+    name : str
+        As the command line spells it.
+    module, cls : str
+        Dotted path of the module, name of the class in it.
+    summary : str
+        One line.
+    source : str
+        Paper and section.
+    """
+
+    name: str
+    module: str
+    cls: str
+    summary: str
+    source: str
+
+    def load(self) -> Any:
+        """Import and return the class."""
+        return getattr(import_module(self.module), self.cls)
+
+    def to_dict(self) -> dict[str, str]:
+        """Return ``{"name", "summary", "source"}``."""
+        return {"name": self.name, "summary": self.summary, "source": self.source}
+
+
+def find(entries: Iterable[Entry], name: str, kind: str) -> Entry:
+    """Return the entry of this name.
+
+    Raises
+    ------
+    ConfigError
+        No such entry; the message lists those there are.
+
+    Examples
+    --------
+    >>> find([Entry("k-likeness", "m", "C", "", "")], "k-likeness", "method").name
+    'k-likeness'
+    """
+    by_name = {entry.name: entry for entry in entries}
+    if name in by_name:
+        return by_name[name]
+    close = get_close_matches(name, by_name, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    raise ConfigError(
+        f"{kind} {name!r}: there is none of this name",
+        advice=f"Known: {', '.join(sorted(by_name))}.{hint}",
+    )
