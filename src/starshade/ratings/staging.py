@@ -1,0 +1,220 @@
+"""Rows on their way in: numbered compactly in file order, and what is wrong with them counted.
+
+A row takes 9 to 16 bytes here (user, item, rating, day as numbers), so that a hundred million
+rows wait in 0.9 to 1.3 GB until their order is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError
+from starshade.kernels.numbering import KeyTable
+from starshade.progress import task
+from starshade.ratings.batch import NO_DAY, Batch
+from starshade.ratings.numbering import IdNumbering
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import UNKNOWN_DAY
+
+__all__ = ["Staged", "allowed_ratings", "name_rows", "stage"]
+
+_NAMED = 5  # rows named in a message
+
+
+@dataclass
+class Staged:
+    """All rows, in file order, in blocks.
+
+    Attributes
+    ----------
+    users, items : IdNumbering
+    user_blocks, item_blocks : list of ndarray of int32
+        Numbers in order of first appearance.
+    code_blocks : list of ndarray of uint8, uint16 or int32
+        Positions in `distinct`.
+    day_blocks : list of ndarray of int32 or None
+        Days since 1970-01-01, `NO_DAY` where unknown.
+    first_rows : list of int
+        Row number that each block begins with.
+    distinct : ndarray of float64
+        The distinct ratings in order of first appearance.
+    first_day, last_day : int or None
+        None: no row has a day.
+    """
+
+    users: IdNumbering = field(default_factory=IdNumbering)
+    items: IdNumbering = field(default_factory=IdNumbering)
+    user_blocks: list[NDArray[np.int32]] = field(default_factory=list)
+    item_blocks: list[NDArray[np.int32]] = field(default_factory=list)
+    code_blocks: list[NDArray[Any]] = field(default_factory=list)
+    day_blocks: list[NDArray[np.int32] | None] = field(default_factory=list)
+    first_rows: list[int] = field(default_factory=list)
+    distinct: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    first_day: int | None = None
+    last_day: int | None = None
+
+
+def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
+    """Take in all batches; refuse what no later step could repair.
+
+    Raises
+    ------
+    InputError
+        No rows, ratings that are null or not finite or off the declared scale, or days that
+        span more than 65,534.
+    """
+    staged = Staged()
+    ratings = _RatingColumn(scale)
+    days = _DayColumn()
+    with task("reading ratings") as step:
+        for batch in batches:
+            if not len(batch):
+                continue
+            staged.first_rows.append(batch.first_row)
+            staged.user_blocks.append(staged.users.number(batch.users))
+            staged.item_blocks.append(staged.items.number(batch.items))
+            staged.code_blocks.append(ratings.take(batch))
+            staged.day_blocks.append(days.take(batch))
+            step(len(batch))
+    if not staged.first_rows:
+        raise InputError(
+            "no ratings in the input", advice="Check that it has rows below its header."
+        )
+    ratings.refuse(locate)
+    days.refuse(locate)
+    staged.distinct = ratings.distinct()
+    if days.first is not None and days.last is not None:
+        staged.first_day, staged.last_day = days.first[0], days.last[0]
+    return staged
+
+
+def name_rows(rows: list[tuple[int, str]], total: int, locate: Callable[[int], str]) -> str:
+    """Name the first rows and say how many there are."""
+    lines = [f"  {locate(row)}: {what}" for row, what in rows[:_NAMED]]
+    if total > len(lines):
+        lines.append(f"  … {total:,} rows in all")
+    return "\n".join(lines)
+
+
+def allowed_ratings(scale: Scale) -> str:
+    """Say in words which ratings a scale allows."""
+    if scale.step is None:
+        return f"{scale.minimum:g} to {scale.maximum:g}"
+    if len(scale.levels) <= 12:
+        return ", ".join(f"{level:g}" for level in scale.levels)
+    return f"{scale.minimum:g} to {scale.maximum:g} in steps of {scale.step:g}"
+
+
+class _RatingColumn:
+    """Ratings as positions in the list of distinct ones, and those that are refused."""
+
+    def __init__(self, scale: Scale | None) -> None:
+        self._scale = scale
+        self._table = KeyTable(1 << 8)
+        self._off = np.empty(0, dtype=np.bool_)  # per distinct rating: off the declared scale
+        self._empty: list[tuple[int, str]] = []
+        self._empty_total = 0
+        self._foreign: list[tuple[int, str]] = []
+        self._foreign_total = 0
+
+    def take(self, batch: Batch) -> NDArray[Any]:
+        ratings = np.asarray(batch.ratings, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one rating
+        wrong = np.flatnonzero(~np.isfinite(ratings))
+        if len(wrong):
+            self._empty_total += len(wrong)
+            for row in wrong[: _NAMED - len(self._empty)]:
+                value = ratings[row]
+                said = "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
+                self._empty.append((batch.first_row + int(row), said))
+            ratings[wrong] = np.nan  # one key for all
+        known = self._table.count
+        codes = self._table.number(ratings.view(np.int64))
+        if self._scale is not None:
+            if self._table.count > known:
+                self._judge(ratings[codes >= known], codes[codes >= known], self._scale)
+            if self._off.any():
+                self._note_foreign(batch.first_row, ratings, codes)
+        narrow = np.min_scalar_type(max(0, self._table.count - 1))
+        return codes.astype(narrow) if narrow.itemsize < 4 else codes
+
+    def _judge(self, ratings: NDArray[np.float64], codes: NDArray[np.int32], scale: Scale) -> None:
+        """Extend `_off` by ratings met for the first time."""
+        self._off = np.concatenate(
+            [self._off, np.zeros(self._table.count - len(self._off), dtype=np.bool_)]
+        )
+        self._off[codes] = np.isfinite(ratings) & ~scale.contains(ratings)
+
+    def _note_foreign(
+        self, first_row: int, ratings: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> None:
+        wrong = np.flatnonzero(self._off[codes])
+        self._foreign_total += len(wrong)
+        for row in wrong[: _NAMED - len(self._foreign)]:
+            self._foreign.append((first_row + int(row), f"rating {ratings[row]:.12g}"))
+
+    def distinct(self) -> NDArray[np.float64]:
+        """Return the distinct ratings by position."""
+        keys, numbers = self._table.distinct()
+        out = np.empty(len(keys))
+        out[numbers] = keys.view(np.float64)
+        return out
+
+    def refuse(self, locate: Callable[[int], str]) -> None:
+        parts, advice = [], []
+        if self._empty:
+            named = name_rows(self._empty, self._empty_total, locate)
+            parts.append(f"rows without a usable rating (allowed: finite numbers)\n{named}")
+            advice.append("Remove those rows or give them a rating.")
+        if self._foreign and self._scale is not None:
+            named = name_rows(self._foreign, self._foreign_total, locate)
+            parts.append(
+                f"ratings off the scale {self._scale} "
+                f"(allowed: {allowed_ratings(self._scale)})\n{named}"
+            )
+            advice.append("Correct those rows, or declare the scale they are on.")
+        if parts:
+            raise InputError("\n".join(parts), advice=" ".join(advice))
+
+
+class _DayColumn:
+    """The span of the days, with the rows that mark it."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, int] | None = None  # day, row
+        self.last: tuple[int, int] | None = None
+
+    def take(self, batch: Batch) -> NDArray[np.int32] | None:
+        if batch.days is None:
+            return None
+        days = batch.days
+        known = days if days.min() != NO_DAY else days[days != NO_DAY]
+        if not len(known):
+            return None
+        low, high = int(known.min()), int(known.max())
+        if self.first is None or low < self.first[0]:
+            self.first = (low, batch.first_row + int(np.argmax(days == low)))
+        if self.last is None or high > self.last[0]:
+            self.last = (high, batch.first_row + int(np.argmax(days == high)))
+        return days.astype(np.int32)
+
+    def refuse(self, locate: Callable[[int], str]) -> None:
+        if self.first is None or self.last is None:
+            return
+        if self.last[0] - self.first[0] >= UNKNOWN_DAY:
+            named = name_rows(
+                [(row, _date(day)) for day, row in sorted((self.first, self.last))], 2, locate
+            )
+            raise InputError(
+                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{named}",
+                advice="Correct them, or leave the dates out with --no-dates.",
+            )
+
+
+def _date(day: int) -> str:
+    """Write a day as a date, also one beyond the years that `datetime` knows."""
+    return f"date {np.datetime64(day, 'D')}"
