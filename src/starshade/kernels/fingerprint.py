@@ -10,7 +10,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["below", "fingerprint_bytes", "fingerprint_integers", "mix", "number", "uniform"]
+__all__ = [
+    "below",
+    "fingerprint_bytes",
+    "fingerprint_integers",
+    "keyed_numbers",
+    "mix",
+    "number",
+    "uniform",
+]
 
 _FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
@@ -77,4 +85,13 @@ def fingerprint_integers(integers: NDArray[np.int64]) -> NDArray[np.uint64]:
         for j in range(n - 1, -1, -1):
             h = (h ^ np.uint64(digits[j])) * _FNV_PRIME
         out[i] = mix(h)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def keyed_numbers(fingerprints: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
+    """Draw one 64-bit number per fingerprint; a pure function of the key and that fingerprint."""
+    out = np.empty(len(fingerprints), np.uint64)
+    for i in range(len(fingerprints)):
+        out[i] = mix(mix(key) ^ fingerprints[i])
     return out

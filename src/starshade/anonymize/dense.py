@@ -1,0 +1,63 @@
+"""Records as rows of numbers, null at its level: what distances and ranges are computed on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+
+__all__ = ["dense_levels", "narrowest"]
+
+
+def dense_levels(ratings: Ratings, *, copies: int = 1) -> NDArray[Any]:
+    """Return users × items as numbers in which null counts as the level below the scale.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    copies : int
+        Tables of this size that the caller will hold at once; all must fit the budget.
+
+    Returns
+    -------
+    ndarray, shape (n_users, n_items)
+        On a stepped scale the number of steps above null's level, so that comparisons are exact:
+        unsigned integers of the narrowest type that holds the L1 distance of any two rows. On a
+        real scale the ratings themselves, float64.
+
+    Raises
+    ------
+    ConfigError
+        The tables would not fit into memory.
+    """
+    stepped = ratings.scale.step is not None
+    kind = narrowest(ratings.n_items * len(ratings.levels)) if stepped else np.dtype(np.float64)
+    shape = (ratings.n_users, ratings.n_items)
+    needed = ratings.n_users * ratings.n_items * kind.itemsize * copies
+    if needed > budget.memory():
+        raise ConfigError(
+            f"{ratings.n_users:,} records x {ratings.n_items:,} items as a full table take "
+            f"{needed / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
+            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+        )
+    rows = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+    if stepped:
+        table = np.zeros(shape, dtype=kind)
+        table[rows, ratings.columns] = ratings.codes.astype(np.int64) + 1
+        return table
+    table = np.full(shape, ratings.scale.null_level, dtype=kind)
+    table[rows, ratings.columns] = ratings.values()
+    return table
+
+
+def narrowest(greatest: int) -> np.dtype[Any]:
+    """Return the narrowest type, of those the kernels know, that holds 0…greatest exactly."""
+    for kind in (np.uint8, np.uint16):
+        if greatest <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    return np.dtype(np.float64)  # exact for integers below 2**53

@@ -1,0 +1,164 @@
+"""From groups to cells: one statement per group and item that is true of every member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.dgh import Dgh
+from starshade.anonymize.hierarchy import Hierarchy
+from starshade.errors import InternalError
+from starshade.ratings.scale import SLACK, Scale
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
+from starshade.release.content import code_type
+from starshade.release.symbols import Symbols
+
+__all__ = ["generalize"]
+
+Ints = NDArray[np.int64]
+
+
+def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
+    """Generalize the ratings of each group (KL's Gen).
+
+    With ``"ndgh"`` a cell is the set of the values present, with a `Dgh` the interval of the
+    lowest level that holds them all. A cell that is null in the whole group has no entry.
+
+    Parameters
+    ----------
+    hierarchy : Dgh or "ndgh"
+        Fits ``ratings.scale`` (`starshade.anonymize.hierarchy.resolve`).
+    ratings : Ratings
+    groups : ndarray of int64, shape (n_users,)
+        Group of each user, 0…G-1, none empty.
+
+    Returns
+    -------
+    Cells
+        A row per group.
+    """
+    present = _present(ratings, groups)
+    if hierarchy == "ndgh":
+        codes, symbols = _as_sets(present, ratings)
+    else:
+        codes, symbols = _as_intervals(present, ratings, hierarchy)
+    per_group = np.bincount(present.group, minlength=len(present.sizes))
+    return Cells(
+        items=ratings.items,
+        sizes=present.sizes,
+        indptr=np.concatenate([[0], np.cumsum(per_group)]).astype(np.int64),
+        columns=present.item.astype(np.int32),
+        codes=codes.astype(code_type(len(symbols))),
+        symbols=symbols,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Present:
+    """Which values occur in each cell of each group that somebody rated.
+
+    Attributes
+    ----------
+    sizes : shape (n_groups,)
+        Users of each group.
+    group, item : shape (n_cells,)
+        Ascending by group, then item.
+    null : shape (n_cells,)
+        Whether some user of the group has a null there.
+    offsets, codes
+        Cell c has the codes ``codes[offsets[c]:offsets[c + 1]]``, ascending, each once.
+    """
+
+    sizes: Ints
+    group: Ints
+    item: Ints
+    null: NDArray[np.bool_]
+    offsets: Ints
+    codes: Ints
+
+
+def _present(ratings: Ratings, groups: Ints) -> _Present:
+    n_items, n_codes = ratings.n_items, max(len(ratings.levels), 1)
+    sizes = np.bincount(groups).astype(np.int64)
+    row = np.repeat(groups, ratings.user_support)
+    cell = np.sort((row * n_items + ratings.columns) * n_codes + ratings.codes)
+    first = _starts(cell)
+    distinct = cell[first]  # one entry per cell and value
+    offsets = _starts(distinct // n_codes)
+    where = distinct[offsets] // n_codes
+    raters = np.add.reduceat(np.diff(np.append(first, len(cell))), offsets)
+    group = where // n_items
+    return _Present(
+        sizes=sizes,
+        group=group,
+        item=where % n_items,
+        null=raters < sizes[group],
+        offsets=np.append(offsets, len(distinct)),
+        codes=distinct % n_codes,
+    )
+
+
+def _starts(ascending: Ints) -> Ints:
+    """Return where each run of equal entries begins."""
+    return np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]]))
+
+
+def _as_sets(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
+    """Give equal sets one code; return the code of each cell and the symbol of each code."""
+    # a set is walked member by member; sets that agree so far are in one state
+    length = np.diff(present.offsets)
+    state = present.null.astype(np.int64)
+    for place in range(int(length.max())):
+        longer = np.flatnonzero(length > place)
+        member = present.codes[present.offsets[longer] + place]
+        step = state[longer] * len(ratings.levels) + member
+        state[longer] = np.unique(step, return_inverse=True)[1]
+    ended = state * (int(length.max()) + 1) + length
+    _, example, codes = np.unique(ended, return_index=True, return_inverse=True)
+    members = [
+        ratings.levels[present.codes[present.offsets[c] : present.offsets[c + 1]]]
+        for c in example.tolist()
+    ]
+    return codes, Symbols.sets(ratings.scale, members, present.null[example])
+
+
+def _as_intervals(present: _Present, ratings: Ratings, dgh: Dgh) -> tuple[Ints, Symbols]:
+    """Find each cell's lowest level: level 0 is a single value, number its code, then blocks."""
+    # position 0 is null, position 1 + c the rating of code c
+    values = np.concatenate([[ratings.scale.null_level], ratings.levels])
+    high = 1 + present.codes[present.offsets[1:] - 1]
+    low = np.where(present.null, 0, 1 + present.codes[present.offsets[:-1]])
+    choice = np.where(values[high] - values[low] <= SLACK, low, -1)
+    names = len(values)
+    for level in range(len(dgh.levels)):
+        block = dgh.blocks(level, values)
+        fits = (choice < 0) & (block[low] == block[high]) & (block[low] >= 0)
+        choice[fits] = names + block[low[fits]]
+        names += len(dgh.levels[level])
+    if (choice < 0).any():
+        raise InternalError("a cell that no interval of the hierarchy holds")
+    ends = np.full((names, 2), np.nan)
+    ends[: len(values)] = values[:, None]
+    ends[len(values) :] = [(i.low, i.high) for level in dgh.levels for i in level]
+    used, codes = np.unique(choice, return_inverse=True)
+    return codes, _interval_symbols(ratings.scale, ends[used, 0], ends[used, 1])
+
+
+def _interval_symbols(scale: Scale, low: NDArray[np.float64], high: NDArray[np.float64]) -> Symbols:
+    null = low <= scale.null_level + SLACK
+    if scale.step is None:
+        # what an interval has beyond the scale says nothing
+        return Symbols.ranges(
+            scale,
+            np.where(null, scale.null_level, np.maximum(low, scale.minimum)),
+            np.minimum(high, scale.maximum),
+        )
+    levels = scale.levels
+    members = [
+        levels[(levels >= a - SLACK) & (levels <= b + SLACK)]
+        for a, b in zip(low, high, strict=True)
+    ]
+    return Symbols.sets(scale, members, null)

@@ -1,0 +1,103 @@
+"""What every method does first: choose items, drop rare ones, count who is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from starshade.errors import ConfigError, UnmetError
+from starshade.progress import note
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+
+__all__ = ["Prepared", "RareItems", "check_k", "prepare"]
+
+RareItems = Literal["drop", "keep"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that is ready to be grouped.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        The items to release and the users who rated at least one of them.
+    rare_items_dropped : int
+        Items of the choice that fewer than k users rated.
+    users_without_rating : int
+        Users of the input who are not in `ratings`.
+    """
+
+    ratings: Ratings
+    rare_items_dropped: int
+    users_without_rating: int
+
+
+def check_k(k: int) -> None:
+    """Refuse a k that protects nobody.
+
+    Raises
+    ------
+    ConfigError
+        k is no whole number, or below 2.
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise ConfigError(f"k of type {type(k).__name__}: must be a whole number, 2 or more")
+    if k < 2:
+        raise ConfigError(
+            f"k = {k}: must be 2 or more", advice="A group of one hides nobody; 5 is usual."
+        )
+
+
+def prepare(
+    ratings: Ratings, k: int, items: ItemSelection | None = None, rare_items: RareItems = "drop"
+) -> Prepared:
+    """Choose the items, drop those rated by fewer than k users, and the users left empty.
+
+    One round is enough: whoever is dropped rated none of the items that stay, so no item loses
+    a rating by it.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    k : int
+        At least 2.
+    items : ItemSelection, optional
+        None: all of them.
+    rare_items : {"drop", "keep"}
+
+    Raises
+    ------
+    ConfigError
+        k below 2 or above the number of records; an unknown item.
+    UnmetError
+        No item is rated by k users.
+    """
+    check_k(k)
+    table = ratings.drop_empty_users() if items is None else items.apply(ratings)
+    if k > table.n_users:
+        raise ConfigError(
+            f"k = {k}, records = {table.n_users}: not even one group of {k} can be formed",
+            advice=f"Choose k from 2 to {table.n_users}."
+            if table.n_users >= 2
+            else "k-anonymity needs at least two users with a rating.",
+        )
+    rare = 0
+    if rare_items == "drop":
+        common = np.flatnonzero(table.item_support >= k)
+        rare = table.n_items - len(common)
+        if not len(common):
+            raise UnmetError(
+                f"k = {k}: no item is rated by {k} users, so nothing can be published",
+                advice="Choose a smaller k.",
+            )
+        if rare:
+            table = table.keep_items(common)
+            note(f"{rare:,} items rated by fewer than {k} users are left out")
+    without = ratings.n_users - table.n_users
+    if without:
+        note(f"{without:,} users without a rating on the released items are left out")
+    return Prepared(table, rare, without)
