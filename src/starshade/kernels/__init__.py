@@ -12,3 +12,7 @@ number of threads (DESIGN §6):
 Every kernel has a slow twin in ``tests/naive/`` and also runs interpreted
 (``NUMBA_DISABLE_JIT=1``), so small unsigned integers are widened before they are subtracted.
 """
+
+from starshade.kernels.warm import ensure_cache_place
+
+ensure_cache_place()  # before any kernel is declared: Numba refuses to start without one

@@ -1,0 +1,112 @@
+"""Say when a kernel is about to be compiled, and make sure that there is a place to keep it.
+
+Numba compiles a kernel on its first use, which takes seconds, and keeps the result on disk. A
+person who waits should know why, once. The Python face of a kernel says
+``announce("the attack", _scan, _merge)`` before its first call.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import pkgutil
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starshade.progress import note
+
+__all__ = ["KernelCache", "announce", "ensure_cache_place", "kernel_cache"]
+
+_said: set[str] = set()
+
+
+def announce(label: str, *kernels: Any) -> None:
+    """Note that `label` will be compiled first, if any of its kernels is not in the cache.
+
+    Parameters
+    ----------
+    label : str
+        What the kernels do, as in "the attack".
+    *kernels : njit functions
+        Plain functions (``NUMBA_DISABLE_JIT=1``) need no compiling.
+    """
+    if label in _said or all(_is_ready(kernel) for kernel in kernels):
+        return
+    _said.add(label)
+    note(f"compiling {label} (first use on this machine; later runs start at once)")
+
+
+def _is_ready(kernel: Any) -> bool:
+    """Tell whether a kernel is compiled here or on disk; True for a plain function."""
+    if not hasattr(kernel, "signatures") or kernel.signatures:
+        return True
+    try:
+        # the index is empty when the source has changed since
+        return bool(kernel._cache._cache_file._load_index())
+    except Exception:  # a private corner of Numba: at worst one note too many
+        return False
+
+
+@dataclass(frozen=True)
+class KernelCache:
+    """Where compiled kernels are kept.
+
+    Attributes
+    ----------
+    place : str
+        The folder of the first kernel's cache; empty when kernels run interpreted.
+    writable : bool
+    ready, kernels : int
+        Kernels that start at once, of all.
+    """
+
+    place: str
+    writable: bool
+    ready: int
+    kernels: int
+
+
+def kernel_cache() -> KernelCache:
+    """Look at every kernel of this package; imports Numba."""
+    found: dict[int, Any] = {}
+    package = importlib.import_module("starshade.kernels")
+    for module in pkgutil.iter_modules(package.__path__):
+        for value in vars(importlib.import_module(f"starshade.kernels.{module.name}")).values():
+            if hasattr(value, "signatures") and hasattr(value, "_cache"):
+                found[id(value)] = value
+    kernels = list(found.values())
+    place = next((str(getattr(k._cache, "cache_path", "") or "") for k in kernels), "")
+    return KernelCache(
+        place=place,
+        writable=bool(place) and os.access(_nearest(Path(place)), os.W_OK),
+        ready=sum(map(_is_ready, kernels)),
+        kernels=len(kernels),
+    )
+
+
+def ensure_cache_place() -> None:
+    """Give Numba a folder of our own where it would find none and refuse to start.
+
+    That happens when both the package and the home are read-only (a hardened container). The
+    folder is private and lives as long as the process: a shared one could be poisoned.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR") or "numba" in sys.modules:
+        return
+    cache_home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    usual = (Path(__file__).parent / "__pycache__", Path(cache_home).expanduser() / "numba")
+    if not any(os.access(_nearest(place), os.W_OK) for place in usual):
+        folder = tempfile.mkdtemp(prefix="starshade-kernels-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["NUMBA_CACHE_DIR"] = folder
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path itself or its closest parent that exists."""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.house.floors import SRC, imports, violations
+
+
+def test_every_import_goes_down() -> None:
+    found = violations()
+    assert not found, "\n".join(found)
+
+
+def test_the_reader_sees_the_house() -> None:
+    # an empty answer of the test above means something only if imports are found at all
+    seen = {entry.room for entry in imports(SRC / "release" / "cells.py", SRC)}
+    assert {"kernels", "ratings", "release"} <= seen
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("ratings", "from starshade.release.cells import Cells"),
+        ("ratings", "import starshade.release.cells"),
+        ("ratings", "def f():\n    from starshade.audit import verdict"),
+        ("ratings", "from ..release import cells"),
+        ("ratings", "from starshade import release"),
+        ("ratings", "from starshade import Ratings"),
+        ("ratings", "import starshade"),
+        ("attack", "from starshade.privacy.k_anonymity import KAnonymity"),
+        (
+            "attack",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import starshade.utility.dm",
+        ),
+        ("attack", 'import_module("starshade.anonymize.k_likeness")'),
+        ("kernels", "from starshade.rng import Rng"),
+        ("audit", "from starshade.cli.run import main"),
+    ],
+)
+def test_a_step_up_or_sideways_is_caught(tmp_path: Path, room: str, source: str) -> None:
+    (tmp_path / room).mkdir()
+    file = tmp_path / room / "bad.py"
+    file.write_text(source)
+    (found,) = violations(tmp_path)
+    assert found.startswith(f"{file}:{source.count(chr(10)) + 1}: {room} ")
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("ratings", "from starshade.errors import ConfigError"),
+        ("ratings", "from . import scale"),
+        ("ratings", "import numpy"),
+        ("audit", "from starshade.attack.scoreboard_rh import ScoreboardRH"),
+        ("attack", 'message = "starshade is a house"'),
+    ],
+)
+def test_a_step_down_is_not(tmp_path: Path, room: str, source: str) -> None:
+    (tmp_path / room).mkdir()
+    (tmp_path / room / "good.py").write_text(source)
+    assert violations(tmp_path) == []
+
+
+def test_a_room_on_no_floor_is_caught(tmp_path: Path) -> None:
+    (tmp_path / "attic.py").write_text("")
+    assert len(violations(tmp_path)) == 1

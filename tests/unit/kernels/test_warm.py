@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from starshade import progress
+from starshade.kernels import warm
+
+KERNEL = """
+from numba import njit
+
+@njit(cache=True)
+def double(x):
+    return 2 * x
+"""
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def start(self, label: str, total: float | None) -> int:
+        return 0
+
+    def advance(self, handle: int, amount: float) -> None: ...
+
+    def stop(self, handle: int) -> None: ...
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def run(folder: Path, body: str, kernel: str = KERNEL, **environment: str) -> str:
+    (folder / "some_kernel.py").write_text(kernel)
+    code = (
+        "import some_kernel\n"
+        "from starshade.kernels import warm\n"
+        "from starshade import progress\n"
+        "from tests.unit.kernels.test_warm import Notes\n"
+        "seen = Notes()\n"
+        "with progress.watch(seen):\n"
+        f"    {body}\n"
+        "print(len(seen.notes))\n"
+    )
+    root = Path(__file__).parents[3]
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**plain, "PYTHONPATH": f"{folder}:{root}", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return out.stdout.strip()
+
+
+ONCE = "warm.announce('doubling', some_kernel.double); some_kernel.double(2)"
+
+
+def test_the_first_use_says_that_it_compiles_and_later_ones_do_not(tmp_path: Path) -> None:
+    assert run(tmp_path, ONCE) == "1"
+    assert run(tmp_path, ONCE) == "0"
+
+
+def test_a_changed_source_compiles_again(tmp_path: Path) -> None:
+    run(tmp_path, ONCE)
+    assert run(tmp_path, ONCE, KERNEL.replace("2 * x", "3 * x")) == "1"
+
+
+def test_it_says_so_once_in_a_process(tmp_path: Path) -> None:
+    assert run(tmp_path, "[warm.announce('it', some_kernel.double) for _ in range(3)]") == "1"
+
+
+def test_an_interpreted_kernel_needs_no_compiling(tmp_path: Path) -> None:
+    assert run(tmp_path, ONCE, NUMBA_DISABLE_JIT="1") == "0"
+
+
+def test_a_kernel_compiled_in_this_process_is_ready() -> None:
+    class Compiled:
+        signatures = (("int64",),)
+
+    seen = Notes()
+    with progress.watch(seen):
+        warm.announce("a compiled kernel", Compiled())
+    assert seen.notes == []
+
+
+def test_without_any_place_for_a_cache_kernels_still_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here ends with the test
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(warm.os, "access", lambda *_: False)
+    monkeypatch.setattr(warm.tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
+    warm.ensure_cache_place()
+    assert os.environ.get("NUMBA_CACHE_DIR", "").startswith(str(tmp_path))
+
+
+def test_a_place_for_the_cache_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    warm.ensure_cache_place()
+    assert "NUMBA_CACHE_DIR" not in os.environ
+
+
+def test_the_doctor_finds_the_kernels() -> None:
+    from starshade.kernels.csr import transpose
+
+    assert transpose  # their modules are loaded by the look itself
+    cache = warm.kernel_cache()
+    assert cache.ready <= cache.kernels
+    interpreted = bool(os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"))
+    assert (cache.kernels == 0) == interpreted
