@@ -6,6 +6,7 @@ date, and no figure about a single user.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -83,3 +84,7 @@ class Manifest(_Closed):
     users_rating_exists: float = Field(default=0.0, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the text of ``release.json``; equal manifests give equal bytes."""
+        return json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"

@@ -80,6 +80,8 @@ class Release:
     item_names : tuple of str or None
     private : Private or None
         Present on a release just made; None once it has been read back.
+    groups : ndarray of int64, shape (n_records,), or None
+        Layout "record" only: the group that each record was put in.
     """
 
     manifest: Manifest
@@ -87,6 +89,7 @@ class Release:
     attributes: pa.Table | None = None
     item_names: tuple[str, ...] | None = None
     private: Private | None = None
+    groups: NDArray[np.int64] | None = None
 
     @property
     def n_records(self) -> int:
@@ -122,6 +125,18 @@ class Release:
         from starshade.release.store import write_release
 
         write_release(self, Path(path), private=None if private is None else Path(private))
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write one row per record and cell, members spelled out; meant for small releases.
+
+        Raises
+        ------
+        OutputError
+            The file exists or cannot be written.
+        """
+        from starshade.release.export import write_csv
+
+        write_csv(self, Path(path))
 
     def __repr__(self) -> str:
         return (

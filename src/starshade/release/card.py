@@ -1,0 +1,166 @@
+"""The dataset card, ``README.md`` of a release: what it is, what it promises, how to read it."""
+
+from __future__ import annotations
+
+import json
+
+from starshade.release.manifest import Claim, Manifest
+
+__all__ = ["dataset_card", "describe_columns"]
+
+_QUERY = (
+    "**Not for publication: this release may only stand behind the query service.** It keeps "
+    "personal attributes exactly as they were, and those alone identify most people.\n\n"
+)
+
+_READ_MASK = """\
+import pyarrow.parquet as pq
+cells, levels = pq.read_table("cells.parquet").to_pylist(), {levels}
+for c in cells:
+    c["members"] = [v for j, v in enumerate(levels) if c["members"][j // 8] >> j % 8 & 1]
+"""
+
+_READ_REAL = """\
+import pyarrow.parquet as pq
+cells = pq.read_table("cells.parquet").to_pylist()
+for c in cells:
+    c["members"] = c["values"] if c["low"] is None else (c["low"], c["high"])
+"""
+
+_READ_PROFILE = """\
+import numpy as np, pyarrow.parquet as pq
+codes = np.array([list(p) for p in pq.read_table("profiles.parquet")["profile"].to_pylist()])
+profiles = np.where(codes, {minimum:g} + {step:g} * (codes - 1.0), np.nan)
+"""
+
+
+def dataset_card(manifest: Manifest) -> str:
+    """Return the text of ``README.md``; it says nothing that ``release.json`` does not."""
+    title = "# Anonymized ratings\n\n"
+    first = _QUERY + title if manifest.audience == "query" else title
+    parts = [_about(manifest), _promise(manifest), _files(manifest), _reading(manifest), _LICENCE]
+    return first + "\n".join(parts)
+
+
+def describe_columns(manifest: Manifest) -> dict[str, dict[str, str]]:
+    """Return file → column → meaning, in file order."""
+    group = "class: records with equal cells have equal numbers"
+    if manifest.layout != "generalized":
+        group = "the group that the method put the record in"
+    records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
+    records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
+    items = {"item": "item key, unique", "name": "published name; names may repeat"}
+    tables = {"records.parquet": records}
+    if manifest.layout == "profile":
+        profile = "one byte per item in the order of items.parquet; 0 = null, j = j-th level"
+        tables["profiles.parquet"] = {"group": group, "size": "records", "profile": profile}
+    else:
+        keys = {"group": group}
+        if manifest.layout == "record":
+            keys["record"] = "record number"
+        tables["cells.parquet"] = keys | {"item": "item key"} | _contents(manifest)
+    return tables | {"items.parquet": items}
+
+
+def _contents(manifest: Manifest) -> dict[str, str]:
+    if manifest.scale.step is not None:
+        bits = "bit 0 = null, bit j = j-th level of the scale, least significant bit first"
+        return {"members": f"what the cell may be, as a bit mask: {bits}"}
+    return {
+        "low": "low end of a range; the part below the scale stands for null",
+        "high": "high end of a range",
+        "values": "sorted list of values, where the cell is no range",
+        "null": "whether null (not rated) is possible too",
+    }
+
+
+def _about(manifest: Manifest) -> str:
+    config = ", ".join(
+        f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
+    )
+    lines = [
+        f"Ratings of {manifest.items:,} items by {manifest.records:,} people on the scale "
+        f"{manifest.scale.to_scale()}, anonymized with starshade {manifest.starshade}. Every "
+        "cell says what a rating may have been; null means not rated.\n",
+        f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
+        f"- {manifest.groups:,} groups, of which the equal ones were joined: "
+        f"{manifest.classes:,} classes",
+    ]
+    if manifest.users_without_rating:
+        lines.append(
+            f"- {manifest.users_without_rating:,} people had no rating on these items and are "
+            "left out"
+        )
+    if manifest.rare_items == "keep":
+        lines.append("- Items that very few people rated were kept at the owner's wish")
+    elif manifest.rare_items_dropped:
+        lines.append(
+            f"- {manifest.rare_items_dropped:,} items that too few people rated are left out"
+        )
+    if manifest.invented_cells is not None:
+        lines.append(f"- {_percent(manifest.invented_cells)} of the cells were rated by nobody")
+    return "\n".join(lines) + "\n"
+
+
+def _promise(manifest: Manifest) -> str:
+    lines = ["## What is promised, and what is not\n"]
+    lines += [_claim(claim) for claim in manifest.claims] or ["- No privacy model is claimed."]
+    lines += [
+        "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
+        "item alike, the class tells everybody's rating:\n",
+        f"- for {_percent(manifest.users_rating_disclosed)} of the people here, at least one "
+        "rating can be read off their class",
+        f"- for {_percent(manifest.users_rating_exists)}, it is certain of at least one item that "
+        "they rated it, if not how",
+        "\nThese are promises about this table, not differential privacy: they assume nothing "
+        "about a second release of the same people. Two releases of one data set can be "
+        "intersected; take one.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _claim(claim: Claim) -> str:
+    found = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
+    asked = ", ".join(f"{name} = {value}" for name, value in claim.parameters.items())
+    text = f"- {claim.model} ({asked})"
+    if claim.model == "k-anonymity":
+        k = int(claim.parameters["k"])
+        text += f": every record equals at least {k - 1:,} others on every cell"
+    return f"{text}; counted on these files: {found.replace('_', ' ')}"
+
+
+def _files(manifest: Manifest) -> str:
+    lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
+    for file, columns in describe_columns(manifest).items():
+        lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
+    lines.append("\nA cell that is null alone has no row. `release.json` holds all counts and the ")
+    return "\n".join(lines) + "SHA-256 of each file; `croissant.json` describes them to machines.\n"
+
+
+def _reading(manifest: Manifest) -> str:
+    scale = manifest.scale
+    if manifest.layout == "profile":
+        code = _READ_PROFILE.format(minimum=scale.minimum, step=manifest.profile_step)
+    elif scale.step is None:
+        code = _READ_REAL
+    else:
+        n = len(scale.to_scale().levels)
+        levels = f"[None] + [{scale.minimum:g} + {scale.step:g} * j for j in range({n})]"
+        code = _READ_MASK.format(levels=levels)
+    return f"## Reading\n\n```python\n{code}```\n"
+
+
+_LICENCE = """\
+## Licence
+
+Not stated here: it is for the owner of the data to choose one and to write it down.
+"""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _cell(text: str) -> str:
+    """Keep a column name from breaking the table."""
+    return text.replace("|", "\\|").replace("\n", " ")

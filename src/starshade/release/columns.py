@@ -1,0 +1,155 @@
+"""How cells look in Parquet: one row per cell that says more than null (DESIGN §4).
+
+On a stepped scale a cell's ``members`` are a fixed-size bit mask: bit 0 is null, bit j the j-th
+level, least significant bit of the first byte first. On a real scale a cell is a range
+(``low``, ``high``) or a sorted list of ``values``, with a flag for ``null`` beside both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ReleaseError
+from starshade.ratings.scale import SLACK, Scale
+from starshade.release.cells import Cells
+from starshade.release.symbols import Symbols
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["cells_table", "content_fields", "decode_content", "mask_bytes"]
+
+
+def mask_bytes(scale: Scale) -> int:
+    """Return the width of a mask over {null} ∪ levels."""
+    return len(scale.levels) // 8 + 1
+
+
+def content_fields(scale: Scale) -> list[tuple[str, pa.DataType]]:
+    """Return name and type of the columns that say what is in a cell."""
+    import pyarrow as pa
+
+    if scale.step is not None:
+        return [("members", pa.binary(mask_bytes(scale)))]
+    return [
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("values", pa.list_(pa.float64())),
+        ("null", pa.bool_()),
+    ]
+
+
+def cells_table(classes: Cells) -> pa.Table:
+    """Return the rows of ``cells.parquet`` for canonical cells, by group, then item."""
+    import pyarrow as pa
+
+    group = np.repeat(np.arange(classes.n_groups, dtype=np.int32), np.diff(classes.indptr))
+    keys = pa.array(list(classes.items), pa.string())
+    item = pa.DictionaryArray.from_arrays(pa.array(classes.columns), keys)
+    contents = _encode(classes.symbols).take(pa.array(classes.codes))
+    return pa.table(
+        {"group": group, "item": item}
+        | {name: contents.column(name) for name in contents.column_names}
+    )
+
+
+def _encode(symbols: Symbols) -> pa.Table:
+    """One row per symbol."""
+    import pyarrow as pa
+
+    fields = content_fields(symbols.scale)
+    if symbols.scale.step is not None:
+        packed = np.packbits(symbols.mask(), axis=1, bitorder="little")
+        buffer = pa.py_buffer(packed.tobytes())
+        arrays = [pa.Array.from_buffers(fields[0][1], len(symbols), [None, buffer])]
+    else:
+        ranged = symbols.is_range
+        values = pa.ListArray.from_arrays(
+            pa.array(symbols.offsets, pa.int32()), pa.array(symbols.members), mask=pa.array(ranged)
+        )
+        low = pa.array(symbols.low, mask=~ranged)
+        high = pa.array(symbols.high, mask=~ranged)
+        arrays = [low, high, values, pa.array(symbols.null)]
+    return pa.table(arrays, names=[name for name, _ in fields])
+
+
+def decode_content(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.uint32]]:
+    """Read the content columns back.
+
+    Returns
+    -------
+    Symbols
+        In no order in particular, contents may repeat.
+    ndarray of uint32, shape (n_cells,)
+        The symbol of each row.
+
+    Raises
+    ------
+    ReleaseError
+        Members that are not on the scale, a cell that says nothing, an unsorted list.
+    """
+    if scale.step is not None:
+        return _decode_masks(table, scale)
+    symbols = _decode_real(table, scale)
+    return symbols, np.arange(len(symbols), dtype=np.uint32)
+
+
+def _decode_masks(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.uint32]]:
+    if table.column("members").null_count:
+        raise ReleaseError("a cell without members")
+    coded = table.column("members").combine_chunks().dictionary_encode()
+    masks = coded.dictionary
+    width = mask_bytes(scale)
+    start = masks.offset * width
+    packed = np.frombuffer(masks.buffers()[1] or b"", np.uint8)[start : start + len(masks) * width]
+    bits = np.unpackbits(packed.reshape(-1, width), axis=1, bitorder="little").astype(np.bool_)
+    n_bits = 1 + len(scale.levels)
+    if bits[:, n_bits:].any():
+        raise ReleaseError(f"a cell with members beyond the {n_bits - 1} levels of the scale")
+    if not bits[:, 1:n_bits].any(axis=1).all():
+        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
+    symbols = Symbols.from_masks(scale, bits[:, :n_bits])
+    return symbols, coded.indices.to_numpy().astype(np.uint32)
+
+
+def _decode_real(table: pa.Table, scale: Scale) -> Symbols:
+    values = table.column("values").combine_chunks()
+    low, high = (
+        table.column(name).cast("float64").fill_null(np.nan).to_numpy() for name in ("low", "high")
+    )
+    null = table.column("null")
+    if null.null_count:
+        raise ReleaseError("a cell that does not say whether null is a member")
+    null = null.to_numpy()
+    ranged = values.is_null().to_numpy(zero_copy_only=False)
+    if not (np.isfinite(low) == ranged).all() or not (np.isfinite(high) == ranged).all():
+        raise ReleaseError("a cell must be a range (low and high) or a list of values")
+    lengths = values.value_lengths().fill_null(0).to_numpy()
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    members = values.flatten().cast("float64").fill_null(np.nan).to_numpy()
+    _check_real(scale, offsets, members, low[ranged], high[ranged], null[ranged])
+    if (lengths[~ranged] == 0).any():
+        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
+    return Symbols(scale, offsets, members, null, low, high)
+
+
+def _check_real(
+    scale: Scale,
+    offsets: NDArray[np.int64],
+    members: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    null: NDArray[np.bool_],
+) -> None:
+    if not scale.contains(members).all():
+        raise ReleaseError(f"a cell with a value outside the scale {scale}")
+    falls = np.flatnonzero(np.diff(members) <= 0) + 1  # allowed where a new list starts
+    if not np.isin(falls, offsets).all():
+        raise ReleaseError("a list of values that is not sorted")
+    if (low > high).any() or not scale.contains(high).all():
+        raise ReleaseError(f"a range that does not end on the scale {scale}")
+    if not ((low < scale.minimum - SLACK) == null).all():
+        raise ReleaseError("a range whose part below the scale and null flag disagree")

@@ -1,0 +1,277 @@
+"""Open a release folder: hashes, format, counts and order are checked before anything is used."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from starshade.errors import ReleaseError
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Cells
+from starshade.release.columns import content_fields, decode_content
+from starshade.release.content import canonical, code_type
+from starshade.release.manifest import FORMAT_VERSION, Manifest
+from starshade.release.symbols import Symbols
+from starshade.release.table import Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["is_release", "read_release"]
+
+_TEXTS = ("README.md", "croissant.json")
+_TABLES = {
+    "generalized": ("records.parquet", "cells.parquet", "items.parquet"),
+    "record": ("records.parquet", "cells.parquet", "items.parquet"),
+    "profile": ("records.parquet", "profiles.parquet", "items.parquet"),
+}
+
+
+def is_release(path: str | Path) -> bool:
+    """Tell whether `path` is a folder that says that it is a release."""
+    return (Path(path) / "release.json").is_file()
+
+
+def read_release(path: str | Path, *, private: str | Path | None = None) -> Release:
+    """Read a release folder of any layout.
+
+    Parameters
+    ----------
+    path : path
+    private : path, optional
+        The owner's receipt of this very release; it becomes `Release.private`.
+
+    Raises
+    ------
+    ReleaseError
+        The folder is no release, was written by a later version, or is not whole: a file is
+        missing, unknown or changed, or its content contradicts ``release.json``.
+    """
+    path = Path(path)
+    try:
+        release = _read(path)
+    except ReleaseError as error:
+        if str(path) in error.message:
+            raise
+        raise ReleaseError(
+            f"{path}: the release is damaged: {error.message}",
+            advice="Ask its owner for a whole copy.",
+        ) from None
+    if private is None:
+        return release
+    from dataclasses import replace
+
+    from starshade.release.receipt import read_receipt
+
+    return replace(release, private=read_receipt(Path(private), path))
+
+
+def _read(path: Path) -> Release:
+    manifest = _read_manifest(path)
+    _check_files(path, manifest)
+    items, names = _read_items(path)
+    group, attributes = _read_records(path, manifest)
+    read = _read_profiles if manifest.layout == "profile" else _read_cells
+    classes = read(path, manifest, items, group)
+    counts = {
+        "records": (manifest.records, len(group)),
+        "items": (manifest.items, len(items)),
+        "classes": (manifest.classes, int(group[-1]) + 1 if len(group) else 0),
+    }
+    for name, (said, found) in counts.items():
+        if said != found:
+            raise ReleaseError(f"release.json says {said:,} {name}, the files hold {found:,}")
+    return Release(
+        manifest=manifest,
+        classes=classes,
+        attributes=attributes,
+        item_names=names,
+        groups=group if manifest.layout == "record" else None,
+    )
+
+
+def _read_manifest(path: Path) -> Manifest:
+    try:
+        raw = (path / "release.json").read_bytes()
+    except OSError:
+        raise ReleaseError(
+            f"{path}: is no release (no readable release.json there)",
+            advice="Give the folder that `starshade anonymize --out` wrote.",
+        ) from None
+    try:
+        version = _format_of(raw)
+        if version > FORMAT_VERSION:
+            raise ReleaseError(
+                f"{path}: release format {version}; this version reads up to {FORMAT_VERSION}",
+                advice="Use the version of starshade that wrote it, or a later one.",
+            )
+        return Manifest.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
+
+
+def _format_of(raw: bytes) -> int:
+    """Look at the version alone first: a later format may have other fields."""
+    import json
+
+    try:
+        version = json.loads(raw).get("format")
+    except (ValueError, AttributeError):
+        raise ReleaseError("release.json: it is no JSON object") from None
+    if type(version) is not int or version < 1:
+        raise ReleaseError("release.json: it has no format version")
+    return version
+
+
+def _check_files(path: Path, manifest: Manifest) -> None:
+    """Exactly the files of the layout, each as it was written."""
+    expected = set(_TABLES[manifest.layout]) | set(_TEXTS)
+    present = {entry.name for entry in path.iterdir()} - {"release.json"}
+    for what, names in (
+        ("missing", expected - present),
+        ("unknown", present - expected),
+        ("without a hash in release.json", expected - set(manifest.files)),
+        ("listed in release.json but not of this layout", set(manifest.files) - expected),
+    ):
+        if names:
+            raise ReleaseError(f"{', '.join(sorted(names))}: {what}")
+    for name in sorted(expected):
+        try:
+            with (path / name).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ReleaseError(f"{name}: cannot be read: {error.strerror}") from None
+        if digest != manifest.files[name]:
+            raise ReleaseError(f"{name}: not the file that release.json was written for (SHA-256)")
+
+
+def _read_table(path: Path, fields: list[tuple[str, Any]], *, more: bool = False) -> pa.Table:
+    """Read a Parquet file that must have these columns (and, if `more`, others behind)."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = [name for name, _ in fields]
+    try:
+        table = pq.ParquetFile(path).read()
+        if table.column_names[: len(names)] != names or (
+            not more and len(table.column_names) > len(names)
+        ):
+            raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
+        for i, (name, kind) in enumerate(fields):
+            table = table.set_column(i, name, table.column(name).cast(kind))
+    except (pa.ArrowException, OSError):
+        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+    for name in ("record", "group", "item", "size", "profile"):
+        if name in names and table.column(name).null_count:
+            raise ReleaseError(f"{path.name}: a null in the column {name}")
+    return table
+
+
+def _read_items(path: Path) -> tuple[Vocabulary, tuple[str, ...] | None]:
+    import pyarrow as pa
+
+    table = _read_table(path / "items.parquet", [("item", pa.string()), ("name", pa.string())])
+    keys = table.column("item").to_pylist()
+    items = Vocabulary.of(keys)
+    if len(items) != len(keys) or any(a != b for a, b in zip(items, keys, strict=True)):
+        raise ReleaseError("items.parquet: keys repeat or are not in canonical order")
+    names = table.column("name")
+    if names.null_count == len(keys):
+        return items, None
+    return items, tuple(name or "" for name in names.to_pylist())
+
+
+def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa.Table | None]:
+    """Return the group of each record, ascending and without gaps, and the attributes."""
+    import pyarrow as pa
+
+    fields = [("record", pa.int64()), ("group", pa.int64())]
+    table = _read_table(path / "records.parquet", fields, more=True)
+    attributes = table.drop_columns(["record", "group"])
+    if tuple(attributes.column_names) != manifest.attribute_columns:
+        raise ReleaseError("records.parquet: personal attributes other than release.json names")
+    if not np.array_equal(table.column("record").to_numpy(), np.arange(len(table))):
+        raise ReleaseError("records.parquet: the records are not 0, 1, 2, …")
+    group = table.column("group").to_numpy()
+    if len(group) and (group[0] != 0 or not np.isin(np.diff(group), (0, 1)).all()):
+        raise ReleaseError("records.parquet: the groups are not 0, 0, …, 1, 1, …")
+    return group, attributes if attributes.num_columns else None
+
+
+def _read_cells(
+    path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
+) -> Cells:
+    """Layouts "generalized" (a row per class) and "record" (a row per record)."""
+    import pyarrow as pa
+
+    scale = manifest.scale.to_scale()
+    by_record = manifest.layout == "record"
+    keys = [("group", pa.int64())] + ([("record", pa.int64())] if by_record else [])
+    fields = [*keys, ("item", pa.string()), *content_fields(scale)]
+    table = _read_table(path / "cells.parquet", fields)
+    sizes = np.ones(len(group), np.int64) if by_record else np.bincount(group).astype(np.int64)
+    row = table.column("record" if by_record else "group").to_numpy()
+    if len(row) and not 0 <= row.min() <= row.max() < len(sizes):
+        raise ReleaseError("cells.parquet: a row that records.parquet does not know")
+    if by_record and not np.array_equal(group[row], table.column("group").to_numpy()):
+        raise ReleaseError("cells.parquet: the groups are not those of records.parquet")
+    coded = table.column("item").combine_chunks().dictionary_encode()
+    at = items.indices(coded.dictionary.to_pylist())
+    if (at < 0).any():
+        raise ReleaseError("cells.parquet: an item that items.parquet does not list")
+    column = at[coded.indices.to_numpy()]
+    if (np.diff(row * len(items) + column) <= 0).any():
+        raise ReleaseError("cells.parquet: not sorted by group and item, or a cell twice")
+    symbols, codes = decode_content(table, scale)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(sizes)))])
+    return canonical(
+        Cells(items, sizes, indptr.astype(np.int64), column.astype(np.int32), codes, symbols)
+    )
+
+
+def _read_profiles(
+    path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
+) -> Cells:
+    """Layout "profile": every cell one level or null."""
+    import pyarrow as pa
+
+    step = manifest.profile_step
+    if step is None or not step > 0:
+        raise ReleaseError("release.json: a profile layout needs a profile_step above 0")
+    n = len(items)
+    fields = [("group", pa.int64()), ("size", pa.int64()), ("profile", pa.binary(n))]
+    table = _read_table(path / "profiles.parquet", fields)
+    sizes = table.column("size").to_numpy()
+    if not np.array_equal(table.column("group").to_numpy(), np.arange(len(table))):
+        raise ReleaseError("profiles.parquet: the groups are not 0, 1, 2, …")
+    if not np.array_equal(np.bincount(group, minlength=len(table)), sizes):
+        raise ReleaseError("profiles.parquet: sizes are not those of records.parquet")
+    scale = manifest.scale.to_scale()
+    levels = np.round(scale.minimum + step * np.arange(int(scale.width / step + 1e-6) + 1), 9)
+    if len(levels) > 255:
+        raise ReleaseError("release.json: the profile_step gives more than 255 levels")
+    indptr, columns, codes = [0], [], []
+    for chunk in table.column("profile").chunks:
+        raw = np.frombuffer(chunk.buffers()[1] or b"", np.uint8)[chunk.offset * n :]
+        dense = raw[: len(chunk) * n].reshape(len(chunk), n)
+        if dense.max(initial=0) > len(levels):
+            raise ReleaseError("profiles.parquet: a level beyond the scale")
+        rows, at = np.nonzero(dense)
+        indptr += (indptr[-1] + np.cumsum(np.bincount(rows, minlength=len(chunk)))).tolist()
+        columns.append(at.astype(np.int32))
+        codes.append((dense[rows, at] - 1).astype(code_type(len(levels))))
+    return Cells(
+        items,
+        sizes,
+        np.array(indptr, dtype=np.int64),
+        np.concatenate([np.empty(0, np.int32), *columns]),
+        np.concatenate([np.empty(0, np.uint8), *codes]),
+        Symbols.exact(scale, levels),
+    )

@@ -1,0 +1,245 @@
+"""The owner's private receipt: what never enters a release, kept apart and only when asked.
+
+It links users to records and holds what it takes to make the same release again byte for byte.
+It is created with mode 0600 and refused inside a release folder, however the path is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import OutputError, ReleaseError
+from starshade.progress import note
+from starshade.ratings.atomic import atomic_file
+from starshade.ratings.table import UNKNOWN_DAY
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.table import Link, Private
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
+    from starshade.release.table import Release
+
+__all__ = ["digest_of", "read_receipt", "refuse_inside", "write_receipt"]
+
+_FORMAT = 1
+_FIELDS = {
+    "receipt": int,
+    "starshade": str,
+    "release": str,
+    "method": str,
+    "seed": int,
+    "config": dict,
+    "source": str,
+    "digest": str,
+    "users_without_rating": int,
+    "rare_items_dropped": int,
+    "users": list,
+    "records": list,
+}
+_BLOCK = 2**22
+
+
+def digest_of(ratings: Ratings) -> str:
+    """Return the SHA-256 over the canonical columns of a table.
+
+    Scale, ids, row bounds, item indices, ratings, days and personal attributes count; how the
+    table was read, its codes' width and its lineage do not.
+    """
+    digest = hashlib.sha256(f"starshade ratings 1\n{ratings.scale}\n".encode())
+    for ids in (ratings.users, ratings.items):
+        _add(digest, ids.integers)
+        _add_texts(digest, ids.texts)
+    _add(digest, ratings.indptr.astype(np.int64))
+    for start in range(0, ratings.n_ratings, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        _add(digest, ratings.columns[block].astype(np.int32))
+        _add(digest, ratings.levels[ratings.codes[block]])
+        if ratings.days is not None:
+            days = ratings.days[block].astype(np.int64)
+            _add(digest, np.where(days == UNKNOWN_DAY, -1, days + ratings.first_day))
+    if ratings.attributes is not None:
+        for name, column in zip(
+            ratings.attributes.column_names, ratings.attributes.columns, strict=True
+        ):
+            values = ["-" if v is None else f"={v}" for v in column.to_pylist()]
+            _add_texts(digest, [name, *values])
+    return digest.hexdigest()
+
+
+def refuse_inside(private: Path, release: Path) -> None:
+    """Refuse a receipt that would lie inside the release, or inside any other one.
+
+    Raises
+    ------
+    OutputError
+        It would; links and ``..`` are followed first. Or something is there already.
+    """
+    place = private.parent.resolve() / private.name
+    target = release.parent.resolve() / release.name
+    inside = place == target or target in place.parents
+    if inside or any((folder / "release.json").is_file() for folder in place.parents):
+        raise OutputError(
+            f"{private}: the private receipt would lie inside a release",
+            advice="Keep it where only you can read it, away from what is published.",
+        )
+    if os.path.lexists(private):
+        raise OutputError(
+            f"{private}: exists already",
+            advice="Choose another name, or move it away first: nothing is overwritten.",
+        )
+
+
+def write_receipt(release: Release, path: Path, release_hash: str) -> None:
+    """Write the receipt of a release just made, mode 0600, whole or not at all.
+
+    Parameters
+    ----------
+    release : Release
+        With its private facts.
+    path : Path
+        Must not exist.
+    release_hash : str
+        SHA-256 of ``release.json``, by which a receipt and its release find each other.
+    """
+    private = release.private
+    if private is None:
+        raise ReleaseError("this release carries no private facts to write a receipt of")
+    digest = private.digest
+    if not digest and private.original is not None:
+        digest = digest_of(private.original)
+    facts = {
+        "receipt": _FORMAT,
+        "starshade": release.manifest.starshade,
+        "release": release_hash,
+        "method": release.manifest.method,
+        "seed": private.seed,
+        "config": private.config,
+        "source": private.source,
+        "digest": digest,
+        "users_without_rating": release.manifest.users_without_rating,
+        "rare_items_dropped": release.manifest.rare_items_dropped,
+        "users": list(private.link.users),
+        "records": private.link.record.tolist(),
+    }
+    text = json.dumps(facts)
+    with atomic_file(path, 0o600) as file:
+        file.write_text(text + "\n", encoding="utf-8")
+
+
+def read_receipt(path: Path, release: Path | None = None) -> Private:
+    """Read a receipt back.
+
+    Parameters
+    ----------
+    path : Path
+    release : Path, optional
+        A release folder that the receipt must belong to.
+
+    Returns
+    -------
+    Private
+        Without the original table.
+
+    Raises
+    ------
+    ReleaseError
+        No receipt, a damaged one, or that of another release.
+    """
+    facts = _load(Path(path))
+    users = Vocabulary.of(facts["users"])
+    record = np.array(facts["records"], dtype=np.int64)
+    same_users = len(users) == len(facts["users"]) and all(
+        a == b for a, b in zip(users, facts["users"], strict=True)
+    )
+    if not same_users or not _is_permutation(record, len(users)):
+        raise _damaged(path, "users and records do not correspond one to one")
+    if release is not None:
+        try:
+            found = hashlib.sha256((Path(release) / "release.json").read_bytes()).hexdigest()
+        except OSError:
+            raise ReleaseError(f"{release}: no release.json there") from None
+        if found != facts["release"]:
+            raise ReleaseError(
+                f"{path}: is the receipt of another release than {release}",
+                advice="Give the receipt that was written together with this release.",
+            )
+    return Private(
+        link=Link(users, record),
+        seed=facts["seed"],
+        config=facts["config"],
+        source=facts["source"],
+        digest=facts["digest"],
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """Read and check the fields; note a file that others may read."""
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            raw = file.read()
+    except OSError as error:
+        raise ReleaseError(f"{path}: cannot be read: {error.strerror}") from None
+    if mode & 0o077:
+        note(f"{path}: other people may read this private receipt (mode {mode:04o}); chmod 600 it.")
+    try:
+        facts = json.loads(raw)
+    except ValueError:
+        raise _damaged(path, "it is no JSON") from None
+    if not isinstance(facts, dict) or "receipt" not in facts:
+        raise _damaged(path, "it has no field receipt")
+    if isinstance(facts["receipt"], int) and facts["receipt"] > _FORMAT:
+        raise ReleaseError(
+            f"{path}: a receipt of format {facts['receipt']}; this version reads {_FORMAT}",
+            advice="Use the version of starshade that wrote it, or a later one.",
+        )
+    for name, kind in _FIELDS.items():
+        if type(facts.get(name)) is not kind:
+            raise _damaged(path, f"its field {name} is missing or no {kind.__name__}")
+    if set(facts) - set(_FIELDS):
+        raise _damaged(path, "it has fields that a receipt does not have")
+    _check_lists(path, facts)
+    return facts
+
+
+def _check_lists(path: Path, facts: dict[str, Any]) -> None:
+    for name, kind in (("users", str), ("records", int)):
+        wrong = next((i for i, v in zip(count(), facts[name]) if type(v) is not kind), None)
+        if wrong is not None:
+            raise _damaged(path, f"entry {wrong + 1} of {name} is no {kind.__name__}")
+    if any(not -1 < r < len(facts["records"]) for r in facts["records"]):
+        raise _damaged(path, "users and records do not correspond one to one")
+
+
+def _is_permutation(record: NDArray[np.int64], n: int) -> bool:
+    return len(record) == n and np.array_equal(np.sort(record), np.arange(n))
+
+
+def _damaged(path: Path, what: str) -> ReleaseError:
+    return ReleaseError(
+        f"{path}: no private receipt of starshade, or a damaged one: {what}",
+        advice="Give the file that --private wrote when the release was made.",
+    )
+
+
+def _add(digest: hashlib._Hash, values: NDArray[Any]) -> None:
+    """Add an array of numbers, little-endian, with its length before it."""
+    digest.update(len(values).to_bytes(8, "little"))
+    digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+
+
+def _add_texts(digest: hashlib._Hash, texts: Iterable[str]) -> None:
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "little") + raw)
+    digest.update(b"\xff" * 8)

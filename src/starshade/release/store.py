@@ -1,0 +1,168 @@
+"""Write a release folder: all of it, verified, or nothing (DESIGN §4)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.atomic import atomic_folder
+from starshade.release.card import dataset_card
+from starshade.release.columns import cells_table
+from starshade.release.content import canonical
+from starshade.release.croissant import croissant
+from starshade.release.manifest import Claim, Manifest
+from starshade.release.receipt import refuse_inside, write_receipt
+from starshade.release.table import Release
+from starshade.release.verify import Counted, check_folder, recount
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["write_release"]
+
+ROWS_PER_GROUP = 2**20  # of a Parquet file: a fixed cut, so that equal tables are equal bytes
+
+
+def write_release(release: Release, path: Path, private: Path | None = None) -> None:
+    """Write `release` to the folder `path`, and the owner's receipt to `private` if asked.
+
+    The Parquet files are written into a temporary sibling, recounted from there by
+    `starshade.release.verify`, described, checked once more as a whole, and renamed. The
+    receipt takes its place just before the rename, so that a release that exists has the
+    receipt that was asked for.
+
+    Raises
+    ------
+    ConfigError
+        A layout that cannot be written, or a receipt of a release that was read back.
+    OutputError
+        A place exists already, cannot be written to, or the receipt would lie inside a release.
+    InternalError
+        What was written does not pass the verifier.
+    """
+    if release.manifest.layout != "generalized":
+        raise ConfigError(f"layout {release.manifest.layout}: only generalized can be written")
+    if private is not None:
+        if release.private is None:
+            raise ConfigError(
+                "this release was read from disk: it carries no private facts to write a receipt of"
+            )
+        refuse_inside(private, path)
+    placed = False
+    try:
+        with task("saving"), atomic_folder(path) as folder:
+            manifest = _write_files(release, folder)
+            _open_up(folder, manifest)
+            if private is not None:
+                write_receipt(release, private, hash_of(folder / "release.json"))
+                placed = True
+    except BaseException:
+        if private is not None and placed and not os.path.lexists(path):
+            private.unlink(missing_ok=True)
+        raise
+
+
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write_files(release: Release, folder: Path) -> Manifest:
+    """Write everything but the receipt; return what the manifest says."""
+    classes = canonical(release.classes)
+    _write_table(_records_table(release), folder / "records.parquet")
+    _write_table(cells_table(classes), folder / "cells.parquet")
+    _write_table(_items_table(release), folder / "items.parquet")
+    counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
+    manifest = _verified(release.manifest, counted)
+    tables = {p.name: hash_of(p) for p in sorted(folder.glob("*.parquet"))}
+    manifest = manifest.model_copy(update={"files": tables})
+    (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8", newline="\n")
+    (folder / "croissant.json").write_text(
+        croissant(manifest, _numeric(release)), encoding="utf-8", newline="\n"
+    )
+    texts = {name: hash_of(folder / name) for name in ("README.md", "croissant.json")}
+    manifest = manifest.model_copy(update={"files": dict(sorted((tables | texts).items()))})
+    (folder / "release.json").write_text(manifest.to_json(), encoding="utf-8", newline="\n")
+    check_folder(folder, counted)
+    return manifest
+
+
+def _numeric(release: Release) -> frozenset[str]:
+    """Which released attributes are numbers."""
+    if release.attributes is None:
+        return frozenset()
+    schema = release.attributes.schema
+    return frozenset(field.name for field in schema if str(field.type) == "double")
+
+
+def _verified(manifest: Manifest, counted: Counted) -> Manifest:
+    """Return the manifest with what the verifier counted for each claim."""
+    claims = tuple(
+        Claim(
+            model=claim.model,
+            parameters=claim.parameters,
+            verified=counted.of_claim(claim.model, claim.parameters),
+        )
+        for claim in manifest.claims
+    )
+    return manifest.model_copy(update={"claims": claims})
+
+
+def _records_table(release: Release) -> pa.Table:
+    import pyarrow as pa
+
+    columns = {
+        "record": pa.array(np.arange(release.n_records, dtype=np.int32)),
+        "group": pa.array(release.class_of_record.astype(np.int32)),
+    }
+    if release.attributes is not None:
+        names = release.attributes.column_names
+        columns |= {name: release.attributes.column(name) for name in names}
+    return pa.table(columns)
+
+
+def _items_table(release: Release) -> pa.Table:
+    import pyarrow as pa
+
+    keys = list(release.classes.items)
+    names = release.item_names or (None,) * len(keys)
+    return pa.table({"item": pa.array(keys, pa.string()), "name": pa.array(names, pa.string())})
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    """Write Parquet whose bytes depend on the table alone."""
+    import pyarrow.parquet as pq
+
+    with path.open("xb") as file:  # Python's file: a full disk is an OSError with its number
+        pq.write_table(
+            table.replace_schema_metadata(None),
+            file,
+            row_group_size=ROWS_PER_GROUP,
+            version="2.6",
+            data_page_version="1.0",
+            compression="zstd",
+            compression_level=3,
+            use_dictionary=True,
+            store_schema=False,
+        )
+
+
+def _open_up(folder: Path, manifest: Manifest) -> None:
+    """Let others read what is meant to be published; keep the rest to the owner."""
+    if manifest.audience == "query":
+        for file in folder.iterdir():
+            file.chmod(0o600)
+        return
+    probe = folder / "mode"  # what the umask makes of a folder, without touching the umask
+    probe.mkdir()
+    mode = probe.stat().st_mode
+    probe.rmdir()
+    folder.chmod(mode & 0o777)

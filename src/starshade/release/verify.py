@@ -1,0 +1,244 @@
+"""The independent verifier: reads what was written and counts everything again (DESIGN §6.3).
+
+It shares no code with what builds and writes releases: plain PyArrow, Python and NumPy, its own
+reading of the masks, its own comparison of rows. What it finds is what a release may claim. A
+check that fails on a release that was just written is a bug of ours (`InternalError`); on a
+folder found on disk it is damage (`ReleaseError`). Messages name checks and counts, never ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InternalError, ReleaseError
+from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
+from starshade.release.verify_truth import check_truth
+
+if TYPE_CHECKING:
+    from starshade.release.table import Private
+
+__all__ = ["Counted", "check_folder", "recount", "verify_folder"]
+
+_TABLES = {"records.parquet", "cells.parquet", "items.parquet"}
+_TEXTS = {"README.md", "croissant.json"}
+_KEYS = (
+    "format starshade method config layout audience lineage scale profile_step records items "
+    "groups classes users_without_rating rare_items_dropped rare_items attributes "
+    "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files"
+)
+_NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the verifier counted on the Parquet files.
+
+    Attributes
+    ----------
+    records, classes, items, smallest_group : int
+    users_rating_disclosed, users_rating_exists : float
+        Shares in [0, 1] (DESIGN §4).
+    attribute_columns : tuple of str
+    """
+
+    records: int
+    classes: int
+    items: int
+    smallest_group: int
+    users_rating_disclosed: float
+    users_rating_exists: float
+    attribute_columns: tuple[str, ...]
+
+    def of_claim(self, model: str, parameters: dict[str, Any]) -> dict[str, float | int]:
+        """Return what was counted for a claim.
+
+        Raises
+        ------
+        InternalError
+            A model that the verifier cannot count, or a claim that does not hold.
+        """
+        found, holds = self._judge(model, parameters)
+        if not holds:
+            raise InternalError(f"the release does not pass its check: claim {model}: {found}")
+        return found
+
+    def _judge(self, model: str, parameters: dict[str, Any]) -> tuple[dict[str, float | int], bool]:
+        if model == "k-anonymity":
+            holds = self.smallest_group >= int(parameters["k"])
+            return {"smallest_group": self.smallest_group}, holds
+        return {}, False
+
+
+def recount(folder: Path, facts: dict[str, Any], private: Private | None = None) -> Counted:
+    """Count a folder's Parquet files again, against the truth where it is at hand.
+
+    Parameters
+    ----------
+    folder : Path
+    facts : dict
+        What ``release.json`` says or is about to say.
+    private : Private, optional
+        With its `original`, every original cell is checked to lie inside its generalized one.
+
+    Raises
+    ------
+    InternalError
+        A check fails; the message names it.
+    """
+    try:
+        return _recount(folder, facts, private)
+    except Failed as failure:
+        raise InternalError(f"the release does not pass its check: {failure}") from None
+
+
+def check_folder(folder: Path, counted: Counted) -> None:
+    """Check that ``release.json`` says what was counted, and the hashes of all other files.
+
+    Raises
+    ------
+    InternalError
+        A check fails; the message names it.
+    """
+    try:
+        facts = _read_facts(folder)
+        _check_facts(folder, facts, counted)
+        _check_claims(facts, counted)
+    except Failed as failure:
+        raise InternalError(f"the release does not pass its check: {failure}") from None
+
+
+def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
+    """Verify a release found on disk.
+
+    Parameters
+    ----------
+    path : Path
+    private : Private, optional
+        The owner's facts; with its `original` the cells are checked against the truth.
+
+    Returns
+    -------
+    dict
+        ``records, classes, items, smallest_group, users_rating_disclosed,
+        users_rating_exists`` as counted, and ``claims``: for each ``model, parameters,
+        verified`` (counted now) and ``holds``.
+
+    Raises
+    ------
+    ReleaseError
+        Anything but a claim is not as it should be.
+    """
+    path = Path(path)
+    try:
+        facts = _read_facts(path)
+        counted = _recount(path, facts, private)
+        _check_facts(path, facts, counted)
+    except Failed as failure:
+        raise ReleaseError(
+            f"{path}: not the release that starshade wrote: {failure}",
+            advice="Ask its owner for a whole copy.",
+        ) from None
+    claims = []
+    for claim in facts["claims"]:
+        found, holds = counted._judge(claim["model"], claim["parameters"])
+        claims.append(
+            {
+                "model": claim["model"],
+                "parameters": claim["parameters"],
+                "verified": found,
+                "holds": holds,
+            }
+        )
+    return {
+        "records": counted.records,
+        "classes": counted.classes,
+        "items": counted.items,
+        "smallest_group": counted.smallest_group,
+        "users_rating_disclosed": counted.users_rating_disclosed,
+        "users_rating_exists": counted.users_rating_exists,
+        "claims": claims,
+    }
+
+
+def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Counted:
+    if facts["layout"] != "generalized":
+        raise Failed("layout", f"{facts['layout']} cannot be verified by this version")
+    written = read_written(folder, facts["scale"])
+    sizes = np.bincount(written.group_of_record)
+    single, certain = walk_classes(folder, written, len(sizes))
+    if private is not None and private.original is not None:
+        check_truth(written, private, facts)
+    return Counted(
+        records=len(written.group_of_record),
+        classes=len(sizes),
+        items=len(written.items),
+        smallest_group=int(sizes.min()) if len(sizes) else 0,
+        users_rating_disclosed=_share(sizes, single, written),
+        users_rating_exists=_share(sizes, certain, written),
+        attribute_columns=tuple(written.attributes.column_names),
+    )
+
+
+def _share(sizes: NDArray[np.int64], marked: NDArray[np.bool_], written: Written) -> float:
+    return int(sizes[marked].sum()) / max(len(written.group_of_record), 1)
+
+
+def _read_facts(folder: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise Failed("release.json", "cannot be read") from None
+    if not isinstance(facts, dict) or set(facts) != set(_KEYS.split()):
+        raise Failed("release.json", "has fields missing or unknown")
+    return facts
+
+
+def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
+    present = {entry.name for entry in folder.iterdir()}
+    if set(facts["files"]) != _TABLES | _TEXTS or present != _TABLES | _TEXTS | {"release.json"}:
+        raise Failed("files", "one is missing or unknown")
+    for name, digest in facts["files"].items():
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise Failed("hash", name)
+    for name in ("records", "classes", "items"):
+        if facts[name] != getattr(counted, name):
+            raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
+    if not facts["classes"] <= facts["groups"] <= max(facts["records"], facts["classes"]):
+        raise Failed("count", "groups")
+    for name in ("users_rating_disclosed", "users_rating_exists"):
+        if abs(facts[name] - getattr(counted, name)) > 1e-12:
+            raise Failed("disclosure share", name)
+    if tuple(facts["attribute_columns"]) != counted.attribute_columns:
+        raise Failed("forbidden column", "personal attributes other than those declared")
+    if (facts["attributes"] == "exact") != (facts["audience"] == "query"):
+        raise Failed("audience", f"attributes {facts['attributes']} for {facts['audience']}")
+    if facts["attributes"] == "none" and counted.attribute_columns:
+        raise Failed("forbidden column", "personal attributes in a release without any")
+    _check_config(facts["config"])
+
+
+def _check_config(value: Any) -> None:
+    """Check that the published settings hold no seed and no place on the owner's machine."""
+    if isinstance(value, dict):
+        if _NEVER & {str(key).lower() for key in value}:
+            raise Failed("config", "a private setting")
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            _check_config(part)
+    if isinstance(value, str) and value.startswith(("/", "~", "./", "../")):
+        raise Failed("config", "a path")
+
+
+def _check_claims(facts: dict[str, Any], counted: Counted) -> None:
+    for claim in facts["claims"]:
+        found, holds = counted._judge(claim["model"], claim["parameters"])
+        if not holds or claim["verified"] != found:
+            raise Failed("claim", claim["model"])

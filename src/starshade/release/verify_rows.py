@@ -1,0 +1,231 @@
+"""The verifier's own reading of the written files: shapes, order, what each class shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Failed", "Written", "read_written", "walk_classes"]
+
+Cell = tuple[float, ...]
+_NULL = float("-inf")  # below every rating, and finite numbers are all that a scale has
+_SLACK = 1e-9
+_BATCH = 2**16
+
+
+class Failed(Exception):  # noqa: N818 - never leaves the verifier
+    """A check failed."""
+
+    def __init__(self, check: str, detail: str) -> None:
+        super().__init__(f"{check}: {detail}")
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What stands in the files, cells excepted.
+
+    Attributes
+    ----------
+    folder : Path
+    minimum, step : float; step is None on a real scale
+    n_levels : int
+        0 on a real scale.
+    items : tuple of str
+    group_of_record : ndarray of int64, shape (records,)
+    attributes : pyarrow.Table
+        Released personal attributes by record; without columns where there are none.
+    """
+
+    folder: Path
+    minimum: float
+    step: float | None
+    n_levels: int
+    items: tuple[str, ...]
+    group_of_record: NDArray[np.int64]
+    attributes: pa.Table
+
+
+def read_written(folder: Path, scale: dict[str, Any]) -> Written:
+    """Read records and items, and check what does not need the cells."""
+    records = _table(folder, "records.parquet", ("record", "group"), more=True)
+    record = records.column("record").to_numpy()
+    group = records.column("group").to_numpy().astype(np.int64)
+    if not np.array_equal(record, np.arange(len(record))):
+        raise Failed("record order", "ids are not 0, 1, 2, …")
+    if len(group) and (group[0] != 0 or not np.isin(np.diff(group), (0, 1)).all()):
+        raise Failed("record order", "records do not follow their classes")
+    attributes = records.drop_columns(["record", "group"])
+    _check_attribute_order(attributes, group)
+    items = _table(folder, "items.parquet", ("item", "name")).column("item").to_pylist()
+    if any(not _before(a, b) for a, b in pairwise(items)):
+        raise Failed("item order", "keys are not in canonical order")
+    step, minimum = scale["step"], scale["minimum"]
+    n_levels = 0 if step is None else round((scale["maximum"] - minimum) / step) + 1
+    return Written(folder, minimum, step, n_levels, tuple(items), group, attributes)
+
+
+def walk_classes(
+    folder: Path, written: Written, n_classes: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Walk the classes in file order; check that their contents ascend strictly.
+
+    Returns
+    -------
+    two ndarrays of bool, shape (n_classes,)
+        Whether a class has a cell with one single member that is a rating, and one without null.
+    """
+    single, certain = np.zeros(n_classes, np.bool_), np.zeros(n_classes, np.bool_)
+    previous: list[tuple[int, Cell]] | None = None
+    expected = 0
+    for group, row in _rows(folder, written):
+        if group != expected:
+            # only the first class can be without any cell: it sorts before all others
+            if not (expected == 0 and group == 1):
+                raise Failed("class order", "a class without cells is not the first")
+            expected = group
+        if previous is not None and not previous < row:
+            raise Failed("class order", "two classes are equal or not sorted by content")
+        previous = row
+        for _, cell in row:
+            is_range = cell[0] == 1.0
+            nulls = cell[3] if is_range else cell[1] == _NULL
+            if not nulls and group < n_classes:
+                certain[group] = True
+                one = cell[2] - cell[1] <= _SLACK if is_range else len(cell) == 2
+                single[group] |= one
+        expected += 1
+    if expected != n_classes and not (expected == 0 and n_classes == 1):
+        raise Failed("count", f"{n_classes} classes in the records, {expected} in the cells")
+    return single, certain
+
+
+def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
+    """Yield each class that has cells: its number, and (−item, content) by ascending item.
+
+    The minus makes lists of two rows compare as the rows do: a cell against null alone wins.
+    """
+    import pyarrow.parquet as pq
+
+    position = {key: i for i, key in enumerate(written.items)}
+    read, names = (
+        (_read_mask(written), ("members",))
+        if written.step is not None
+        else (
+            _read_real(written),
+            ("low", "high", "values", "null"),
+        )
+    )
+    _table_schema(folder, "cells.parquet", ("group", "item", *names))
+    current, row, last = -1, list[tuple[int, Cell]](), -1
+    for batch in pq.ParquetFile(folder / "cells.parquet").iter_batches(_BATCH):
+        columns = [batch.column(name).to_pylist() for name in ("group", "item", *names)]
+        for group, key, *content in zip(*columns, strict=True):
+            item = position.get(key, -1)
+            if item < 0:
+                raise Failed("cells", "an item that is not listed")
+            if group != current:
+                if group < current:
+                    raise Failed("cell order", "classes do not ascend")
+                if current >= 0:
+                    yield current, row
+                current, row, last = group, [], -1
+            if item <= last:
+                raise Failed("cell order", "items do not ascend within a class")
+            last = item
+            row.append((-item, read(*content)))
+    if current >= 0:
+        yield current, row
+
+
+def _read_mask(written: Written) -> Callable[..., Cell]:
+    """Return a reader of masks: (0, members ascending with null first)."""
+    known: dict[bytes, Cell] = {}
+
+    def read(mask: bytes) -> Cell:
+        cell = known.get(mask)
+        if cell is None:
+            bits = int.from_bytes(mask, "little")
+            if bits >> (written.n_levels + 1) or bits <= 1:
+                raise Failed("cells", "a mask that is empty, null alone or beyond the scale")
+            members = [_NULL] if bits & 1 else []
+            members += [float(j) for j in range(1, written.n_levels + 1) if bits >> j & 1]
+            cell = known[mask] = (0.0, *members)
+        return cell
+
+    return read
+
+
+def _read_real(written: Written) -> Callable[..., Cell]:
+    """Return a reader of (0, values ascending with null first) or (1, low, high, null)."""
+
+    def read(low: float | None, high: float | None, values: list[float] | None, null: bool) -> Cell:
+        if values is None:
+            if low is None or high is None or not low <= high:
+                raise Failed("cells", "a range without ends")
+            if null != (low < written.minimum - _SLACK) or high < written.minimum - _SLACK:
+                raise Failed("cells", "a range that misstates null")
+            return (1.0, low, high, float(null))
+        if not values or any(not a < b for a, b in pairwise(values)):
+            raise Failed("cells", "a list of values that is empty or not sorted")
+        return (0.0, _NULL, *values) if null else (0.0, *values)
+
+    return read
+
+
+def _table(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = False) -> pa.Table:
+    """Read a whole table after looking at its shape."""
+    import pyarrow.parquet as pq
+
+    _table_schema(folder, name, columns, more=more)
+    table = pq.ParquetFile(folder / name).read()
+    if any(table.column(c).null_count for c in columns if c != "name"):
+        raise Failed("columns", f"{name}: a null")
+    return table
+
+
+def _table_schema(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = False) -> None:
+    """Check that a file has these columns and no notes beside them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(folder / name)
+    except (OSError, pa.ArrowException):
+        raise Failed("files", f"{name} cannot be read as Parquet") from None
+    found = tuple(file.schema_arrow.names)
+    if found[: len(columns)] != columns or (len(found) > len(columns) and not more):
+        raise Failed("forbidden column", f"{name} has columns missing or unknown")
+    if file.metadata.metadata:
+        raise Failed("metadata", f"{name} carries notes of its own")
+
+
+def _check_attribute_order(attributes: pa.Table, group: NDArray[np.int64]) -> None:
+    """Within a class, records ascend by their attributes, column by column, null first."""
+    if not attributes.num_columns:
+        return
+    columns = [
+        [(v is not None, v if v is not None else 0) for v in column.to_pylist()]
+        for column in attributes.columns
+    ]
+    rows = zip(group.tolist(), *columns, strict=True)
+    if any(b < a for a, b in pairwise(rows)):
+        raise Failed("record order", "records of a class are not sorted by their attributes")
+
+
+def _before(a: str, b: str) -> bool:
+    """Canonical order: integers by value, then all others by code point (DESIGN §2)."""
+    return _key_of(a) < _key_of(b)
+
+
+def _key_of(key: str) -> tuple[int, int, str]:
+    plain = key.isascii() and key.isdigit() and str(int(key)) == key and int(key) < 2**63
+    return (0, int(key), "") if plain else (1, 0, key)

@@ -1,0 +1,156 @@
+"""The verifier against the truth: every original cell lies inside its generalized one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.release.verify_rows import Failed, Written
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from starshade.ratings.table import Ratings
+    from starshade.release.table import Private
+
+__all__ = ["check_truth"]
+
+_SLACK = 1e-9
+_BLOCK = 2**22  # ratings looked at together
+
+#: cell positions, ratings -> whether each rating is a member of its cell
+Inside = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.bool_]]
+
+
+def check_truth(written: Written, private: Private, facts: dict[str, Any]) -> None:
+    """Check the written cells against the original table.
+
+    The link must be one-to-one; every rating must be a member of its class's cell; a cell
+    without a null member must have been rated by the whole class; a cell that nobody of the
+    class rated may not be there unless the method says that it invents; released attributes are
+    the users' own; no released item is rare.
+    """
+    import pyarrow.parquet as pq
+
+    original = private.original
+    if original is None:
+        raise Failed("truth", "no original at hand")
+    record = private.link.record
+    n = len(written.group_of_record)
+    if original.n_users != n or not np.array_equal(np.sort(record), np.arange(n)):
+        raise Failed("link", "users and records do not correspond one to one")
+    if list(original.items) != list(written.items):
+        raise Failed("items", "not those of the table that was anonymized")
+    cells = pq.ParquetFile(written.folder / "cells.parquet").read(use_threads=False)
+    class_of_user = written.group_of_record[record]
+    place = _cell_places(cells, written)
+    inside, null = (_masks if written.step is not None else _reals)(cells, written)
+    raters = _count_raters(original, class_of_user, place, inside, len(written.items))
+    sizes = np.bincount(written.group_of_record)
+    owner = place // max(len(written.items), 1)
+    if (raters[~null] < sizes[owner[~null]]).any():
+        raise Failed("truth", "an original null outside its cell")
+    if facts["invented_cells"] is None and (raters == 0).any():
+        raise Failed("truth", "a cell that nobody of its class rated")
+    _check_attributes(written.attributes, original.attributes, record)
+    _check_rare(original, facts)
+
+
+def _cell_places(cells: pa.Table, written: Written) -> NDArray[np.int64]:
+    """Return class × items + item of each written cell; they ascend."""
+    position = {key: i for i, key in enumerate(written.items)}
+    item = cells.column("item").combine_chunks().dictionary_encode()
+    at = np.array([position[key] for key in item.dictionary.to_pylist()], dtype=np.int64)
+    group = cells.column("group").to_numpy().astype(np.int64)
+    return np.asarray(group * len(written.items) + at[item.indices.to_numpy()])
+
+
+def _count_raters(
+    original: Ratings,
+    class_of_user: NDArray[np.int64],
+    place: NDArray[np.int64],
+    inside: Inside,
+    n_items: int,
+) -> NDArray[np.int64]:
+    """Find each rating's cell, check that it is a member; return raters per cell."""
+    raters = np.zeros(len(place), dtype=np.int64)
+    start = 0
+    while start < original.n_users:
+        stop = int(np.searchsorted(original.indptr, original.indptr[start] + _BLOCK, "right"))
+        stop = min(max(stop - 1, start + 1), original.n_users)
+        a, b = int(original.indptr[start]), int(original.indptr[stop])
+        users = np.repeat(np.arange(start, stop), np.diff(original.indptr[start : stop + 1]))
+        wanted = class_of_user[users] * n_items + original.columns[a:b]
+        cell = np.searchsorted(place, wanted)
+        found = cell < len(place)
+        found[found] = place[cell[found]] == wanted[found]
+        if not found.all():
+            raise Failed("truth", "an original rating without a cell")
+        if not inside(cell, original.levels[original.codes[a:b]]).all():
+            raise Failed("truth", "an original rating outside its cell")
+        raters += np.bincount(cell, minlength=len(place))
+        start = stop
+    return raters
+
+
+def _masks(cells: pa.Table, written: Written) -> tuple[Inside, NDArray[np.bool_]]:
+    """Return the member test of masks, and which cells have null."""
+    members = cells.column("members").combine_chunks()
+    width = members.type.byte_width
+    raw = np.frombuffer(members.buffers()[1] or b"", np.uint8)
+    raw = raw[members.offset * width : (members.offset + len(members)) * width]
+    masks = raw.reshape(-1, width)
+    step = written.step or 1.0
+
+    def inside(cell: NDArray[np.int64], rating: NDArray[np.float64]) -> NDArray[np.bool_]:
+        bit = 1 + np.rint((rating - written.minimum) / step).astype(np.int64)
+        return np.asarray(masks[cell, bit >> 3] >> (bit & 7) & 1, dtype=np.bool_)
+
+    return inside, (masks[:, 0] & 1).astype(np.bool_)
+
+
+def _reals(cells: pa.Table, written: Written) -> tuple[Inside, NDArray[np.bool_]]:
+    """Return the member test of ranges and value lists, and which cells have null."""
+    low, high = (cells.column(c).fill_null(np.nan).to_numpy() for c in ("low", "high"))
+    lists = cells.column("values").combine_chunks()
+    lengths = lists.value_lengths().fill_null(0).to_numpy()
+    ends = np.cumsum(lengths).astype(np.int64)
+    values = np.append(lists.flatten().to_numpy(), np.inf)
+
+    def inside(cell: NDArray[np.int64], rating: NDArray[np.float64]) -> NDArray[np.bool_]:
+        in_range = (rating >= low[cell] - _SLACK) & (rating <= high[cell] + _SLACK)
+        # the first value of the list that is not below the rating, all lists bisected at once
+        a, b = ends[cell] - lengths[cell], ends[cell].copy()
+        while (a < b).any():
+            middle = (a + b) // 2
+            below = (a < b) & (values[middle] < rating - _SLACK)
+            a, b = np.where(below, middle + 1, a), np.where(below, b, middle)
+        return np.asarray(in_range | ((a < ends[cell]) & (values[a] <= rating + _SLACK)))
+
+    return inside, cells.column("null").to_numpy()
+
+
+def _check_attributes(
+    released: pa.Table, original: pa.Table | None, record: NDArray[np.int64]
+) -> None:
+    """Each record's released attributes are those of the user it is linked to."""
+    for name in released.column_names:
+        if original is None or name not in original.column_names:
+            raise Failed("forbidden column", "an attribute that the original lacks")
+        found = released.column(name).take(record).to_pylist()
+        truth = [None if v != v else v for v in original.column(name).to_pylist()]
+        if found != truth:
+            raise Failed("truth", "a personal attribute that is not the user's")
+
+
+def _check_rare(original: Ratings, facts: dict[str, Any]) -> None:
+    """Check that no item is released that fewer than k users rated, unless that was asked for."""
+    asked = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
+    if facts["rare_items"] == "keep" or not asked:
+        return
+    raters = np.bincount(original.columns, minlength=original.n_items)
+    if raters.min(initial=max(asked)) < max(asked):
+        raise Failed("rare items", f"an item rated by fewer than {max(asked)} users")
