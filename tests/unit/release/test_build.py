@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -82,8 +84,6 @@ def test_records_of_a_class_are_sorted_by_released_attributes():
     original, groups, cells = hand_made()
     people = pa.table({"age": [30.0, NAN, 20.0, 29.0, -0.0], "job": ["b", None, "a", "b", "ä"]})
     people = people.replace_schema_metadata({"secret": "x"})
-    from dataclasses import replace
-
     release = build(replace(original, attributes=people), groups, cells, attributes="exact")
     assert release.manifest.audience == "query"
     assert release.manifest.attribute_columns == ("age", "job")
@@ -108,8 +108,6 @@ def test_a_point_range_is_a_set_and_a_range_below_the_scale_is_null_alone():
     classes = build(original, np.array([0, 0]), cells).classes
     assert classes.symbols.members.tolist() == [1.5]
     assert not classes.symbols.is_range.any()
-    from dataclasses import replace
-
     below = replace(cells, codes=np.array([1], np.uint8))
     assert build(original, np.array([0, 0]), below).classes.indptr.tolist() == [0, 0]
 
@@ -120,3 +118,33 @@ def test_groups_and_cells_must_belong_together():
         build(original, np.array([2, 2, 2, 0, 0]), cells)
     with pytest.raises(ConfigError, match="no personal attributes"):
         build(original, groups, cells, attributes="exact")
+
+
+def test_minus_zero_is_zero():
+    scale = Scale(-10, 10)
+    original = table([{0: 0.0}, {0: 0.0}], scale)
+    cells = Cells(
+        original.items,
+        np.array([1, 1]),
+        np.array([0, 1, 2]),
+        np.array([0, 0], np.int32),
+        np.array([0, 1], np.uint8),
+        Symbols.exact(scale, np.array([-0.0, 0.0])),
+    )
+    classes = build(original, np.array([0, 1]), cells).classes
+    assert classes.sizes.tolist() == [2]
+    assert not np.signbit(classes.symbols.members).any()
+
+
+def test_a_cell_without_any_member_is_our_bug():
+    original, groups, cells = hand_made()
+    symbols = replace(cells.symbols, null=np.zeros(5, dtype=np.bool_))
+    with pytest.raises(InternalError, match="without any member"):
+        build(original, groups, replace(cells, symbols=symbols))
+
+
+def test_attributes_must_not_be_called_as_the_columns_of_a_release():
+    original, groups, cells = hand_made()
+    people = pa.table({"group": ["a", "b", "c", "d", "e"]})
+    with pytest.raises(ConfigError, match="record or group"):
+        build(replace(original, attributes=people), groups, cells, attributes="exact")

@@ -1,0 +1,50 @@
+"""A release as its definition reads (DESIGN §4): rows of plain Python contents, sorted."""
+
+from __future__ import annotations
+
+NULL = float("-inf")  # below every rating
+
+#: what one cell may be: None for null alone, ("set", members) or ("range", low, high)
+Content = None | tuple
+
+
+def content(values: list[float], null: bool) -> Content:
+    """The set of what a group's members gave, null first."""
+    if not values:
+        return None
+    return ("set", tuple([NULL] * null + sorted(set(values))))
+
+
+def interval(low: float, high: float, minimum: float) -> Content:
+    """A range on a real scale; a point is a set of one, a range of nulls says nothing."""
+    if high < minimum - 1e-9:
+        return None
+    return ("set", (high,)) if low == high else ("range", low, high)
+
+
+def order(row: list[Content]) -> list:
+    """Cell by cell in item order: null alone, then sets, then ranges."""
+    return [() if c is None else (1, 0, c[1]) if c[0] == "set" else (1, 1, c[1:]) for c in row]
+
+
+def classes(rows: list[list[Content]], sizes: list[int]) -> list[tuple[list[Content], int]]:
+    """Equal rows become one; the sizes add up."""
+    merged: dict[tuple, int] = {}
+    for row, size in zip(rows, sizes, strict=True):
+        merged[tuple(row)] = merged.get(tuple(row), 0) + size
+    return sorted(((list(row), size) for row, size in merged.items()), key=lambda c: order(c[0]))
+
+
+def disclosure(found: list[tuple[list[Content], int]], minimum: float) -> tuple[float, float]:
+    """Shares of records whose class shows one rating, and whose class shows that there is one."""
+
+    def has_null(c: tuple) -> bool:
+        return c[1][0] == NULL if c[0] == "set" else c[1] < minimum - 1e-9
+
+    def is_one(c: tuple) -> bool:
+        return len(c[1]) == 1 if c[0] == "set" else c[2] - c[1] <= 1e-9
+
+    one = sum(n for row, n in found if any(c and not has_null(c) and is_one(c) for c in row))
+    exists = sum(n for row, n in found if any(c and not has_null(c) for c in row))
+    records = sum(n for _, n in found)
+    return one / records, exists / records
