@@ -1,39 +1,36 @@
-"""k-Likeness (KL, Algorithms 1-3; SPEC §3.2), written for reading."""
+"""k-Likeness (KL, Algorithms 1-3; SPEC §3.2), in plain NumPy, written for reading."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-Row = Sequence[float]
+import numpy as np
 
 
-def distance(a: Row, b: Row) -> float:
-    """L1 over the items, in item order; null is already its level."""
-    total: float = 0
-    for x, y in zip(a, b, strict=True):
-        total += abs(x - y)
+def distances(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """L1 of each row to one row, item by item; null is already its level."""
+    total = np.zeros(len(rows))
+    for item in range(len(row)):
+        total = total + np.abs(rows[:, item] - row[item])
     return total
 
 
-def k_likeness(rows: Sequence[Row], k: int, order: Sequence[int]) -> list[list[int]]:
+def k_likeness(matrix: np.ndarray, k: int, order: np.ndarray) -> list[list[int]]:
     """Groups of row numbers, in the order in which they were formed."""
-    left = [int(i) for i in order]  # the permutation, kept throughout
+    rows = np.asarray(matrix, dtype=np.float64)  # exact for integers
+    left = np.asarray(order)  # the permutation, kept throughout
     if len(left) <= 2 * k - 1:
-        return [left]
+        return [left.tolist()]
     groups: list[list[int]] = []
     while len(left) >= k:
         nucleus, others = left[0], left[1:]
-        # sorted() is stable: among equal distances the earlier in the permutation comes first
-        nearest = sorted(others, key=lambda i: distance(rows[nucleus], rows[i]))[: k - 1]
-        groups.append([nucleus, *nearest])
-        left = [i for i in left if i not in groups[-1]]
-    position = {int(i): p for p, i in enumerate(order)}
-    for record in left:
+        # a stable sort: among equal distances the earlier in the permutation comes first
+        nearest = np.argsort(distances(rows[others], rows[nucleus]), kind="stable")[: k - 1]
+        groups.append([int(nucleus), *others[nearest].tolist()])
+        left = np.delete(others, nearest)
+    position = np.argsort(order)
+    for record in left.tolist():
         sums = []
         for group in groups:
-            total: float = 0
-            for member in sorted(group, key=lambda i: position[i]):
-                total += distance(rows[record], rows[member])
-            sums.append(total)
+            members = sorted(group, key=lambda i: position[i])
+            sums.append(sum(distances(rows[members], rows[record]).tolist()))
         groups[sums.index(min(sums))].append(record)  # the first of equal sums: formed earlier
     return groups

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["METHODS"]
+__all__ = ["ENTRIES"]
 
-METHODS = (
+ENTRIES = (
     Entry(
         name="k-likeness",
         module="starshade.anonymize.k_likeness",

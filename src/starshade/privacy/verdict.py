@@ -1,0 +1,83 @@
+"""`Verdict`: what a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+
+__all__ = ["Verdict"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a table satisfies a privacy model, and where it fails.
+
+    Attributes
+    ----------
+    model : str
+        As the command line names it.
+    parameters : dict
+        The model's parameters.
+    satisfied : bool
+    records : int
+        Records looked at.
+    failing_records : int
+        Records that the model does not hold for.
+    smallest_group : int
+        Size of the smallest set of records that are alike in the model's sense.
+    worst : tuple of dict
+        At most five of the failing groups, the smallest first: where each stands and its size.
+        No user id is in it.
+    seconds : float
+    version : str
+        Of starshade.
+    """
+
+    model: str
+    parameters: dict[str, float | int | str]
+    satisfied: bool
+    records: int
+    failing_records: int
+    smallest_group: int
+    worst: tuple[dict[str, int], ...] = ()
+    seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON values."""
+        return {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "satisfied": self.satisfied,
+            "records": self.records,
+            "failing_records": self.failing_records,
+            "smallest_group": self.smallest_group,
+            "worst": [dict(entry) for entry in self.worst],
+            "seconds": self.seconds,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        head = f"{self.model} ({told}) " + ("holds" if self.satisfied else "does not hold")
+        if self.satisfied:
+            return (
+                f"{head}: each of the {self.records:,} records is one of at least "
+                f"{self.smallest_group:,} that look the same. Whoever knows a person's ratings "
+                "cannot tell which of these records is theirs; what the records have in common "
+                "they still learn."
+            )
+        worst = "; ".join(
+            ", ".join(f"{key} {value:,}" for key, value in entry.items()) for entry in self.worst
+        )
+        return (
+            f"{head}: {self.failing_records:,} of {self.records:,} records "
+            f"({self.failing_records / max(self.records, 1):.1%}) look like too few others; "
+            f"the smallest group has {self.smallest_group:,}. The smallest: {worst}."
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"

@@ -1,0 +1,85 @@
+"""DM and C_AVG: how large the classes are (Riyana & Natwichai 2018, Def. 10, 11; SPEC §4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.content import canonical, row_keys
+from starshade.release.table import Release
+from starshade.utility.result import UtilityResult
+
+__all__ = ["AverageClassSize", "Discernibility", "class_sizes"]
+
+
+def class_sizes(release: Release) -> NDArray[np.int64]:
+    """Return the records of each class, largest first, whatever the layout.
+
+    A class is a maximal set of records that are equal on every released cell.
+    """
+    cells = canonical(release.cells())
+    records: Counter[bytes] = Counter()
+    for key, size in zip(row_keys(cells), cells.sizes.tolist(), strict=True):
+        records[key] += size
+    return np.array(sorted(records.values(), reverse=True), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """The discernibility metric DM = Σ |class|² (KL Eq. 1).
+
+    Every record is charged the number of records it cannot be told from.
+    """
+
+    def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
+        """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
+        sizes = class_sizes(release)
+        return UtilityResult(
+            measure="discernibility",
+            figures={
+                "dm": sum(size * size for size in sizes.tolist()),
+                "classes": len(sizes),
+                "smallest_class": int(sizes[-1]) if len(sizes) else 0,
+            },
+            meaning="Low is more useful: records x k is the least a k-anonymous release can "
+            "reach, records squared means that all records are alike.",
+        )
+
+
+@dataclass(frozen=True)
+class AverageClassSize:
+    """C_AVG = records / (classes · k) (KL Eq. 2).
+
+    Parameters
+    ----------
+    k : int, optional
+        None: the k that the release claims; without such a claim the figure does not apply.
+    """
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise ConfigError(f"k = {self.k}: must be 1 or more")
+
+    def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
+        """Return ``c_avg``; `original` is not needed."""
+        k = self.k if self.k is not None else _claimed_k(release)
+        sizes = class_sizes(release)
+        known = k is not None and len(sizes) > 0
+        return UtilityResult(
+            measure="class-size",
+            figures={"c_avg": int(sizes.sum()) / (len(sizes) * k) if known and k else None},
+            meaning="1 is best: classes are no larger than k asks for. Above 1 records hide "
+            "among more others than asked, at the cost of detail.",
+        )
+
+
+def _claimed_k(release: Release) -> int | None:
+    claimed = [c.parameters.get("k") for c in release.manifest.claims if c.model == "k-anonymity"]
+    return int(claimed[0]) if claimed and claimed[0] is not None else None

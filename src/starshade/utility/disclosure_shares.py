@@ -1,0 +1,34 @@
+"""How many people a release still speaks about plainly (DESIGN §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starshade.ratings.table import Ratings
+from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
+from starshade.release.table import Release
+from starshade.utility.result import UtilityResult
+
+__all__ = ["DisclosureShares"]
+
+
+@dataclass(frozen=True)
+class DisclosureShares:
+    """Shares of users whose class gives away a rating, or that there is one.
+
+    "Hides among k" is not "hides what you rated": where all of a class rated an item alike, its
+    cell has one single member, and whoever knows that a person is in the class knows the rating.
+    """
+
+    def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
+        """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells."""
+        classes = release.cells()
+        return UtilityResult(
+            measure="disclosure-shares",
+            figures={
+                "users_rating_disclosed": users_rating_disclosed(classes),
+                "users_rating_exists": users_rating_exists(classes),
+            },
+            meaning="High means risk: that share of users is in a class with a cell that tells "
+            "their rating (disclosed), or that they rated the item at all (exists).",
+        )

@@ -1,0 +1,82 @@
+"""GenILoss: how wide cells became (Iyengar 2002; Riyana & Natwichai 2018, Def. 12; SPEC §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.utility.result import UtilityResult
+
+__all__ = ["GeneralizationLoss", "column_ranges"]
+
+
+@dataclass(frozen=True)
+class GeneralizationLoss:
+    """Mean over all cells of (max - min of the cell) / (max - min of its original column).
+
+    A null counts as the level below the scale, in cells and in columns; a set is charged from
+    its least to its greatest member. A constant column contributes 0. Nothing is capped: a
+    hierarchy whose intervals reach beyond what a column holds can cost more than 1.
+    """
+
+    def measure(self, release: Release, original: Ratings) -> UtilityResult:
+        """Return ``gen_iloss``.
+
+        Parameters
+        ----------
+        release : Release
+        original : Ratings
+            The table that the release was made from, or one that contains it: only the released
+            items count, and only users who rated one of them.
+
+        Raises
+        ------
+        ConfigError
+            A released item is not in `original`.
+        """
+        cells = release.cells()
+        ranges = column_ranges(_released_part(release, original))
+        low, high = cells.symbols.bounds
+        width = (high - low)[cells.codes]
+        column = ranges[cells.columns]
+        share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
+        rows = np.repeat(cells.sizes, np.diff(cells.indptr))
+        total = cells.n_records * cells.n_items
+        return UtilityResult(
+            measure="generalization-loss",
+            figures={"gen_iloss": float((share * rows).sum()) / total if total else None},
+            meaning="Low is more useful: 0 leaves every cell as it was, 1 makes every cell as "
+            "wide as its column.",
+        )
+
+
+def column_ranges(ratings: Ratings) -> NDArray[np.float64]:
+    """Return max - min of each item's column, null counting as its level; shape (n_items,)."""
+    null = ratings.scale.null_level
+    low = np.full(ratings.n_items, np.inf)
+    high = np.full(ratings.n_items, null)
+    values = ratings.values()
+    np.minimum.at(low, ratings.columns, values)
+    np.maximum.at(high, ratings.columns, values)
+    low[ratings.item_support < ratings.n_users] = null
+    return np.asarray(high - low)
+
+
+def _released_part(release: Release, original: Ratings) -> Ratings:
+    """Return the released items of the original, in the same order, and the users left there."""
+    items = release.cells().items
+    if items == original.items:
+        return original.drop_empty_users()
+    indices = original.items.indices(items)
+    unknown = int((indices < 0).sum())
+    if unknown:
+        raise ConfigError(
+            f"{unknown:,} of the release's {len(items):,} items are not in the original ratings",
+            advice="Give the ratings that the release was made from.",
+        )
+    return original.keep_items(indices)

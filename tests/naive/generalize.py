@@ -1,0 +1,49 @@
+"""Generalized cells (KL Def 7, 8; SPEC §3.1), written for reading."""
+
+from __future__ import annotations
+
+from starshade.ratings.table import Ratings
+
+Content = frozenset | tuple
+Levels = list[list[tuple[float, float, bool]]]  # low, high, whether low itself is outside
+
+
+def records(ratings: Ratings) -> list[list[float | None]]:
+    """Every user as a full row; None is null."""
+    rows: list[list[float | None]] = []
+    for user in range(ratings.n_users):
+        row: list[float | None] = [None] * ratings.n_items
+        for place in range(ratings.indptr[user], ratings.indptr[user + 1]):
+            row[ratings.columns[place]] = float(ratings.levels[ratings.codes[place]])
+        rows.append(row)
+    return rows
+
+
+def ndgh(values: set[float | None]) -> frozenset:
+    """The set of the values present."""
+    return frozenset(values)
+
+
+def dgh(values: set[float | None], levels: Levels, null: float) -> tuple[float, float]:
+    """The interval of the lowest level that holds all values, null standing at its level."""
+    numbers = [null if v is None else v for v in values]
+    if len(values) == 1:
+        return numbers[0], numbers[0]
+    for level in levels:
+        for low, high, without_low in level:
+            if all((low < v if without_low else low <= v) and v <= high for v in numbers):
+                return low, high
+    raise AssertionError("no interval holds them")
+
+
+def generalized(ratings: Ratings, groups: list[list[int]], say) -> list[list[Content | None]]:
+    """What each group releases of each item; None where all of the group is null."""
+    rows = records(ratings)
+    out = []
+    for group in groups:
+        cells = []
+        for item in range(ratings.n_items):
+            values = {rows[user][item] for user in group}
+            cells.append(None if values == {None} else say(values))
+        out.append(cells)
+    return out

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade import budget
+from starshade.anonymize.dense import dense_levels, narrowest
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.prepare import prepare
+from starshade.errors import ConfigError, UnmetError
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import listed_items, top_items
+from starshade.ratings.vocabulary import Vocabulary
+from tests.naive.generalize import records
+from tests.strategies import ratings_tables, table
+
+STARS = Scale(1, 5, 1)
+#: item 0 has three raters, item 1 two, item 2 one; user 5 rated the rare item only, user 6 nothing
+SIX = [{0: 1}, {0: 2, 1: 3}, {0: 4, 1: 5}, {}, {2: 1}, {}]
+
+
+def test_rare_items_and_who_is_left_empty_are_counted():
+    ready = prepare(table(SIX, STARS), 2)
+    assert ready.rare_items_dropped == 1
+    assert ready.users_without_rating == 3
+    assert list(ready.ratings.items) == ["1", "2"]
+    assert list(ready.ratings.users) == ["1", "2", "3"]
+
+
+def test_rare_items_are_kept_on_request():
+    ready = prepare(table(SIX, STARS), 2, rare_items="keep")
+    assert ready.rare_items_dropped == 0
+    assert ready.users_without_rating == 2
+    assert ready.ratings.n_items == 3
+
+
+def test_only_chosen_items_count():
+    ready = prepare(table(SIX, STARS), 2, top_items(1))
+    assert (ready.rare_items_dropped, ready.users_without_rating) == (0, 3)
+    assert list(ready.ratings.items) == ["1"]
+    ready = prepare(table(SIX, STARS), 2, listed_items(["3", "2"]))
+    assert (ready.rare_items_dropped, ready.users_without_rating) == (1, 4)
+
+
+@given(ratings_tables(with_days=False), st.integers(2, 4))
+def test_one_round_leaves_neither_a_rare_item_nor_an_empty_user(ratings, k):
+    try:
+        left = prepare(ratings, k).ratings
+    except (ConfigError, UnmetError):
+        rows = [row for row in records(ratings) if any(v is not None for v in row)]
+        raters = [sum(row[i] is not None for row in rows) for i in range(ratings.n_items)]
+        assert len(rows) < k or max(raters) < k
+        return
+    assert left.item_support.min() >= k
+    assert left.user_support.min() >= 1
+    assert left.n_users >= k
+
+
+@pytest.mark.parametrize("k", [1, 0, -3])
+def test_k_below_two_protects_nobody(k):
+    with pytest.raises(ConfigError, match=f"k = {k}: must be 2 or more"):
+        prepare(table(SIX, STARS), k)
+
+
+@pytest.mark.parametrize("k", [2.0, "5", True, None])
+def test_k_is_a_whole_number(k):
+    with pytest.raises(ConfigError, match="whole number"):
+        prepare(table(SIX, STARS), k)
+
+
+def test_k_above_the_records_is_refused_with_both_figures():
+    with pytest.raises(ConfigError, match="k = 5, records = 4") as caught:
+        prepare(table(SIX, STARS), 5)  # six users, two of them empty
+    assert caught.value.advice == "Choose k from 2 to 4."
+    with pytest.raises(ConfigError, match="k = 2, records = 1") as caught:
+        prepare(table([{0: 1}, {}], STARS), 2)
+    assert "at least two users" in caught.value.advice
+
+
+def test_when_every_item_is_rare_the_data_do_not_meet_the_request():
+    with pytest.raises(UnmetError, match="no item is rated by 4 users"):
+        prepare(table(SIX, STARS), 4)
+
+
+@given(ratings_tables(with_days=False))
+def test_dense_levels_are_the_rows_in_steps_above_null(ratings):
+    scale = ratings.scale
+    dense = dense_levels(ratings)
+    for row, own in zip(dense.tolist(), records(ratings), strict=True):
+        values = [scale.null_level if v is None else v for v in own]
+        if scale.step is None:
+            assert row == values
+        else:
+            assert row == [round((v - scale.null_level) / scale.step) for v in values]
+
+
+def test_the_narrowest_type_holds_every_distance():
+    assert [narrowest(n).name for n in (255, 256, 65_535, 65_536)] == [
+        "uint8",
+        "uint16",
+        "uint16",
+        "float64",
+    ]
+    wide = table([dict.fromkeys(range(52), 5.0), {}], STARS)  # 52 x 5 = 260
+    assert dense_levels(wide).dtype == np.uint16
+
+
+def test_a_table_beyond_the_budget_is_refused_with_the_figures():
+    ratings = table([dict.fromkeys(range(50), 5.0)] * 40, STARS)
+    with budget.limits(memory=5_999), pytest.raises(ConfigError, match="40 records x 50") as caught:
+        dense_levels(ratings, copies=3)
+    assert "--items top:" in caught.value.advice
+    with budget.limits(memory=6_000):
+        assert dense_levels(ratings, copies=3).shape == (40, 50)
+
+
+def test_the_seeded_order_depends_on_seed_purpose_and_ids_alone():
+    users = Vocabulary.of([str(i) for i in range(50)] + ["x", "007"])
+    order = seeded_order(users, 1, "a")
+    assert sorted(order.tolist()) == list(range(52))
+    assert order.tolist() != seeded_order(users, 2, "a").tolist()
+    assert order.tolist() != seeded_order(users, 1, "b").tolist()
+    # who else is there does not matter
+    fewer = users.take(np.arange(0, 52, 2))
+    expected = [users[i] for i in order if i % 2 == 0]
+    assert [fewer[i] for i in seeded_order(fewer, 1, "a")] == expected
+
+
+def test_the_seeded_order_has_no_favourites():
+    users = Vocabulary(np.arange(20))
+    place = np.array([np.argsort(seeded_order(users, seed, "p")) for seed in range(2000)])
+    # a user's mean place over 2,000 seeds has SD sqrt(33.25 / 2000) = 0.129
+    assert np.abs(place.mean(axis=0) - 9.5).max() < 5 * 0.129
+    assert place.var() == pytest.approx(33.25)

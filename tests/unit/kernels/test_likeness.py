@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.anonymize.k_likeness import likeness_groups
+from starshade.kernels import likeness
+from tests.naive.k_likeness import distances, k_likeness
+
+
+def as_lists(groups: np.ndarray) -> list[list[int]]:
+    return [sorted(np.flatnonzero(groups == g).tolist()) for g in range(groups.max() + 1)]
+
+
+def twin(matrix: np.ndarray, k: int, order: np.ndarray) -> list[list[int]]:
+    return [sorted(group) for group in k_likeness(matrix, k, order)]
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> np.ndarray:
+    """Few distinct levels: ties everywhere, equal rows, constant columns."""
+    n, m = draw(st.integers(2, 40)), draw(st.integers(1, 9))
+    kind = draw(st.sampled_from([np.uint8, np.uint16, np.float64]))
+    top = draw(st.integers(1, 5))
+    seed = draw(st.integers(0, 2**32 - 1))
+    matrix = np.random.default_rng(seed).integers(0, top + 1, (n, m))
+    if draw(st.booleans()):
+        matrix[n // 2 :] = matrix[: n - n // 2]
+    if kind is np.float64:  # sums that depend on their order
+        return matrix * 0.1 + draw(st.sampled_from([0.0, 1e-3, 1 / 3]))
+    return matrix.astype(kind)
+
+
+@given(matrices(), st.data())
+def test_groups_are_those_of_the_twin_for_any_permutation(matrix, data):
+    n = len(matrix)
+    k = data.draw(st.integers(2, n))
+    order = np.array(data.draw(st.permutations(range(n))))
+    assert as_lists(likeness_groups(matrix, k, order)) == twin(matrix, k, order)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float64])
+@pytest.mark.parametrize(("k", "levels"), [(2, 6), (7, 3), (40, 6)])
+def test_groups_are_those_of_the_twin_across_blocks_and_batches(kind, k, levels):
+    rng = np.random.default_rng(k)
+    # more rows than a block, copies that batches quarrel over, a number of items that four
+    # does not divide
+    matrix = rng.integers(0, levels, (700, 7))[rng.integers(0, 700, 2500)].astype(kind)
+    order = rng.permutation(2500)
+    assert as_lists(likeness_groups(matrix, k, order)) == twin(matrix, k, order)
+
+
+@pytest.mark.parametrize(("batch", "spare"), [(1, 0), (2, 0), (64, 0), (64, 3)])
+def test_the_batch_changes_no_group(monkeypatch, batch, spare):
+    rng = np.random.default_rng(1)
+    matrix = rng.integers(0, 3, (400, 3)).astype(np.uint8)
+    order = rng.permutation(400)
+    expected = twin(matrix, 5, order)
+    monkeypatch.setattr(likeness, "_BATCH", batch)
+    monkeypatch.setattr(likeness, "_SPARE", spare)
+    assert as_lists(likeness_groups(matrix, 5, order)) == expected
+
+
+def test_a_distance_may_fill_the_type():
+    table = np.array([[0, 85], [0, 85], [85, 0]], dtype=np.uint8)
+    assert likeness.distances(table, np.array([0, 0, 85], dtype=np.uint8)).tolist() == [0, 255]
+    assert likeness.distances(table, np.array([85, 85, 85], dtype=np.uint8)).tolist() == [170, 85]
+
+
+@given(matrices())
+def test_distances_are_those_of_the_twin_to_the_last_bit(matrix):
+    table = np.ascontiguousarray(matrix.T)
+    expected = distances(matrix.astype(np.float64), matrix[0].astype(np.float64))
+    assert likeness.distances(table, matrix[0]).tolist() == expected.tolist()
+
+
+def test_fewer_than_two_groups_of_records_are_one_group():
+    matrix = np.arange(9, dtype=np.uint8)[:, None]
+    assert likeness_groups(matrix, 5, np.arange(9)).tolist() == [0] * 9
+    assert likeness_groups(matrix[:8], 4, np.arange(8)).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
