@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,37 @@ class Ratings:
     item_names: tuple[str, ...] | None = None
     lineage: str | None = None
     report: ReadReport = field(default_factory=ReadReport)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        users: Any,
+        items: Any,
+        ratings: Any,
+        days: Any = None,
+        *,
+        scale: Scale | str | None = None,
+        on_duplicate: Literal["error", "first", "last", "mean"] = "error",
+    ) -> Ratings:
+        """Build a table from arrays of equal length; see `arrays.ratings_from_arrays`."""
+        from starshade.ratings.arrays import ratings_from_arrays
+
+        return ratings_from_arrays(
+            users, items, ratings, days, scale=scale, on_duplicate=on_duplicate
+        )
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        *,
+        scale: Scale | str | None = None,
+        on_duplicate: Literal["error", "first", "last", "mean"] = "error",
+    ) -> Ratings:
+        """Build a table from a sparse matrix; see `arrays.ratings_from_scipy`."""
+        from starshade.ratings.arrays import ratings_from_scipy
+
+        return ratings_from_scipy(matrix, scale=scale, on_duplicate=on_duplicate)
 
     @property
     def n_users(self) -> int:
@@ -238,6 +269,18 @@ class Ratings:
                 dropped_users=self.report.dropped_users + self.n_users - len(indices),
             ),
         )
+
+    def annotate(self, **beside: Any) -> Ratings:
+        """Return the same cells with another report, attributes, item_names or lineage.
+
+        What was computed from the cells is kept.
+        """
+        assert beside.keys() <= {"report", "attributes", "item_names", "lineage"}
+        table = replace(self, **beside)
+        for name in ("by_item", "item_support", "user_support"):
+            if name in self.__dict__:
+                table.__dict__[name] = self.__dict__[name]
+        return table
 
     def save(self, path: str | Path) -> None:
         """Write the compact store, a folder that `read_ratings` opens memory-mapped.
