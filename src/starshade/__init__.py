@@ -1,1 +1,137 @@
-"""Attack, check, anonymize, measure and publish rating data (lazy door)."""
+"""Attack, check, anonymize, measure and publish rating data without exposing the people in it.
+
+A name is imported from its room when it is first used, so ``import starshade`` loads nothing
+heavy::
+
+    import starshade as ss
+
+    ratings = ss.read_ratings("ml-100k/u.data", users="ml-100k/u.user")
+    risk = ss.ScoreboardRH().run(ratings, ss.Knowledge(known=8, wrong=2), targets=1000, rng=0)
+    release = ss.KLikeness(k=5, hierarchy="ndgh", items=ss.top_items(10)).anonymize(ratings, rng=0)
+    release.save("out/")
+    print(ss.Audit().run(ratings, "out/", rng=0))
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from starshade._version import __version__
+
+if TYPE_CHECKING:  # the same names again, for type checkers and editors
+    from starshade.anonymize.k_likeness import KLikeness
+    from starshade.attack.knowledge import Knowledge
+    from starshade.attack.result import AttackResult
+    from starshade.attack.scoreboard_rh import ScoreboardRH
+    from starshade.audit.result import AuditResult
+    from starshade.audit.verdict import Audit
+    from starshade.errors import (
+        ConfigError,
+        InputError,
+        InternalError,
+        OutputError,
+        ReleaseError,
+        StarshadeError,
+        UnmetError,
+        UserError,
+    )
+    from starshade.privacy.k_anonymity import KAnonymity
+    from starshade.privacy.verdict import Verdict
+    from starshade.ratings.read import read_ratings
+    from starshade.ratings.scale import Scale
+    from starshade.ratings.select import ItemSelection, listed_items, top_items
+    from starshade.ratings.synth import synthesize
+    from starshade.ratings.table import Ratings
+    from starshade.ratings.writers import write_ratings
+    from starshade.release.read import read_release
+    from starshade.release.table import Release
+    from starshade.utility.class_sizes import AverageClassSize, Discernibility
+    from starshade.utility.disclosure_shares import DisclosureShares
+    from starshade.utility.generalization_loss import GeneralizationLoss
+    from starshade.utility.result import UtilityResult
+
+__all__ = [
+    "AttackResult",
+    "Audit",
+    "AuditResult",
+    "AverageClassSize",
+    "ConfigError",
+    "Discernibility",
+    "DisclosureShares",
+    "GeneralizationLoss",
+    "InputError",
+    "InternalError",
+    "ItemSelection",
+    "KAnonymity",
+    "KLikeness",
+    "Knowledge",
+    "OutputError",
+    "Ratings",
+    "Release",
+    "ReleaseError",
+    "Scale",
+    "ScoreboardRH",
+    "StarshadeError",
+    "UnmetError",
+    "UserError",
+    "UtilityResult",
+    "Verdict",
+    "__version__",
+    "listed_items",
+    "read_ratings",
+    "read_release",
+    "synthesize",
+    "top_items",
+    "write_ratings",
+]
+
+#: module → the public names in it
+_ROOMS = {
+    "starshade.anonymize.k_likeness": ("KLikeness",),
+    "starshade.attack.knowledge": ("Knowledge",),
+    "starshade.attack.result": ("AttackResult",),
+    "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
+    "starshade.audit.result": ("AuditResult",),
+    "starshade.audit.verdict": ("Audit",),
+    "starshade.errors": (
+        "ConfigError",
+        "InputError",
+        "InternalError",
+        "OutputError",
+        "ReleaseError",
+        "StarshadeError",
+        "UnmetError",
+        "UserError",
+    ),
+    "starshade.privacy.k_anonymity": ("KAnonymity",),
+    "starshade.privacy.verdict": ("Verdict",),
+    "starshade.ratings.read": ("read_ratings",),
+    "starshade.ratings.scale": ("Scale",),
+    "starshade.ratings.select": ("ItemSelection", "listed_items", "top_items"),
+    "starshade.ratings.synth": ("synthesize",),
+    "starshade.ratings.table": ("Ratings",),
+    "starshade.ratings.writers": ("write_ratings",),
+    "starshade.release.read": ("read_release",),
+    "starshade.release.table": ("Release",),
+    "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
+    "starshade.utility.disclosure_shares": ("DisclosureShares",),
+    "starshade.utility.generalization_loss": ("GeneralizationLoss",),
+    "starshade.utility.result": ("UtilityResult",),
+}
+_WHERE = {name: module for module, names in _ROOMS.items() for name in names}
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for a public one
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name from its room."""
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_WHERE[name]), name)
+        globals()[name] = value  # the next use finds it at once
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -140,7 +140,8 @@ def _numba_threads(n: int | None) -> Iterator[None]:
     import numba
 
     active = numba.get_num_threads()
-    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set on reload
+    numba.set_num_threads(min(n, most))
     try:
         yield
     finally:

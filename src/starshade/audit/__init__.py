@@ -1,1 +1,9 @@
-"""Attack, check and measure, joined into one verdict."""
+"""Attack, check and measure, joined: the one floor that knows all four verbs.
+
+::
+
+    make      ratings ──method──▶ release, saved and verified, with its figures
+    measure   release + ratings ──▶ every measure there is, as one flat dict
+    verdict   release + ratings ──▶ claims, attacks before and after, measures ──▶ may it leave?
+    demo      made-up ratings through all of it, as a story
+"""

@@ -1,0 +1,139 @@
+"""The whole story on made-up ratings: attack, anonymize, check, attack again, what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.result import AttackResult
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.make import Made, make_release
+from starshade.privacy.k_anonymity import KAnonymity
+from starshade.privacy.verdict import Verdict
+from starshade.progress import note
+from starshade.ratings.select import top_items
+from starshade.ratings.synth import synthesize
+from starshade.release.cells import Cells
+from starshade.release.part import released_part
+from starshade.release.read import read_release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Story", "tell"]
+
+K = 5
+ITEMS = 10
+#: what the attacker holds of the ratings (NS Fig 4), and on a release, which has no dates
+BEFORE = Knowledge(known=8, wrong=2, day_error=14)
+AFTER = Knowledge(known=4, dates=False)
+
+
+@dataclass(frozen=True)
+class Story:
+    """What happened, step by step.
+
+    Attributes
+    ----------
+    users, items, ratings : int
+        Of the made-up data.
+    attack_before : AttackResult
+        On the ratings: 8 known cells, 2 of them wrong, dates to within 14 days.
+    made : Made
+        The release and its figures.
+    example : dict
+        The first class as published: item → what its cell may be.
+    check : Verdict
+        The independent check of the files.
+    attack_between, attack_after : AttackResult
+        The same attack on the released items, before and after: 4 cells known exactly.
+    seed : int
+    out : str
+    seconds : float
+    """
+
+    users: int
+    items: int
+    ratings: int
+    attack_before: AttackResult
+    made: Made
+    example: dict[str, str]
+    check: Verdict
+    attack_between: AttackResult
+    attack_after: AttackResult
+    seed: int
+    out: str
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every step's figures."""
+        return {
+            "users": self.users,
+            "items": self.items,
+            "ratings": self.ratings,
+            "attack_before": self.attack_before.to_dict(),
+            "release": self.made.to_dict(),
+            "example": dict(self.example),
+            "check": self.check.to_dict(),
+            "attack_between": self.attack_between.to_dict(),
+            "attack_after": self.attack_after.to_dict(),
+            "seed": self.seed,
+            "out": self.out,
+            "seconds": self.seconds,
+        }
+
+
+def tell(out: str | Path, rng: Rng = None) -> Story:
+    """Run the story; the release stays in `out`.
+
+    Raises
+    ------
+    OutputError
+        `out` exists or cannot be written.
+    """
+    started = perf_counter()
+    seed = resolve_seed(rng)
+    note("1/5 making up ratings like MovieLens 100K")
+    ratings = synthesize("movielens-100k", rng=seed)
+    note("2/5 attacking them")
+    before = ScoreboardRH().run(ratings, BEFORE, rng=seed)
+    note(f"3/5 making a release in which everybody hides among {K}")
+    method = KLikeness(k=K, hierarchy="ndgh", items=top_items(ITEMS))
+    made = make_release(ratings, method, out=out, rng=seed)
+    note("4/5 checking what was written")
+    written = read_release(out)
+    verdict = KAnonymity(K).check(written)
+    note("5/5 attacking the release")
+    part = released_part(written, ratings)
+    between = ScoreboardRH().run(part, AFTER, rng=seed)
+    # the owner knows who is who, so the answers are scored against the truth
+    after = ScoreboardRH().run(made.release, AFTER, original=part, rng=seed)
+    return Story(
+        users=ratings.n_users,
+        items=ratings.n_items,
+        ratings=ratings.n_ratings,
+        attack_before=before,
+        made=made,
+        example=_first_class(written.classes),
+        check=verdict,
+        attack_between=between,
+        attack_after=after,
+        seed=seed,
+        out=str(out),
+        seconds=perf_counter() - started,
+    )
+
+
+def _first_class(cells: Cells) -> dict[str, str]:
+    """Spell out the cells of the first class; items it says nothing about are left out."""
+    symbols = cells.symbols
+    example = {}
+    for p in range(int(cells.indptr[0]), int(cells.indptr[1])):
+        s = int(cells.codes[p])
+        members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
+        told = [f"{value:g}" for value in members.tolist()]
+        told += ["not rated"] if symbols.null[s] else []
+        example[cells.items[int(cells.columns[p])]] = " or ".join(told)
+    return example

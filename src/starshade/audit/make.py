@@ -1,0 +1,130 @@
+"""Make a release, save it, and say in figures what was made."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+from starshade.audit.measure import measure_all
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.rng import Rng
+
+__all__ = ["Anonymizer", "Made", "make_release"]
+
+
+class Anonymizer(Protocol):
+    """A method: k-likeness or any other that ``starshade list methods`` names."""
+
+    @property
+    def k(self) -> int:
+        """Least size of a group."""
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release; not yet saved."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that was saved, and its figures.
+
+    Attributes
+    ----------
+    release : Release
+    figures : dict
+        ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
+        distortion, invented_cells, rare_items_dropped, users_dropped, users_rating_disclosed,
+        users_rating_exists, seconds, peak_rss_mb, out``; None where a figure does not apply.
+    """
+
+    release: Release
+    figures: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures."""
+        return dict(self.figures)
+
+    def __str__(self) -> str:
+        f = self.figures
+        return (
+            f"{f['out']}: {f['records']:,} users on {f['items']:,} items, in {f['groups']:,} "
+            f"groups of at least {f['k']} whose members look the same; the smallest set of equal "
+            f"records has {f['smallest_group']:,}. Left out: {f['users_dropped']:,} users without "
+            f"a rating on these items, {f['rare_items_dropped']:,} items that fewer than "
+            f"{f['k']} users rated. Hiding among {f['k']} is not hiding what you rated: "
+            f"{f['users_rating_disclosed']:.1%} of the users are in a class that shows one of "
+            f"their ratings, {f['users_rating_exists']:.1%} in one that shows that they rated an "
+            "item."
+        )
+
+
+def make_release(
+    ratings: Ratings,
+    method: Anonymizer,
+    *,
+    out: str | Path,
+    private: str | Path | None = None,
+    rng: Rng = None,
+) -> Made:
+    """Anonymize, measure and save.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    method : an anonymizer
+    out : path
+        The release folder; must not exist.
+    private : path, optional
+        Where the owner's receipt goes.
+    rng : int, Generator or None
+
+    Raises
+    ------
+    ConfigError, UnmetError
+        The method refuses these ratings.
+    OutputError
+        A place cannot be written to.
+    """
+    started = perf_counter()
+    with task(f"anonymizing {ratings.n_users:,} users"):
+        release = method.anonymize(ratings, rng=rng)
+    measured = measure_all(release, ratings)
+    release.save(out, private=private)
+    manifest = release.manifest
+    return Made(
+        release,
+        {
+            "method": manifest.method,
+            "k": int(method.k),
+            "records": manifest.records,
+            "items": manifest.items,
+            "groups": manifest.groups,
+            "classes": manifest.classes,
+            "smallest_group": measured["smallest_class"],
+            "dm": measured["dm"],
+            "c_avg": measured["c_avg"],
+            "gen_iloss": measured["gen_iloss"],
+            "distortion": measured.get("distortion"),
+            "invented_cells": manifest.invented_cells,
+            "rare_items_dropped": manifest.rare_items_dropped,
+            "users_dropped": manifest.users_without_rating,
+            "users_rating_disclosed": manifest.users_rating_disclosed,
+            "users_rating_exists": manifest.users_rating_exists,
+            "seconds": perf_counter() - started,
+            "peak_rss_mb": _peak_rss_mb(),
+            "out": str(out),
+        },
+    )
+
+
+def _peak_rss_mb() -> float:
+    """Return the most memory that this process has held so far, in MB."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # bytes on macOS, kibibytes elsewhere
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

@@ -1,0 +1,155 @@
+"""`AuditResult`: may it leave, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+from starshade.audit.evidence import Evidence
+
+__all__ = ["AuditResult", "Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One question and its answer.
+
+    Attributes
+    ----------
+    name : {"claims", "k-anonymity", "attack", "audience", "disclosed"}
+    passed : bool
+    text : str
+        One sentence: what was found, and against which limit.
+    """
+
+    name: str
+    passed: bool
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"name", "pass", "text"}``."""
+        return {"name": self.name, "pass": self.passed, "text": self.text}
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """A verdict on a release, with everything that it rests on.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The release passes when each of them does.
+    warnings : tuple of str
+        What does not decide but must be known.
+    claims : tuple of dict
+        ``model, parameters, verified, holds`` of each claim, counted on the files.
+    evidence : tuple of Evidence
+        The attacks, before and after.
+    utility : dict
+        Every measure's figures.
+    disclosure : dict
+        ``users_rating_disclosed, users_rating_exists``, counted on the files.
+    audience : {"publish", "query"}
+    k : int or None
+        As claimed.
+    records, items : int
+    seed : int
+    config : dict
+        Limits and sizes that were asked for.
+    digest : str
+        SHA-256 over the ratings on the released items.
+    seconds : float
+    version : str
+    """
+
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    claims: tuple[dict[str, Any], ...]
+    evidence: tuple[Evidence, ...]
+    utility: dict[str, float | int | None]
+    disclosure: dict[str, float]
+    audience: str
+    k: int | None
+    records: int
+    items: int
+    seed: int
+    config: dict[str, Any]
+    digest: str
+    seconds: float
+    version: str = field(default=__version__)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the release may leave the house."""
+        return all(finding.passed for finding in self.findings)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it may not: the findings that failed, one sentence each."""
+        return tuple(finding.text for finding in self.findings if not finding.passed)
+
+    @property
+    def worst(self) -> Evidence:
+        """The knowledge that finds people on the release best."""
+        return max(self.evidence, key=lambda e: e.after.expected_top1.rate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; internal, it names the seed and the input's digest."""
+        return {
+            "pass": self.passed,
+            "reasons": list(self.reasons),
+            "verdict": str(self),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "warnings": list(self.warnings),
+            "claims": [dict(claim) for claim in self.claims],
+            "attack_before": self._attacks("before"),
+            "attack_after": self._attacks("after"),
+            "utility": dict(self.utility),
+            "disclosure": dict(self.disclosure),
+            "audience": self.audience,
+            "k": self.k,
+            "records": self.records,
+            "items": self.items,
+            "seed": self.seed,
+            "config": dict(self.config),
+            "digest": self.digest,
+            "seconds": self.seconds,
+            "version": self.version,
+        }
+
+    def _attacks(self, side: str) -> dict[str, Any]:
+        """Return the figures under the best knowledge (judged on the release), then all."""
+        every = [getattr(e, side).to_dict() for e in self.evidence]
+        return {**getattr(self.worst, side).to_dict(), "settings": every}
+
+    def __str__(self) -> str:
+        before, after = self.worst.before, self.worst.after
+        head = (
+            "This release may leave the house."
+            if self.passed
+            else "This release should not leave the house: " + " ".join(self.reasons)
+        )
+        group = f" hides among at least {self.k}" if self.k else ""
+        claim = f"Each of its {self.records:,} records{group}. " if self.k and self.passed else ""
+        known = self.worst.knowledge.known
+        attack = (
+            f"Somebody who knows {known} ratings of a person points at the right record in "
+            f"{before.expected_top1.rate:.1%} of the cases on the ratings themselves, and in "
+            f"{after.expected_top1.rate:.1%} on this release. "
+        )
+        tells = (
+            f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "
+            "are in a class that shows one of their ratings, "
+            f"{self.disclosure['users_rating_exists']:.1%} in one that shows that they rated an "
+            "item; to hide among others is not to hide what one rated."
+        )
+        return f"{head} {claim}{attack}{tells}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{'yes' if f.passed else 'no'}</td><td>{escape(f.text)}</td></tr>"
+            for f in self.findings
+        )
+        return f"<p>{escape(str(self))}</p><table>{rows}</table>"

@@ -1,0 +1,210 @@
+"""Should this release leave the house? Claims, attacks and shares, joined into one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
+from starshade.audit.findings import (
+    claimed_k,
+    judge_attack,
+    judge_audience,
+    judge_claims,
+    judge_disclosed,
+    judge_k,
+)
+from starshade.audit.measure import measure_all
+from starshade.audit.result import AuditResult, Finding
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.part import released_part
+from starshade.release.read import read_release
+from starshade.release.receipt import digest_of
+from starshade.release.table import Private, Release
+from starshade.release.verify import verify_folder
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Audit"]
+
+_SHARES = ("users_rating_disclosed", "users_rating_exists")
+_FEW = 100  # targets below which an interval says little
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Judge whether a release may be published.
+
+    It may when every claim is found again on the files, the independent check agrees, the same
+    attack that finds people in the ratings finds nobody better than 1 in k on the release, the
+    audience is ``publish``, and, if a limit was given, few enough users have a rating disclosed
+    (DESIGN §4).
+
+    Parameters
+    ----------
+    known : sequence of int
+        Cells that the adversary is tried with, each at least 1; those that no user has are left
+        out.
+    targets : int
+        Users attacked at most, at least 1.
+    max_success : float, optional
+        Limit on ``expected_top1`` in (0, 1]; None: 1/k. Where records of a group are equal it
+        can only be stricter than 1/k, which holds for every single target there.
+    max_disclosed : float, optional
+        Limit on ``users_rating_disclosed`` in [0, 1]; None: reported, not judged.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range.
+
+    Examples
+    --------
+    >>> result = Audit(targets=500).run(ratings, "out/", rng=0)  # doctest: +SKIP
+    >>> print(result)  # doctest: +SKIP
+    """
+
+    known: Sequence[int] = (2, 4, 8)
+    targets: int = 1000
+    max_success: float | None = None
+    max_disclosed: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.known or min(self.known) < 1:
+            raise ConfigError(f"known {list(self.known)}: at least one number, none below 1")
+        if self.targets < 1:
+            raise ConfigError(f"targets {self.targets}: at least 1")
+        if self.max_success is not None and not 0 < self.max_success <= 1:
+            raise ConfigError(f"max success {self.max_success:g}: must be above 0, at most 1")
+        if self.max_disclosed is not None and not 0 <= self.max_disclosed <= 1:
+            raise ConfigError(f"max disclosed {self.max_disclosed:g}: must be in 0 to 1")
+
+    def run(
+        self,
+        ratings: Ratings,
+        release: str | Path,
+        *,
+        private: str | Path | None = None,
+        earlier: Sequence[str | Path] = (),
+        rng: Rng = None,
+    ) -> AuditResult:
+        """Look at the files of a release as they lie there.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            What the release was made of, read as it was read then.
+        release : path
+            A release folder.
+        private : path, optional
+            The owner's receipt. With it attacks are scored against the truth, and every original
+            cell is looked up in its class; without it an answer counts when it is compatible
+            with the truth, which can only overstate the attack's ``expected_top1``.
+        earlier : sequence of path
+            Releases published before; one of the same data set is warned of.
+        rng : int, Generator or None
+
+        Raises
+        ------
+        ReleaseError
+            A folder is no release, or not whole.
+        ConfigError
+            The release was not made of these ratings.
+        """
+        started = perf_counter()
+        seed = resolve_seed(rng)
+        released = read_release(release, private=private)
+        original = _matching_part(released, ratings)
+        with task("verifying"):
+            counted = verify_folder(Path(release), _facts(released, original))
+        tries = knowledge_to_try(original, self.known)
+        evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
+        return AuditResult(
+            findings=self._judge(released, counted, evidence),
+            warnings=_warnings(released, evidence, earlier),
+            claims=tuple(counted["claims"]),
+            evidence=tuple(evidence),
+            utility=measure_all(released, ratings),
+            disclosure={name: counted[name] for name in _SHARES},
+            audience=released.manifest.audience,
+            k=claimed_k(counted["claims"]),
+            records=released.n_records,
+            items=released.classes.n_items,
+            seed=seed,
+            config={**asdict(self), "known": list(self.known)},
+            digest=digest_of(original),
+            seconds=perf_counter() - started,
+        )
+
+    def _judge(
+        self, release: Release, counted: dict[str, Any], evidence: Sequence[Evidence]
+    ) -> tuple[Finding, ...]:
+        k = claimed_k(counted["claims"])
+        grouped = release.manifest.layout != "record"
+        limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
+        limit = min(limits, default=None) if grouped else next(iter(limits), None)
+        findings = [
+            judge_claims(counted["claims"]),
+            None if k is None else judge_k(release, k),
+            judge_attack(evidence, limit, grouped),
+            judge_audience(release),
+            judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
+        ]
+        return tuple(finding for finding in findings if finding is not None)
+
+
+def _matching_part(release: Release, ratings: Ratings) -> Ratings:
+    """Return the released items of the ratings; refuse ratings of which it was not made."""
+    part = released_part(release, ratings)
+    if release.private is not None and release.private.link.users != part.users:
+        raise ConfigError(
+            "the receipt's users are not those who rated the released items in these ratings",
+            advice="Give the ratings that the release was made from, read with the same options.",
+        )
+    if part.n_users != release.n_records:
+        raise ConfigError(
+            f"{part.n_users:,} users rated the released items in these ratings, but the release "
+            f"has {release.n_records:,} records: it was not made of them",
+            advice="Give the ratings that the release was made from, read with the same options.",
+        )
+    return part
+
+
+def _facts(release: Release, original: Ratings) -> Private | None:
+    """Return the owner's facts with the original, where the receipt is at hand."""
+    if release.private is None:
+        return None
+    if release.manifest.attribute_columns and original.attributes is None:
+        raise ConfigError(
+            "the release holds personal attributes, and the ratings were read without",
+            advice="Give the file of personal attributes (--users FILE).",
+        )
+    return replace(release.private, original=original)
+
+
+def _warnings(
+    release: Release, evidence: Sequence[Evidence], earlier: Sequence[str | Path]
+) -> tuple[str, ...]:
+    told = []
+    if release.private is None:
+        told.append(
+            "Without the receipt (--private) answers were credited when compatible with the "
+            "truth, which can only overstate the attack, and original cells were not looked up."
+        )
+    few = min(e.after.targets for e in evidence)
+    if few < _FEW:
+        told.append(f"One of the attacks had only {few:,} targets; its interval is wide.")
+    for path in earlier:
+        other = read_release(path).manifest
+        if other.lineage is None or release.manifest.lineage is None:
+            told.append(f"{path}: nobody can tell whether it is of the same data (no lineage).")
+        elif other.lineage == release.manifest.lineage:
+            told.append(
+                f"{path} is a release of the same data: whoever holds both can intersect their "
+                "groups, and then nobody hides among k any more."
+            )
+    return tuple(told)

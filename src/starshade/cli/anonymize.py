@@ -1,0 +1,124 @@
+"""``starshade anonymize``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.interrupt import wrote
+from starshade.cli.options import Reading, ensure_free, reading
+from starshade.cli.run import Run, running
+from starshade.cli.show import figures, page, percent, words
+from starshade.errors import ConfigError
+
+if TYPE_CHECKING:
+    from starshade.audit.make import Made
+
+__all__ = ["anonymize"]
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--method", default="k-likeness", show_default=True, help="See `list methods`.")
+@click.option("--k", type=int, required=True, help="Everybody hides among at least k; 5 is usual.")
+@click.option(
+    "--hierarchy",
+    metavar="NAME|FILE",
+    default="ndgh",
+    show_default=True,
+    help="ndgh, dgh, dgh-a, dgh-b, dgh-c, or a file.",
+)
+@click.option(
+    "--attributes",
+    type=click.Choice(["none", "generalized", "exact"]),
+    default="none",
+    show_default=True,
+    help="Personal attributes in the release; exact: for a query service only.",
+)
+@click.option(
+    "--rare-items",
+    type=click.Choice(["drop", "keep"]),
+    default="drop",
+    show_default=True,
+    help="Items that fewer than k users rated.",
+)
+@click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
+@click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
+@reading()
+@click.option("--no-dates", is_flag=True, help="Do not read the dates; no release has any.")
+@running(seed=True)
+def anonymize(
+    ratings: str,
+    method: str,
+    k: int,
+    hierarchy: str,
+    attributes: str,
+    rare_items: str,
+    out: str,
+    private: str | None,
+    no_dates: bool,
+    reading: Reading,
+    run: Run,
+) -> None:
+    """Make a release of RATINGS in which everybody hides among at least k."""
+    if attributes == "generalized":
+        raise ConfigError(
+            "--attributes generalized: comes with a later version",
+            advice="Use none to publish without personal attributes, or exact for a release "
+            "that only stands behind a query service.",
+        )
+    place = ensure_free(out)
+    if private is not None:
+        _ensure_receipt(Path(private), place)
+    from starshade.anonymize.registry import ENTRIES
+    from starshade.audit.make import make_release
+    from starshade.registry import find
+
+    chosen = find(ENTRIES, method, "method").load()(
+        k=k,
+        hierarchy=hierarchy,
+        items=reading.selection(),
+        rare_items=rare_items,
+        attributes=attributes,
+    )
+    table = reading.read(ratings, dates=not no_dates, select=False)
+    made = make_release(table, chosen, out=place, private=private, rng=run.seed)
+    wrote(place)
+    run.emit(
+        {**made.to_dict(), "out": out, "seconds": run.seconds}, lambda: _summary(made, private)
+    )
+
+
+def _ensure_receipt(private: Path, release: Path) -> None:
+    from starshade.release.receipt import refuse_inside
+
+    ensure_free(private, option="--private")
+    refuse_inside(private, release)
+
+
+def _summary(made: Made, private: str | None) -> Any:
+    f = made.figures
+    receipt = (
+        f"The receipt {private} says who is which record: keep it, and keep it secret."
+        if private
+        else "No receipt was written (--private FILE): nobody can tell who is which record."
+    )
+    return page(
+        words(str(made)),
+        figures(
+            [
+                ("groups", f["groups"]),
+                ("classes of equal records", f["classes"]),
+                ("smallest class", f["smallest_group"]),
+                ("discernibility DM", f["dm"]),
+                ("average class size C_AVG (1 is best)", f["c_avg"]),
+                ("generalization loss GenILoss (0 is best)", f["gen_iloss"]),
+                ("users with a rating disclosed", percent(f["users_rating_disclosed"])),
+                ("users with a rating known to exist", percent(f["users_rating_exists"])),
+            ]
+        ),
+        words(receipt),
+        words("Next: starshade audit RATINGS " + f["out"] + " says whether it may leave."),
+    )

@@ -1,0 +1,114 @@
+"""``starshade audit``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.options import Reading, reading
+from starshade.cli.run import Run, running
+from starshade.cli.show import columns, figures, page, percent, words
+
+if TYPE_CHECKING:
+    from starshade.attack.knowledge import Knowledge
+    from starshade.audit.result import AuditResult
+
+__all__ = ["audit"]
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.argument("release", metavar="RELEASE")
+@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
+@click.option(
+    "--known",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Cells that the adversary knows; may be repeated. [default: 2, 4, 8]",
+)
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
+)
+@click.option("--max-success", type=float, help="Limit on finding the right record. [default: 1/k]")
+@click.option("--max-disclosed", type=float, help="Limit on users with a rating disclosed.")
+@click.option(
+    "--earlier", metavar="RELEASE", multiple=True, help="A release published before; repeatable."
+)
+@reading(items=False)
+@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@running(seed=True)
+@click.pass_context
+def audit(
+    context: click.Context,
+    ratings: str,
+    release: str,
+    private: str | None,
+    known: tuple[int, ...],
+    targets: int,
+    max_success: float | None,
+    max_disclosed: float | None,
+    earlier: tuple[str, ...],
+    no_dates: bool,
+    reading: Reading,
+    run: Run,
+) -> None:
+    """Say whether RELEASE, made of RATINGS, may leave the house, and why.
+
+    Claims are counted again on the files, the data are attacked before and after, what is still
+    disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
+    """
+    from starshade.audit.verdict import Audit
+    from starshade.release.read import read_release
+
+    asked = Audit(
+        known=known or (2, 4, 8),
+        targets=targets,
+        max_success=max_success,
+        max_disclosed=max_disclosed,
+    )
+    for folder in (release, *earlier):
+        read_release(folder)  # what is no release is told before the long work
+    table = reading.read(ratings, dates=not no_dates)
+    result = asked.run(table, release, private=private, earlier=earlier, rng=run.seed)
+    run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: _summary(result))
+    context.exit(0 if result.passed else 1)
+
+
+def _summary(result: AuditResult) -> Any:
+    attacks = columns(
+        ("the adversary knows", "right in the ratings", "right in the release", "profile found"),
+        [
+            (
+                _knows(e.knowledge),
+                str(e.before.expected_top1),
+                str(e.after.expected_top1),
+                percent(e.after.disclosed.rate),
+            )
+            for e in result.evidence
+        ],
+        title="The same attack, before and after",
+    )
+    findings = figures(
+        [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
+    )
+    warnings = (
+        figures([("·", text) for text in result.warnings], title="To know")
+        if result.warnings
+        else None
+    )
+    return page(
+        words("PASS" if result.passed else "FAIL", style="bold"),
+        words(str(result)),
+        findings,
+        warnings,
+        attacks,
+        figures(result.utility.items(), title="What it is still good for"),
+    )
+
+
+def _knows(knowledge: Knowledge) -> str:
+    exact = "exactly"
+    if knowledge.rating_error:
+        exact = f"within ±{knowledge.rating_error:g}, {knowledge.wrong} wrong"
+    return f"{knowledge.known} cells, {exact}"

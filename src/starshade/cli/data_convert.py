@@ -1,0 +1,50 @@
+"""``starshade data convert``."""
+
+from __future__ import annotations
+
+import click
+
+from starshade.cli.interrupt import wrote
+from starshade.cli.options import Reading, ensure_free, reading
+from starshade.cli.run import Run, running
+from starshade.cli.show import words
+
+__all__ = ["convert"]
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--out", required=True, metavar="PATH", help="Where to write.")
+@click.option(
+    "--to",
+    "kind",
+    type=click.Choice(["store", "csv", "parquet", "recbole"]),
+    help="What to write. [default: by the ending: .csv, .parquet, .inter; else a store]",
+)
+@reading()
+@click.option("--no-dates", is_flag=True, help="Leave the dates out.")
+@running()
+def convert(
+    ratings: str, out: str, kind: str | None, no_dates: bool, reading: Reading, run: Run
+) -> None:
+    """Write RATINGS in another format; a store opens at once, whatever its size."""
+    place = ensure_free(out)
+    table = reading.read(ratings, dates=not no_dates)
+    from starshade.ratings.writers import write_ratings
+
+    written = write_ratings(table, place, kind)
+    wrote(place)
+    run.emit(
+        {
+            "out": out,
+            "to": written,
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "seconds": run.seconds,
+        },
+        lambda: words(
+            f"{out}: {table.n_ratings:,} ratings of {table.n_users:,} users on "
+            f"{table.n_items:,} items, written as {written}."
+        ),
+    )

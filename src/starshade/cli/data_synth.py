@@ -1,0 +1,65 @@
+"""``starshade data synth``."""
+
+from __future__ import annotations
+
+import click
+
+from starshade.cli.interrupt import wrote
+from starshade.cli.options import ensure_free
+from starshade.cli.run import Run, running
+from starshade.cli.show import words
+from starshade.ratings.synth_preset import PRESETS
+
+__all__ = ["synth"]
+
+
+@click.command()
+@click.option(
+    "--like",
+    type=click.Choice(list(PRESETS)),
+    default="movielens-100k",
+    show_default=True,
+    help="The data to resemble.",
+)
+@click.option("--n-users", type=click.IntRange(1), help="Users. [default: as the data resembled]")
+@click.option("--n-items", type=click.IntRange(1), help="Items. [default: likewise]")
+@click.option("--n-ratings", type=click.IntRange(1), help="Ratings. [default: likewise]")
+@click.option(
+    "--out",
+    required=True,
+    metavar="PATH",
+    help="Where to write: a store, or by the ending .csv, .parquet, .inter.",
+)
+@running(seed=True)
+def synth(
+    like: str,
+    n_users: int | None,
+    n_items: int | None,
+    n_ratings: int | None,
+    out: str,
+    run: Run,
+) -> None:
+    """Make up ratings that behave like real ones: long tails, tastes, dates, attributes."""
+    place = ensure_free(out)
+    from starshade.ratings.synth import synthesize
+    from starshade.ratings.writers import write_ratings
+
+    table = synthesize(like, n_users=n_users, n_items=n_items, n_ratings=n_ratings, rng=run.seed)
+    written = write_ratings(table, place)
+    wrote(place)
+    run.emit(
+        {
+            "out": out,
+            "to": written,
+            "like": like,
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "seed": run.seed,
+            "seconds": run.seconds,
+        },
+        lambda: words(
+            f"{out}: {table.n_ratings:,} made-up ratings of {table.n_users:,} users on "
+            f"{table.n_items:,} items, like {like} (seed {run.seed})."
+        ),
+    )

@@ -1,0 +1,86 @@
+"""``starshade demo``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.interrupt import wrote
+from starshade.cli.options import ensure_free
+from starshade.cli.run import Run, running
+from starshade.cli.show import figures, page, percent, words
+
+if TYPE_CHECKING:
+    from starshade.audit.demo import Story
+
+__all__ = ["demo"]
+
+
+@click.command()
+@click.option(
+    "--out",
+    default="starshade-demo",
+    show_default=True,
+    metavar="DIR",
+    help="Where the release goes; must not exist.",
+)
+@running(seed=True)
+def demo(out: str, run: Run) -> None:
+    """See the whole story on made-up ratings, in under a minute."""
+    place = ensure_free(out)
+    from starshade.audit.demo import tell
+
+    story = tell(place, rng=run.seed)
+    wrote(place)
+    run.emit({**story.to_dict(), "out": out, "seconds": run.seconds}, lambda: _told(story, out))
+
+
+def _told(story: Story, out: str) -> Any:
+    before, between, after = story.attack_before, story.attack_between, story.attack_after
+    release, check = story.made.figures, story.check
+    k = release["k"]
+    return page(
+        words("1. These data identify people", style="bold"),
+        words(
+            f"{story.users:,} people rated {story.items:,} items, {story.ratings:,} times in all "
+            "(made up, to behave like MovieLens 100K). The names are gone; is that enough? "
+            "Somebody knows eight ratings of one person, with dates to within two weeks, and is "
+            f"wrong about two of them. Their best guess is the right record in "
+            f"{percent(before.expected_top1.rate)} of {before.targets:,} cases, and in "
+            f"{percent(before.success.rate)} it stands out so clearly that they can be sure. "
+            "All that the person ever rated is then known."
+        ),
+        words("2. This release does not", style="bold"),
+        words(
+            f"k-Likeness put the {release['records']:,} people who rated the "
+            f"{release['items']:,} most rated items into {release['groups']:,} groups of at least "
+            f"{k}, and published for each group only what its members have in common. The check, "
+            "which shares no code with the method, "
+            + ("agrees" if check.satisfied else "DOES NOT AGREE")
+            + f": the smallest set of equal records has {check.smallest_group:,}."
+        ),
+        figures(story.example.items(), title="   The first group, as published"),
+        words(
+            "Now the attacker knows four ratings exactly, all of them on released items. On the "
+            f"ratings themselves that finds {percent(between.expected_top1.rate)} of the "
+            f"people; on the release {percent(after.expected_top1.rate)}, and never more "
+            f"than one in {k}, {percent(1 / k)}."
+        ),
+        words("3. This is what it still tells", style="bold"),
+        words(
+            "About the items: how groups of people rated them. A cell was widened by "
+            f"{percent(release['gen_iloss'])} of its item's range on average (GenILoss; 0 is "
+            f"untouched, 100 % says nothing), and groups are {release['c_avg']:.3f} times as large "
+            "as they must be (C_AVG). About people: "
+            f"{percent(release['users_rating_disclosed'])} are in a group that shows one of their "
+            f"ratings, {percent(release['users_rating_exists'])} in one that shows that they rated "
+            "an item. To hide among five is not to hide what one rated; whether that is too much "
+            "is for you to judge."
+        ),
+        words(
+            f"The release is in {out}/ (read its README.md). With data of your own:\n"
+            "  starshade anonymize RATINGS --k 5 --items top:100 --out DIR --private RECEIPT\n"
+            "  starshade audit RATINGS DIR --private RECEIPT"
+        ),
+    )

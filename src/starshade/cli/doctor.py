@@ -1,0 +1,104 @@
+"""``starshade doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata, util
+from typing import Any
+
+import click
+
+from starshade import budget
+from starshade._version import __version__
+from starshade.cli.run import Run, running
+from starshade.cli.show import figures, page
+
+__all__ = ["doctor"]
+
+_CORE = ("numpy", "numba", "duckdb", "pyarrow", "scipy", "pydantic", "click", "rich")
+_EXTRAS = {  # extra → a module of each package in it
+    "report": ("jinja2", "vl_convert"),
+    "web": ("fastapi", "jinja2", "uvicorn"),
+    "noise": ("opendp",),
+    "compare": ("implicit", "sklearn", "surprise"),
+    "spark": ("pandas", "pyspark"),
+}
+
+
+@click.command()
+@running()
+def doctor(run: Run) -> None:
+    """Versions, threads, kernel cache and memory: what to send with a bug report."""
+    found = {
+        "starshade": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": {name: metadata.version(name) for name in _CORE},
+        "extras": {
+            name: all(util.find_spec(module) is not None for module in modules)
+            for name, modules in _EXTRAS.items()
+        },
+        "cpus": len(os.sched_getaffinity(0)),
+        "threads": budget.threads(),
+        "threading_layer": _threading_layer(),
+        "kernel_cache": _kernel_cache(),
+        "memory_free": budget.free_memory(),
+        "memory_planned": budget.memory(),
+    }
+    run.emit(found, lambda: _summary(found))
+
+
+def _threading_layer() -> str:
+    """Name the layer that Numba's parallel kernels really use, by running one."""
+    import numba
+
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # set on reload
+        return "none (kernels run interpreted)"
+
+    @numba.njit(parallel=True)
+    def probe(n: int) -> Any:
+        out = 0
+        for i in numba.prange(n):
+            out += i
+        return out
+
+    try:
+        probe(2)
+        return str(numba.threading_layer())  # type: ignore[attr-defined]  # exported by *
+    except ValueError as error:  # no layer could be loaded
+        return f"none ({error})"
+
+
+def _kernel_cache() -> dict[str, Any]:
+    from starshade.kernels.warm import kernel_cache
+
+    cache = kernel_cache()
+    return {
+        "place": cache.place or None,
+        "writable": cache.writable,
+        "kernels": cache.kernels,
+        "ready": cache.ready,
+    }
+
+
+def _summary(found: dict[str, Any]) -> Any:
+    cache = found["kernel_cache"]
+    extras = [name for name, present in found["extras"].items() if present]
+    missing = [name for name, present in found["extras"].items() if not present]
+    state = "writable" if cache["writable"] else "not writable: kernels compile in every run"
+    rows = [
+        ("starshade", found["starshade"]),
+        ("Python", f"{found['python']} on {found['platform']}"),
+        ("packages", ", ".join(f"{k} {v}" for k, v in found["versions"].items())),
+        ("extras installed", ", ".join(extras) or "none"),
+        ("extras not installed", ", ".join(missing) or None),
+        ("processors", found["cpus"]),
+        ("threads in use", found["threads"]),
+        ("threading layer", found["threading_layer"]),
+        ("kernel cache", f"{cache['place']} ({state})" if cache["place"] else "none"),
+        ("kernels compiled", f"{cache['ready']} of {cache['kernels']}, the rest on first use"),
+        ("memory free", f"{found['memory_free'] / 1e9:.1f} GB"),
+        ("memory planned with", f"{found['memory_planned'] / 1e9:.1f} GB"),
+    ]
+    return page(figures(rows))

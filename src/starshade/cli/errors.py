@@ -1,0 +1,97 @@
+"""What goes wrong leaves as one message on stderr and an exit code (DESIGN §3).
+
+====  =======================================================================
+2     the request is wrong: usage, input, a place that cannot be written, memory
+1     a valid request that the data do not meet
+3     a bug of ours
+130   Ctrl-C
+143   SIGTERM
+====  =======================================================================
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from starshade.cli.interrupt import Interrupt, interruptible, written_so_far
+from starshade.errors import InternalError, StarshadeError, UnmetError
+
+__all__ = ["DEBUG", "describe_error", "exit_code_of"]
+
+DEBUG = "STARSHADE_DEBUG"  # environment variable: show tracebacks too
+
+_BUG = 3
+_DUCKDB_MEMORY = "OutOfMemoryException"  # by name: DuckDB may not be loaded
+
+
+def exit_code_of(call: Callable[[], Any]) -> int:
+    """Run a command and say how it went."""
+    with interruptible() as interrupt:
+        try:
+            code = call()
+        except BaseException as error:
+            return _leave(error, interrupt)
+    return code if isinstance(code, int) else 0
+
+
+def _leave(error: BaseException, interrupt: Interrupt) -> int:
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    # a library may have turned the interruption into an error of its own
+    if interrupt.heard or isinstance(error, (KeyboardInterrupt, click.Abort)):
+        _say(f"Interrupted; {written_so_far()}.")
+        return interrupt.exit_code
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1
+    if isinstance(error, click.ClickException):
+        error.show()
+        return 2
+    message, code = describe_error(error)
+    _say(message)
+    return code
+
+
+def describe_error(error: BaseException) -> tuple[str, int]:
+    """Return the message for a person and the exit code."""
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return "Interrupted", 130
+    if isinstance(error, InternalError):
+        return f"Error: {error}", _BUG
+    if isinstance(error, StarshadeError):
+        return f"Error: {error}", 1 if isinstance(error, UnmetError) else 2
+    if isinstance(error, MemoryError) or type(error).__name__ == _DUCKDB_MEMORY:
+        return (
+            "Error: the machine has no memory left for this\n"
+            "Choose fewer items (--items), set --memory lower, or use a larger machine.",
+            2,
+        )
+    if isinstance(error, OSError):
+        return f"Error: {_os_error(error)}", 2
+    ours = [f for f in traceback.extract_tb(error.__traceback__) if "starshade" in f.filename]
+    place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+    # its own words may quote an id, and a bug report travels
+    bug = InternalError(f"{type(error).__name__}{place}")
+    return f"Error: {bug}\n({DEBUG}=1 shows the traceback.)", _BUG
+
+
+def _os_error(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{place}no space left on the disk\nFree some space or choose another place."
+    return f"{place}{os.strerror(error.errno)}" if error.errno else str(error)
+
+
+def _say(message: str) -> None:
+    """Print on stderr; a reader that has gone is no reason for another error."""
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = None

@@ -1,0 +1,39 @@
+"""``starshade measure``."""
+
+from __future__ import annotations
+
+import click
+
+from starshade.cli.options import Reading, reading
+from starshade.cli.run import Run, running
+from starshade.cli.show import figures, page, words
+
+__all__ = ["measure"]
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.argument("release", metavar="RELEASE")
+@click.option("--private", metavar="FILE", help="The owner's receipt of this release.")
+@reading(items=False)
+@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@running()
+def measure(
+    ratings: str, release: str, private: str | None, no_dates: bool, reading: Reading, run: Run
+) -> None:
+    """Measure what RELEASE, made of RATINGS, is still good for."""
+    from starshade.audit.measure import measure_all
+    from starshade.release.read import read_release
+
+    released = read_release(release, private=private)  # the quick one first: it may be refused
+    found = measure_all(released, reading.read(ratings, dates=not no_dates))
+    run.emit(
+        {**found, "seconds": run.seconds},
+        lambda: page(
+            words(
+                f"{release}: {released.n_records:,} records on {released.manifest.items:,} items"
+            ),
+            figures(found.items()),
+            words("`starshade list measures` says what each figure is; – does not apply."),
+        ),
+    )

@@ -1,0 +1,183 @@
+"""What every command shares: --json, --seed, --threads, --memory, --quiet, --log-file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from starshade import budget, progress
+from starshade._version import __version__
+from starshade.cli.errors import describe_error
+from starshade.cli.watch import Log, Terminal
+from starshade.errors import OutputError
+
+__all__ = ["Run", "running"]
+
+
+@dataclass
+class Run:
+    """One command at work.
+
+    Attributes
+    ----------
+    as_json : bool
+        Print one JSON object instead of a summary.
+    seed : int
+        Given, or drawn from the system; 0 on commands without randomness.
+    """
+
+    as_json: bool = False
+    seed: int = 0
+    _started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds since the command began."""
+        return time.perf_counter() - self._started
+
+    def emit(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> None:
+        """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
+        if self.as_json:
+            text = json.dumps(_plain(figures), ensure_ascii=False, allow_nan=False)
+        else:
+            text = _render(summary())
+        try:
+            print(text, flush=True)
+        except BrokenPipeError:  # the reader has seen enough: no error, the exit code stands
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the shared options and pass it ``run``, a `Run`.
+
+    Parameters
+    ----------
+    seed : bool
+        Whether the command draws anything.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def wrapper(
+            *args: Any,
+            as_json: bool,
+            threads: int | None,
+            memory: str | None,
+            quiet: bool,
+            log_file: str | None,
+            seed: int | None = None,
+            **kwargs: Any,
+        ) -> Any:
+            allowed = None if memory is None else budget.parse_bytes(memory)
+            with _watching(quiet, log_file), budget.limits(memory=allowed, threads=threads):
+                run = Run(as_json, _seed(seed) if with_seed else 0)
+                return command(*args, run=run, **kwargs)
+
+        options = [*_OPTIONS, *([_SEED] if with_seed else [])]
+        return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+
+    with_seed = seed
+    return decorate
+
+
+_SEED = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat a run exactly. [default: drawn]"
+)
+_OPTIONS = [
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+    click.option("--threads", type=click.IntRange(1), help="Threads to use. [default: all]"),
+    click.option(
+        "--memory", metavar="SIZE", help="Memory to plan with, e.g. 8G. [default: half of free]"
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."),
+    click.option(
+        "--log-file",
+        type=click.Path(dir_okay=False),
+        help="Append notes and errors to this file.",
+    ),
+]
+
+
+def _seed(given: int | None) -> int:
+    if given is not None:
+        return given
+    from starshade.rng import resolve_seed
+
+    drawn = resolve_seed(None)
+    progress.note(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
+    return drawn
+
+
+@contextmanager
+def _watching(quiet: bool, log_file: str | None) -> Iterator[None]:
+    """Show progress and notes, and keep a log if one is asked for."""
+    with ExitStack() as stack:
+        file = None if log_file is None else stack.enter_context(_appending(log_file))
+        log = None if file is None else Log(file)
+        if log is not None:
+            log.write("start", f"starshade {__version__}: {shlex.join(sys.argv[1:])}")
+        terminal = Terminal(quiet=quiet, log=log)
+        try:
+            with progress.watch(terminal):
+                yield
+        except BaseException as error:
+            if log is not None and not isinstance(error, click.exceptions.Exit):
+                log.write("error", describe_error(error)[0])
+            raise
+        finally:
+            terminal.close()
+
+
+def _appending(log_file: str) -> TextIO:
+    try:
+        return Path(log_file).open("a", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"--log-file {log_file}: {os.strerror(error.errno or 0)}",
+            advice="Name a file in a folder that you may write to.",
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """Turn a result into what JSON knows: NaN and infinity become null, NumPy becomes Python."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    raise TypeError(f"{type(value).__name__} in a result")
+
+
+def _render(summary: Any) -> str:
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    console = Console(
+        file=sys.stdout,
+        width=None if terminal else 100,  # a file has no width: lines that anybody can read
+        highlight=False,
+        soft_wrap=False,
+    )
+    with console.capture() as capture:
+        console.print(summary)
+    lines = capture.get().splitlines()
+    return "\n".join(line.rstrip() for line in lines) if not terminal else "\n".join(lines)

@@ -1,0 +1,76 @@
+"""How results look for a person: a few figures, a paragraph, no markup from data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["columns", "figures", "number", "page", "percent", "words"]
+
+
+def page(*parts: RenderableType | None) -> RenderableType:
+    """Put parts one under the other, a blank line between."""
+    from rich.console import Group
+    from rich.text import Text
+
+    shown = [part for part in parts if part is not None]
+    spaced = [entry for part in shown for entry in (part, Text(""))]
+    return Group(*spaced[:-1])
+
+
+def words(text: str, style: str = "") -> RenderableType:
+    """Show a paragraph as it is."""
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def figures(rows: Iterable[tuple[str, Any]], title: str = "") -> RenderableType:
+    """Show names and values in two columns; None is left out."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.title = Text(title, style="bold") if title else None
+    table.title_justify = "left"
+    for name, value in rows:
+        if value is not None:
+            table.add_row(
+                Text(f"  {name}"), Text(value if isinstance(value, str) else number(value))
+            )
+    return table
+
+
+def columns(
+    head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", align: str = "right"
+) -> RenderableType:
+    """Show a small table with a head; all columns but the first are aligned as told."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, title=Text(title, style="bold") if title else None)
+    table.title_justify = "left"
+    for i, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if i and align == "right" else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def number(value: float | None) -> str:
+    """Write a count with thousands separators, anything else with four digits."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage."""
+    return "–" if share is None or math.isnan(share) else f"{share:.1%}"

@@ -1,0 +1,97 @@
+"""Progress and notes on stderr, and in the log file."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TextIO, cast
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["Log", "Terminal"]
+
+
+class Log:
+    """A file that notes and errors are appended to, one dated line each."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, kind: str, message: str) -> None:
+        """Append one line."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        flat = message.replace("\n", " | ")
+        self._file.write(f"{now} {kind} {flat}\n")
+        self._file.flush()
+
+
+class Terminal:
+    """A reporter: bars where stderr is a terminal, notes everywhere.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show neither on stderr.
+    log : Log, optional
+        Gets the notes too.
+    """
+
+    def __init__(self, *, quiet: bool = False, log: Log | None = None) -> None:
+        self._quiet = quiet
+        self._log = log
+        self._bars: Progress | None = None
+        self._terminal = sys.stderr.isatty()
+
+    def start(self, label: str, total: float | None) -> int:
+        """Show a bar, if anybody can see one."""
+        if self._quiet or not self._terminal:
+            return 0
+        if self._bars is None:
+            self._bars = _bars()
+            self._bars.start()
+        return self._bars.add_task(label, total=total)
+
+    def advance(self, handle: int, amount: float) -> None:
+        """Move a bar on."""
+        if self._bars is not None:
+            self._bars.advance(cast("TaskID", handle), amount)
+
+    def stop(self, handle: int) -> None:
+        """Take a bar away, and the display with the last one."""
+        if self._bars is None:
+            return
+        self._bars.remove_task(cast("TaskID", handle))
+        if not self._bars.tasks:
+            self.close()
+
+    def note(self, message: str) -> None:
+        """Print one line, above the bars if there are any."""
+        if self._log is not None:
+            self._log.write("note", message)
+        if self._quiet:
+            return
+        if self._bars is not None:
+            self._bars.console.print(message, markup=False, highlight=False, style="dim")
+        else:
+            print(message, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+
+def _bars() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import starshade
+
+NAMES = [name for name in starshade.__all__ if name != "__version__"]
+ROOMS = {
+    path.stem
+    for path in (Path(starshade.__file__).parent).iterdir()
+    if not path.name.startswith("_")
+}
+
+
+def test_the_names_are_sorted_and_distinct() -> None:
+    assert sorted(set(starshade.__all__)) == starshade.__all__
+
+
+def test_table_list_and_type_checking_block_name_the_same() -> None:
+    tree = ast.parse(Path(starshade.__file__).read_text(encoding="utf-8"))
+    block = next(
+        node for node in tree.body
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
+    )  # fmt: skip
+    typed = {
+        (alias.name, node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == set(starshade._WHERE.items())
+    assert sorted(starshade._WHERE) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_exists_and_is_documented(name: str) -> None:
+    value = getattr(starshade, name)
+    assert value.__module__ == starshade._WHERE[name], "named where it is defined"
+    assert inspect.getdoc(value)
+    if inspect.isclass(value):
+        for attribute, member in vars(value).items():
+            public = not attribute.startswith("_")
+            if public and (inspect.isfunction(member) or isinstance(member, property)):
+                assert inspect.getdoc(member), f"{name}.{attribute}"
+
+
+def test_no_public_function_bears_the_name_of_a_room() -> None:
+    assert not ROOMS & set(NAMES)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        _ = starshade.nothing_of_this_name  # type: ignore[attr-defined]
+
+
+def test_star_import_gives_all(tmp_path: Path) -> None:
+    code = "from starshade import *; print(Scale(1, 5, 1), __version__)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == f"1:5:1 {starshade.__version__}\n"
