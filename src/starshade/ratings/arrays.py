@@ -1,0 +1,131 @@
+"""Rating tables from arrays and sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError
+from starshade.ratings.batch import Batch
+from starshade.ratings.build import OnDuplicate, build
+from starshade.ratings.readers.columns import shortest
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings, ReadReport
+
+__all__ = ["ratings_from_arrays", "ratings_from_scipy"]
+
+
+def ratings_from_arrays(
+    users: Any,
+    items: Any,
+    ratings: Any,
+    days: Any = None,
+    *,
+    scale: Scale | str | None = None,
+    on_duplicate: OnDuplicate = "error",
+) -> Ratings:
+    """Build a table from arrays, one rating per position.
+
+    Parameters
+    ----------
+    users, items : array_like, shape (n,)
+        Text or whole numbers.
+    ratings : array_like of float, shape (n,)
+    days : array_like, shape (n,), optional
+        Dates (datetime64, datetime, ISO text), or integers: days since 1970-01-01.
+    scale : Scale or str, optional
+        None: inferred.
+    on_duplicate : {"error", "first", "last", "mean"}
+
+    Raises
+    ------
+    InputError
+        Arrays of unequal length, or rows that `read_ratings` would refuse.
+
+    Examples
+    --------
+    >>> ratings_from_arrays(["a", "b"], ["x", "x"], [4, 5], scale="1:5:1")
+    Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
+    """
+    import pyarrow as pa
+
+    from starshade.ratings.read import read_ratings
+
+    columns = {"user": users, "item": items, "rating": ratings}
+    if days is not None:
+        days = np.asarray(days)
+        if days.dtype.kind in "iu":
+            days = days.astype("datetime64[D]")
+        columns["day"] = days
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"arrays of unequal length: {said}")
+    try:
+        frame = pa.table({name: pa.array(column) for name, column in columns.items()})
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"arrays: cannot be read as columns ({error})") from None
+    return read_ratings(frame, scale=scale, on_duplicate=on_duplicate)
+
+
+def ratings_from_scipy(
+    matrix: Any, *, scale: Scale | str | None = None, on_duplicate: OnDuplicate = "error"
+) -> Ratings:
+    """Build a table from a sparse matrix of users × items.
+
+    Ids are the indices as text; an explicit zero is a rating. Rows and columns without a rating
+    are left out and counted.
+
+    Raises
+    ------
+    InputError
+        No ratings, ratings that are not finite or off the scale, or a cell stored twice.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> ratings_from_scipy(csr_array([[5.0, 0], [3, 4]]), scale="1:5:1").users[1]
+    '1'
+    """
+    # COO keeps every stored entry: a conversion to CSR would add up repeated ones
+    sparse = matrix.tocoo()
+    n_users, n_items = sparse.shape
+    users = np.asarray(sparse.row, dtype=np.int64)
+    items = np.asarray(sparse.col, dtype=np.int64)
+    if sparse.data.dtype.kind not in "iufb":
+        raise InputError(f"sparse matrix: ratings of type {sparse.data.dtype}, not numbers")
+    values = shortest(sparse.data) if sparse.data.dtype.kind == "f" else sparse.data.astype(float)
+
+    def locate(row: int) -> str:
+        return f"sparse matrix, entry {row + 1}"
+
+    dropped_users = n_users - len(np.unique(users))
+    dropped_items = n_items - len(np.unique(items))
+    notes = []
+    if dropped_users:
+        notes.append(f"{dropped_users:,} users without a rating were dropped")
+    if dropped_items:
+        notes.append(f"{dropped_items:,} items that nobody rated were left out")
+    return build(
+        _one_batch(users, items, values),
+        scale=Scale.parse(scale) if isinstance(scale, str) else scale,
+        on_duplicate=on_duplicate,
+        locate=locate,
+        report=ReadReport(
+            source="sparse matrix",
+            format="scipy",
+            mapping={"user": "row index", "item": "column index"},
+            dropped_users=dropped_users,
+            dropped_items=dropped_items,
+            notes=tuple(notes),
+        ),
+    )
+
+
+def _one_batch(
+    users: NDArray[np.int64], items: NDArray[np.int64], values: NDArray[np.float64]
+) -> Iterator[Batch]:
+    yield Batch(users, items, values, None, 0)

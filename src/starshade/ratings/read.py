@@ -1,0 +1,244 @@
+"""The one door through which ratings come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from starshade.errors import ConfigError
+from starshade.progress import note
+from starshade.ratings.build import OnDuplicate, build
+from starshade.ratings.readers.attributes import attach, read_attributes
+from starshade.ratings.readers.detect import Found, find
+from starshade.ratings.readers.inputs import Input
+from starshade.ratings.readers.names import attach_names, read_names
+from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
+from starshade.ratings.readers.plain import NotPlain
+from starshade.ratings.readers.request import Request
+from starshade.ratings.readers.tables import is_frame
+from starshade.ratings.readers.wide import WideTable
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings, ReadReport
+
+__all__ = ["read_ratings"]
+
+Names = str | Path | Input | Mapping[str, str] | None
+_ONE_PLACE = "Name them by --attribute-cols or give --users FILE, not both."
+
+
+def read_ratings(
+    source: Any,
+    *,
+    users: Any = None,
+    item_names: str | Path | Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002 - the word that people look for
+    user_col: str | None = None,
+    item_col: str | None = None,
+    rating_col: str | None = None,
+    day_col: str | None = None,
+    wide: bool = False,
+    id_col: str | None = None,
+    attribute_cols: Sequence[str] = (),
+    null_values: Sequence[str] = (),
+    scale: Scale | str | None = None,
+    on_duplicate: OnDuplicate = "error",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    dates: bool = True,
+    show_values: bool = False,
+) -> Ratings:
+    """Read ratings from anything that holds them.
+
+    The formats are listed in `starshade.ratings.readers`; they are recognised by content and
+    name. What was chosen stands in `Ratings.report` and is told to the progress watcher.
+
+    Parameters
+    ----------
+    source : path, pattern, list of paths, Arrow-capable frame, or SciPy sparse matrix
+        A file (perhaps gz, bz2, xz or zst), a folder, a zip, a store; a frame of pandas, Polars,
+        PyArrow or DuckDB; a sparse matrix of users × items, whose explicit zeros are ratings.
+    users : path or frame, optional
+        Personal attributes, one row per user.
+    item_names : path or mapping of id to name, optional
+    format : str, optional
+        One of the formats' names, to overrule what would be recognised.
+    user_col, item_col, rating_col, day_col : str, optional
+        Columns by name, or by number (from 1) in a file without a header.
+    wide : bool
+        One row per respondent, a column per item.
+    id_col : str, optional
+        Wide tables: the column of the respondents' ids; ``#`` numbers the rows.
+    attribute_cols : sequence of str
+        Wide tables: columns of personal attributes.
+    null_values : sequence of str
+        Values that mean "not rated", e.g. ``99``; in a wide table a blank always does.
+    scale : Scale or str, optional
+        ``min:max:step`` or ``min:max``; None: inferred from all ratings.
+    on_duplicate : {"error", "first", "last", "mean"}
+        When a user rated an item more than once.
+    delimiter : str, optional
+        One ASCII character, ``::``, or ``tab``.
+    header : bool, optional
+        Whether the first line names the columns; None: told by what stands there.
+    dates : bool
+        Read the dates, if there are any.
+    show_values : bool
+        Let messages name users and items; otherwise they are named by line.
+
+    Raises
+    ------
+    InputError
+        What is wrong, with file, line, the value found and those allowed, how many rows, and
+        the first five.
+    ConfigError
+        Options that are unknown or contradict each other.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> frame = pa.table({"user": ["a", "b"], "item": [1, 1], "stars": [4, 5]})
+    >>> read_ratings(frame, scale="1:5:1")
+    Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
+    """
+    request = Request(
+        format=format,
+        user_col=user_col,
+        item_col=item_col,
+        rating_col=rating_col,
+        day_col=day_col,
+        wide=wide,
+        id_col=id_col,
+        attribute_cols=tuple(attribute_cols),
+        null_values=tuple(str(value) for value in null_values),
+        scale=Scale.parse(scale) if isinstance(scale, str) else scale,
+        on_duplicate=on_duplicate,
+        delimiter=delimiter,
+        header=header,
+        dates=dates,
+        show_values=show_values,
+    )
+    with TemporaryDirectory(prefix="starshade-") as folder:
+        scratch = Path(folder)
+        found = Found("frame", ()) if _in_memory(source) else find(source, scratch)
+        names: Names = item_names
+        ratings = _read(found, request, scratch) if found.files else _read_frame(source, request)
+        # a file of the right name may still be of another kind
+        if ratings.report.format == found.family:
+            users = found.users if users is None else users
+            names = found.names if item_names is None else item_names
+        ratings = _with_names(_with_users(ratings, users, request, scratch), names, scratch)
+    _tell(ratings)
+    return ratings
+
+
+def _in_memory(source: Any) -> bool:
+    return is_frame(source) or hasattr(source, "tocsr")
+
+
+def _read_frame(source: Any, request: Request) -> Ratings:
+    if is_frame(source):
+        return _built(open_frame(source, request), request)
+    from starshade.ratings.arrays import ratings_from_scipy
+
+    return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
+
+
+def _read(found: Found, request: Request, scratch: Path) -> Ratings:
+    if found.kind == "text":
+        return _built(open_text(found, request, scratch), request)
+    if found.kind == "parquet":
+        return _built(open_parquet(found, request), request)
+    shown = found.files[0].shown
+    if request.names_columns or request.null_values:
+        raise ConfigError(
+            f"{shown}: is a {found.kind}, whose columns are fixed",
+            advice="Leave out the options that name columns, delimiter, header or nulls.",
+        )
+    if found.kind == "store":
+        return _from_store(found.files[0], request)
+    from starshade.ratings.readers.netflix import read_netflix
+
+    return read_netflix(found.files[0].path, request)
+
+
+def _from_store(item: Input, request: Request) -> Ratings:
+    from starshade.ratings.store import open_store
+
+    ratings = open_store(item.path)
+    if request.scale not in (None, ratings.scale):
+        raise ConfigError(
+            f"{item.shown}: the store's scale is {ratings.scale}, not {request.scale}",
+            advice="Read the original data again to declare another scale.",
+        )
+    return ratings if request.dates else replace(ratings, days=None, first_day=0)
+
+
+def _built(opened: Opened, request: Request) -> Ratings:
+    """Read all rows: by the fast path if every one is plain, else by the general reader."""
+    report = ReadReport(
+        source=opened.where, format=opened.format, mapping=opened.mapping, notes=opened.notes
+    )
+    table = opened.table
+    make = partial(
+        build,
+        scale=request.scale,
+        on_duplicate=request.on_duplicate,
+        locate=table.locate,
+        report=report,
+        show_values=request.show_values,
+    )
+    if opened.plain is not None:
+        with suppress(NotPlain):
+            return make(opened.plain.batches())
+    ratings = make(table.batches())
+    report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes()))
+    if not isinstance(table, WideTable):
+        return ratings.annotate(report=report)
+    report = replace(
+        report,
+        dropped_users=report.dropped_users + table.empty_rows,
+        dropped_items=report.dropped_items + table.empty_columns,
+    )
+    ratings = ratings.annotate(report=report)
+    if not table.attribute_cols:
+        return ratings
+    ids, attributes = table.attributes()
+    return attach(ratings, ids, attributes, opened.where, request.nulls)
+
+
+def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -> Ratings:
+    if users is None:
+        return ratings
+    if request.attribute_cols:
+        raise ConfigError("personal attributes are in the wide table already", advice=_ONE_PLACE)
+    ids, table, where = read_attributes(
+        users, scratch, user_col=request.user_col, show_values=request.show_values
+    )
+    return attach(ratings, ids, table, where, request.nulls)
+
+
+def _with_names(ratings: Ratings, names: Names, scratch: Path) -> Ratings:
+    if isinstance(names, (str, Path)):
+        names = Input(Path(names), str(names))
+    if isinstance(names, Input):
+        names = read_names(names, scratch)
+    return ratings if names is None else attach_names(ratings, names)
+
+
+def _tell(ratings: Ratings) -> None:
+    """Say in one line what was taken for what, then everything else worth knowing."""
+    report = ratings.report
+    columns = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
+    inferred = " (found in the data)" if report.scale_inferred else ""
+    note(
+        f"{report.source}: {report.format}"
+        + (f"; {columns}" if columns else "")
+        + f"; scale {ratings.scale}{inferred}"
+    )
+    for sentence in report.notes:
+        note(sentence)

@@ -1,0 +1,149 @@
+"""Which column is what: names that people give to user, item, rating and date."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from starshade.errors import InputError
+
+__all__ = ["ALIASES", "matching", "normalized", "refuse_repeated", "resolve"]
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: role → names, written without case and separators (``User-ID`` is ``userid``)
+ALIASES: dict[str, frozenset[str]] = {
+    "user": _names(
+        "user userid userno usernumber useridx userindex uid usr usrid reviewer reviewerid "
+        "customer customerid customerno cust custid member memberid rater raterid respondent "
+        "respondentid subscriber subscriberid person personid participant participantid viewer "
+        "viewerid client clientid account accountid"
+    ),
+    "item": _names(
+        "item itemid itemno itemidx itemindex iid movie movieid film filmid show showid book "
+        "bookid isbn isbn13 asin parentasin product productid sku business businessid song "
+        "songid track trackid artist artistid album albumid anime animeid recipe recipeid game "
+        "gameid joke jokeid article articleid restaurant restaurantid course courseid app appid"
+    ),
+    "rating": _names(
+        "rating ratings rate stars star score scores overall value grade vote bookrating "
+        "movierating userrating itemrating reviewrating reviewscore starrating ratingvalue "
+        "ratingscore preference"
+    ),
+    "day": _names(
+        "timestamp timestamps ts date time day datetime unixreviewtime reviewtime reviewdate "
+        "unixtime unixtimestamp ratingdate ratingtime ratingtimestamp ratedat ratedon createdat "
+        "eventtime"
+    ),
+    "name": _names(
+        "title name itemname itemtitle movietitle moviename filmtitle booktitle producttitle "
+        "productname artistname songtitle songname gametitle"
+    ),
+    "respondent": _names(
+        "id user userid uid respondent respondentid responseid participant participantid person "
+        "personid subject subjectid case caseid customerid memberid reviewerid"
+    ),
+}
+_OPTION = {
+    "user": "--user-col",
+    "item": "--item-col",
+    "rating": "--rating-col",
+    "day": "--day-col",
+    "respondent": "--id-col",
+}
+_WORD = {"day": "date", "respondent": "respondent id"}
+
+
+def normalized(name: str) -> str:
+    """Return a column name without case and separators."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def matching(columns: Sequence[str], role: str) -> list[str]:
+    """Return the columns whose names are known for a role."""
+    return [name for name in columns if normalized(name) in ALIASES[role]]
+
+
+def refuse_repeated(columns: Sequence[str], where: str) -> None:
+    """Raise InputError when two columns have one name."""
+    repeated = [name for name, count in Counter(columns).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"{where}: the column names {_listed(repeated)} stand there more than once",
+            advice="Give every column its own name.",
+        )
+
+
+def resolve(
+    columns: Sequence[str],
+    given: Mapping[str, str | None],
+    *,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    where: str,
+) -> dict[str, str]:
+    """Find the column of each role: the one given, else the only one with a known name.
+
+    Raises
+    ------
+    InputError
+        A given column that is not there, a required role without a column, several candidates
+        for one role, or one column for two roles.
+
+    Examples
+    --------
+    >>> resolve(["User-ID", "isbn", "stars"], {}, required=["user", "item", "rating"], where="f")
+    {'user': 'User-ID', 'item': 'isbn', 'rating': 'stars'}
+    """
+    found: dict[str, str] = {}
+    taken = {name for name in given.values() if name}
+    for role in (*required, *optional):
+        word, option = _WORD.get(role, role), _OPTION.get(role)
+        hint = f"Name the {word} column" + (f" ({option})." if option else ".")
+        named = given.get(role)
+        if named:
+            found[role] = _given(columns, named, word, where)
+            continue
+        candidates = [name for name in matching(columns, role) if name not in taken]
+        if len(candidates) > 1:
+            raise InputError(
+                f"{where}: several columns may be the {word}: {_listed(candidates)}", advice=hint
+            )
+        if candidates:
+            found[role] = candidates[0]
+        elif role in required:
+            raise InputError(
+                f"{where}: no column is known as the {word}; {_described(columns)}", advice=hint
+            )
+    for name, count in Counter(found.values()).items():
+        if count > 1:
+            roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
+            raise InputError(f"{where}: column {name!r} cannot be {roles} at once")
+    return found
+
+
+def _given(columns: Sequence[str], named: str, word: str, where: str) -> str:
+    if named in columns:
+        return named
+    alike = [name for name in columns if normalized(name) == normalized(named)]
+    if len(alike) == 1:
+        return alike[0]
+    raise InputError(f"{where}: no column {named!r} for the {word}; {_described(columns)}")
+
+
+def _described(columns: Sequence[str]) -> str:
+    """List the columns, unless they may be ids: of a file without a header, of a wide table."""
+    known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
+    recognised = sum(normalized(name) in known for name in columns)
+    if recognised == 0 or len(columns) > 12 * recognised:
+        return f"it has {len(columns)} columns"
+    return f"the columns are {_listed(columns)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:60]) for name in names[:30])
+    return shown if len(names) <= 30 else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,189 @@
+"""Personal attributes and item names: small tables beside the ratings.
+
+A numeric column becomes float64 and any other text; null is a value of its own. A column is
+numeric when every value is a number and none begins with a zero that a number would lose (the zip
+code 02139), and its name does not say that it is a code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from starshade.errors import InputError
+from starshade.ratings.readers.aliases import normalized, resolve
+from starshade.ratings.readers.columns import NUMBER, IdColumn, NullValues, as_text, shortest
+from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
+from starshade.ratings.readers.movielens import USERS_1M, USERS_100K
+from starshade.ratings.readers.recbole import is_typed, untyped
+from starshade.ratings.readers.sniff import look
+from starshade.ratings.readers.source import Source
+from starshade.ratings.readers.tables import FrameSource, ParquetSource, is_frame
+from starshade.ratings.readers.text import Dialect, TextSource
+from starshade.ratings.table import Ratings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["attach", "read_attributes"]
+
+_CODE = re.compile(r"zip|post(al)?code|plz|phone|occupationid")  # numbers that do not count
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
+_REPEATED = Fault("users that stand in the attributes more than once", "Keep one row for each.")
+
+
+def read_attributes(
+    users: str | Path | Input | Any, scratch: Path, *, user_col: str | None, show_values: bool
+) -> tuple[list[str], pa.Table, str]:
+    """Read personal attributes: ids, a table with one row each, and the source's name.
+
+    Parameters
+    ----------
+    users : path, Input, or Arrow-capable frame
+        u.user, users.dat, CSV or TSV with a header, Parquet, RecBole ``.user``.
+    scratch : Path
+        A folder for what has to be unpacked.
+    user_col : str or None
+        The column of the user ids, where it has one of that name.
+    show_values : bool
+        Whether messages may name users.
+
+    Raises
+    ------
+    InputError
+        No user column, a user without an id or with two rows, or a file that cannot be read.
+    """
+    import pyarrow as pa
+
+    source, where = _source(users, scratch)
+    given = user_col if user_col in source.columns else None
+    columns = source.columns
+    role = resolve(columns, {"user": given}, required=["user"], where=where)["user"]
+    faults = Faults(source.locate)
+    ids = IdColumn("user", faults, show_values=show_values)
+    beside = [name for name in columns if name != role]
+    texts: list[str] = []
+    blocks: list[pa.RecordBatch] = []
+    first_row: dict[str, int] = {}
+    for block in source.batches([role, *beside]):
+        rows = np.arange(len(texts), len(texts) + len(block))
+        found = [str(value) for value in ids.take(block.column(0), rows)]
+        if not faults:
+            again = [i for i, t in enumerate(found) if first_row.setdefault(t, rows[i]) != rows[i]]
+            faults.add(
+                _REPEATED,
+                rows[again],
+                lambda k, again=again, found=found: (  # type: ignore[misc]
+                    quoted(found[again[k]]) if show_values else "again"
+                ),
+            )
+        texts += found
+        blocks.append(block.select(beside))
+    faults.refuse()
+    if not blocks:
+        raise InputError(f"{where}: no users in it")
+    return texts, pa.Table.from_batches(blocks), where
+
+
+def attach(
+    ratings: Ratings, ids: Sequence[str], table: pa.Table, where: str, nulls: NullValues
+) -> Ratings:
+    """Return the ratings with these attributes, one row per user, and notes on who lacks what.
+
+    Raises
+    ------
+    InputError
+        None of the users is known, or a column is of a type that is no attribute.
+    """
+    import pyarrow as pa
+
+    place = np.full(ratings.n_users, -1, dtype=np.int64)
+    indices = ratings.users.indices(ids)
+    known = indices >= 0
+    place[indices[known]] = np.flatnonzero(known)
+    if not known.any():
+        raise InputError(
+            f"{where}: none of its users is in the ratings",
+            advice="Ids are text: 7 and 007 are two users.",
+        )
+    rows = pa.array(place, mask=place < 0)
+    columns = {
+        name: _typed(name, table.column(name).combine_chunks().take(rows), nulls, where)
+        for name in table.column_names
+    }
+    notes = []
+    if (unknown := int(np.count_nonzero(~known))) > 0:
+        notes.append(f"{unknown:,} users with attributes have no ratings and are left out")
+    if (lacking := int(np.count_nonzero(place < 0))) > 0:
+        notes.append(f"{lacking:,} users have no attributes: theirs are null")
+    report = replace(ratings.report, notes=(*ratings.report.notes, *notes))
+    return ratings.annotate(attributes=pa.table(columns) if columns else None, report=report)
+
+
+def _source(users: Any, scratch: Path) -> tuple[Source, str]:
+    if is_frame(users):
+        frame = FrameSource(users)
+        return frame, frame.shown
+    item = users if isinstance(users, Input) else Input(Path(users), str(users))
+    where = item.shown
+    if is_parquet(item):
+        return ParquetSource([item]), where
+    item = plain_text(item, scratch)
+    head = look(item)
+    width = len(head.columns)
+    if head.dialect.header:
+        columns = untyped(head.columns) if is_typed(head.columns) else head.columns
+        return TextSource([item], head.dialect, columns), where
+    first = head.rows[0]
+    if head.dialect.delimiter == "|" and width == 5 and first[2] in ("M", "F"):
+        return TextSource([item], Dialect("|", False, False), USERS_100K), where
+    if head.dialect.delimiter == "::" and width == 5 and first[1] in ("M", "F"):
+        return TextSource([item], head.dialect, USERS_1M), where
+    raise InputError(
+        f"{where}: no header that names the columns",
+        advice="Personal attributes need one, with the user column named user or the like.",
+    )
+
+
+def _typed(name: str, array: pa.Array, nulls: NullValues, where: str) -> pa.Array:
+    """Return an attribute as float64 or as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        return _numeric(array, nulls)
+    text = as_text(array)
+    if text is None:
+        if not (pa.types.is_boolean(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)):
+            raise InputError(f"{where}: attribute {name!r} is of type {kind}: text or numbers only")
+        text = array.cast(pa.string())
+    values = text.to_pylist()
+    bare = [None if v is None or not v.strip() or nulls.has(v.strip()) else v for v in values]
+    known = [v.strip() for v in bare if v is not None]
+    is_number = known and all(NUMBER.fullmatch(v) and not _LEADING_ZERO.match(v) for v in known)
+    if is_number and not _CODE.search(normalized(name)):
+        return pa.array([None if v is None else float(v) for v in bare], type=pa.float64())
+    return pc.cast(pa.array(bare, type=pa.string()), pa.string())
+
+
+def _numeric(array: pa.Array, nulls: NullValues) -> pa.Array:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(array.type):
+        array = array.cast(pa.float64(), safe=False)
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    values = array.fill_null(0).to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(array.type):
+        values = shortest(values)
+    values = np.asarray(values, dtype=np.float64)
+    missing = missing | ~np.isfinite(values) | np.isin(values, nulls.numbers)
+    return pa.array(values, mask=missing)

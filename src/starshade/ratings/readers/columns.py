@@ -1,0 +1,282 @@
+"""From a column as it was stored to ids and ratings.
+
+Ids are text (DESIGN §2). A block of canonical integers, proved cell by cell, is handed on as
+int64; anything else as str objects, blanks and all. Ratings are plain decimal numbers; what a
+type cannot hold exactly (0.1 in float32) is read as its shortest decimal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError
+from starshade.ratings.readers.faults import SHOWN, Fault, Faults, quoted
+from starshade.ratings.vocabulary import is_canonical_integer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["NUMBER", "IdColumn", "NullValues", "RatingColumn", "as_text", "shortest"]
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_EXACT = 2**53  # whole numbers up to here are exact in a float
+
+_NO_ID = Fault("rows without a {role} id", "Give every row an id, or remove those rows.")
+_BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct those rows.")
+_PART_ID = Fault(
+    "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
+)
+_EMPTY = Fault(
+    "rows without a rating (allowed: finite numbers)",
+    "Remove those rows, or declare what stands for not rated (--null).",
+)
+_TEXT = Fault(
+    "ratings that are no finite numbers (allowed: 4, 3.5, -2)",
+    "Correct those rows, or declare what stands for not rated (--null).",
+)
+_COMMA = Fault(
+    "ratings with a decimal comma (allowed: a decimal point, 3.5)",
+    "Replace the comma by a point.",
+)
+
+
+class NullValues:
+    """Values that stand for "not rated": as text, or as an equal number.
+
+    Examples
+    --------
+    >>> nulls = NullValues(["99"])
+    >>> [nulls.has(text) for text in ("99", "99.0", "9", "NA")]
+    [True, True, False, False]
+    """
+
+    def __init__(self, values: Iterable[object] = ()) -> None:
+        self.texts = frozenset(str(value).strip() for value in values)
+        numbers = [float(text) for text in self.texts if NUMBER.fullmatch(text)]
+        self.numbers = np.array(sorted(numbers), dtype=np.float64)
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def has(self, text: str) -> bool:
+        """Tell whether a text without blanks around it stands for null."""
+        if text in self.texts:
+            return True
+        return bool(NUMBER.fullmatch(text)) and float(text) in self.numbers
+
+
+class IdColumn:
+    """Turns a column of ids into what `Batch` wants, block after block."""
+
+    def __init__(self, role: str, faults: Faults, *, show_values: bool = False) -> None:
+        self._faults = faults
+        self._role = role
+        self._show = show_values
+        self.n_padded = 0
+        self.was_float = False
+
+    def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return int64 where all ids are canonical integers, else str objects.
+
+        Parameters
+        ----------
+        array : Arrow array
+            Ids of one block.
+        rows : ndarray of int64
+            Their row numbers, for messages.
+        """
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if array.null_count:
+            self._add(_NO_ID, rows, array.is_null().to_numpy(zero_copy_only=False), array)
+            array = array.drop_null()
+        if pa.types.is_null(array.type):
+            return np.empty(0, dtype=np.object_)
+        if pa.types.is_integer(array.type):
+            return self._of_integers(array.to_numpy(zero_copy_only=False))
+        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+            return self._of_floats(array, rows)
+        text = as_text(array)
+        if text is None:
+            raise InputError(
+                f"{self._role} ids of type {array.type}: ids are text or whole numbers",
+                advice="Convert the column to text first.",
+            )
+        return self._of_texts(text, rows)
+
+    def _of_integers(self, integers: NDArray[Any]) -> NDArray[Any]:
+        if not len(integers) or (integers.min() >= 0 and integers.max() < 2**63):
+            return integers.astype(np.int64)
+        return np.array([str(int(value)) for value in integers], dtype=np.object_)
+
+    def _of_floats(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
+        import pyarrow as pa
+
+        values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        missing = np.isnan(values)
+        self._add(_NO_ID, rows, missing, array)
+        part = ~missing & ((values != np.floor(values)) | (np.abs(values) > _EXACT))
+        self._add(_PART_ID, rows, part, array)
+        self.was_float = True
+        return self._of_integers(np.where(missing | part, 0, values).astype(np.int64))
+
+    def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
+        integers = _canonical_integers(array)
+        if integers is not None:
+            return integers
+        encoded = array.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        places = encoded.indices.to_numpy(zero_copy_only=False)
+        blank = np.array([not text.strip() for text in texts], dtype=np.bool_)
+        zero = np.array(["\0" in text for text in texts], dtype=np.bool_)
+        for fault, bad in ((_NO_ID, blank), (_BAD_ID, zero)):
+            if bad.any():
+                self._add(fault, rows, bad[places], array)
+        self.n_padded += sum(text != text.strip() for text in texts)
+        return np.asarray(np.array(texts, dtype=np.object_)[places])
+
+    def _add(
+        self, fault: Fault, rows: NDArray[np.int64], bad: NDArray[np.bool_], array: pa.Array
+    ) -> None:
+        where = np.flatnonzero(bad)
+        self._faults.add(
+            Fault(fault.what.format(role=self._role), fault.advice),
+            rows[where],
+            lambda k: quoted(array[int(where[k])].as_py()) if self._show else "see there",
+        )
+
+
+class RatingColumn:
+    """Turns a column of ratings into float64, NaN where it is declared null."""
+
+    def __init__(self, nulls: NullValues, faults: Faults, *, blank_is_null: bool = False) -> None:
+        self._nulls = nulls
+        self._faults = faults
+        self._blank_is_null = blank_is_null
+
+    def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the ratings of one block; NaN means "declared as not rated".
+
+        What is no rating is added to the faults, and NaN as well.
+        """
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        kind = array.type
+        if pa.types.is_null(kind):
+            return self._judged(np.full(len(array), np.nan), rows)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            return self._judged(_numbers(array), rows)
+        text = as_text(array)
+        if text is None:
+            raise InputError(
+                f"ratings of type {kind}: ratings are numbers",
+                advice="Convert the column to numbers first (true to 1, false to 0).",
+            )
+        return self._of_texts(text, rows)
+
+    def _judged(self, values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Sort out null and infinite numbers of a typed column."""
+        declared = np.isin(values, self._nulls.numbers)
+        if not self._blank_is_null:
+            where = np.flatnonzero(np.isnan(values))
+            self._faults.add(_EMPTY, rows[where], lambda _: "no rating")
+        where = np.flatnonzero(np.isinf(values) & ~declared)
+        self._faults.add(_TEXT, rows[where], lambda k: f"rating {values[where[k]]:g}")
+        return np.where(declared | np.isinf(values), np.nan, values)
+
+    def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        encoded = array.fill_null("").dictionary_encode()
+        texts = [text.strip(" \t") for text in encoded.dictionary.to_pylist()]
+        places = encoded.indices.to_numpy(zero_copy_only=False)
+        values = np.full(len(texts), np.nan)
+        wrong: dict[Fault, list[int]] = {}
+        for i, text in enumerate(texts):
+            fault = self._parse(text, values, i)
+            if fault is not None:
+                wrong.setdefault(fault, []).append(i)
+        for fault, indices in wrong.items():
+            where = np.flatnonzero(np.isin(places, indices))
+            self._add(fault, rows[where], [texts[p] for p in places[where[:SHOWN]]])
+        return np.asarray(values[places])
+
+    def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:
+        said = "no rating" if fault is _EMPTY else "rating {}"
+        self._faults.add(fault, rows, lambda k: said.format(quoted(first[k])))
+
+    def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:
+        """Write a text's number to `values`, or say what is wrong with it."""
+        if self._nulls and self._nulls.has(text):
+            return None
+        if NUMBER.fullmatch(text):
+            number = float(text)
+            if math.isfinite(number):
+                values[i] = number
+                return None
+        if text == "":
+            return None if self._blank_is_null else _EMPTY
+        return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _TEXT
+
+
+def as_text(array: pa.Array) -> pa.Array | None:
+    """Return a column of any text type as plain text; None when it is of another type."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_string(kind):
+        return array
+    views = (pa.types.is_string_view, pa.types.is_large_string, pa.types.is_binary)
+    if not any(is_one(kind) for is_one in (*views, pa.types.is_large_binary)):
+        return None
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowInvalid:
+        raise InputError("a text column holds bytes that are not UTF-8") from None
+
+
+def shortest(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Read float32 and float16 as the shortest decimals that stand for them: 0.1 is 0.1."""
+    if values.dtype == np.float64:
+        return values.astype(np.float64)
+    distinct, places = np.unique(values, return_inverse=True)
+    return np.array([float(str(value)) for value in distinct], dtype=np.float64)[places]
+
+
+def _numbers(array: pa.Array) -> NDArray[np.float64]:
+    """Return a column of any number type as float64, null as NaN."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(array.type):
+        array = array.cast(pa.float64(), safe=False)
+    values = array.to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(array.type):
+        return shortest(values)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _canonical_integers(array: pa.Array) -> NDArray[np.int64] | None:
+    """Return texts as int64 if every one is a canonical integer, else None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(array) and not is_canonical_integer(array[0].as_py()):
+        return None
+    try:
+        integers = pc.cast(array, pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    # Arrow also reads 007, 0x7 and -7: only what prints back the same is canonical
+    if not pc.all(pc.equal(pc.cast(integers, pa.string()), array)).as_py():
+        return None
+    values = integers.to_numpy(zero_copy_only=False)
+    return None if len(values) and values.min() < 0 else np.asarray(values, dtype=np.int64)

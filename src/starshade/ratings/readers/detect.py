@@ -1,0 +1,198 @@
+"""Which files a source means: a file, a folder, a zip, a list, a pattern."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from starshade.errors import InputError
+from starshade.ratings.readers.inputs import Input, is_parquet, reading, unzip
+from starshade.ratings.readers.movielens import FAMILIES
+
+__all__ = ["Found", "find"]
+
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+_TABLES = (".csv", ".tsv")
+_PARQUET = (".parquet", ".pq")
+_NETFLIX = ("mv_*.txt", "combined_data_*.txt", "training_set", "training_set.tar*")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a source means.
+
+    Attributes
+    ----------
+    kind : {"store", "netflix", "parquet", "text"}
+    files : tuple of Input
+        The ratings.
+    users, names : Input or None
+        The attributes and item names that belong to them.
+    family : str or None
+        The format, where names settle it.
+    """
+
+    kind: str
+    files: tuple[Input, ...]
+    users: Input | None = None
+    names: Input | None = None
+    family: str | None = None
+
+
+def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Found:
+    """Find the files of a source.
+
+    Parameters
+    ----------
+    source : path, pattern, or sequence of them
+    scratch : Path
+        A folder for what has to be unpacked.
+
+    Raises
+    ------
+    InputError
+        Nothing is there, nothing in it is known, or it is not clear which file is meant.
+    """
+    if not isinstance(source, (str, Path)):
+        files = [path for entry in source for path in _paths(entry)]
+        if not files:
+            raise InputError("an empty list of files: no ratings to read")
+        return _alike([Input(path, str(path)) for path in files], "the list")
+    paths = _paths(source)
+    if len(paths) > 1:
+        return _alike([Input(path, str(path)) for path in paths], str(source))
+    item = Input(paths[0], str(paths[0]))
+    return _folder(item) if item.path.is_dir() else _file(item, scratch)
+
+
+def _paths(source: str | Path) -> list[Path]:
+    """Return the paths that a path or pattern means; at least one."""
+    try:
+        if Path(source).exists():
+            return [Path(source)]
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{str(source)!r}: cannot be read: {reason}") from None
+    if not glob.has_magic(str(source)):
+        raise InputError(f"{source}: no such file or folder", advice="Check the path.")
+    found = sorted(Path(path) for path in glob.glob(str(source), recursive=True))
+    if not found:
+        raise InputError(f"{source}: no file matches", advice="Check the pattern.")
+    return found
+
+
+def _file(item: Input, scratch: Path) -> Found:
+    with reading(item), open(item.path, "rb") as file:
+        magic = file.read(4)
+    if magic == b"PK\x03\x04":
+        return _zip(item, scratch)
+    if is_parquet(item):
+        return Found("parquet", (item,))
+    if any(item.path.match(pattern) for pattern in _NETFLIX):
+        return Found("netflix", (item,), family="netflix")
+    siblings = {path.name: Input(path, str(path)) for path in _listed(item.path.parent)}
+    name = _bare(item.path.name)
+    for family in FAMILIES:
+        if name == family.ratings:  # a file alone brings the items' names, not the users
+            return Found("text", (item,), names=_at(siblings, family.items), family=family.format)
+    if name.endswith(".inter"):
+        return _recbole(item, siblings)
+    return Found("text", (item,))
+
+
+def _zip(item: Input, scratch: Path) -> Found:
+    known = {name for family in FAMILIES for name in (family.ratings, family.users, family.items)}
+    endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
+    members = unzip(item, scratch, lambda name: _bare(name) in known or _ends(name, endings))
+    if not members:
+        raise InputError(
+            f"{item.shown}: no file of ratings in it that is known",
+            advice="Unpack it and name the file.",
+        )
+    return _by_name({member.path.name: member for member in members}, item.shown)
+
+
+def _folder(item: Input) -> Found:
+    from starshade.ratings.store import is_store
+
+    if is_store(item.path):
+        return Found("store", (item,))
+    with reading(item):
+        entries = {path.name: Input(path, str(path)) for path in item.path.iterdir()}
+    if not entries:
+        raise InputError(f"{item.shown}: an empty folder")
+    if any(entry.path.match(pattern) for entry in entries.values() for pattern in _NETFLIX):
+        return Found("netflix", (item,), family="netflix")
+    return _by_name(entries, item.shown)
+
+
+def _by_name(entries: Mapping[str, Input], shown: str) -> Found:
+    """Choose among the files of a folder or zip by their names."""
+    bare = {_bare(name): entry for name, entry in sorted(entries.items())}
+    found = [family for family in FAMILIES if family.ratings in bare]
+    inters = [name for name in bare if name.endswith(".inter")]
+    if len(found) + len(inters) > 1:
+        names = ", ".join([family.ratings for family in found] + inters)
+        raise InputError(f"{shown}: several data sets: {names}", advice="Name one of the files.")
+    if found:
+        family = found[0]
+        return Found(
+            "text",
+            (bare[family.ratings],),
+            users=_at(bare, family.users),
+            names=_at(bare, family.items),
+            family=family.format,
+        )
+    if inters:
+        return _recbole(bare[inters[0]], bare)
+    tables = [e for name, e in bare.items() if _ends(name, _TABLES) and name[0] not in "._"]
+    parquet = [e for name, e in bare.items() if _ends(name, _PARQUET) and name[0] not in "._"]
+    if bool(tables) == bool(parquet):
+        raise InputError(
+            f"{shown}: " + ("both CSV and Parquet files" if tables else "no ratings known in it"),
+            advice="Name the file, or give a pattern such as 'folder/part-*.csv'.",
+        )
+    return _alike(tables or parquet, shown)
+
+
+def _alike(files: list[Input], shown: str) -> Found:
+    """Take several files as the parts of one table."""
+    for file in files:
+        if file.path.is_dir():
+            raise InputError(f"{file.shown}: a folder among files", advice="Name files only.")
+    are_parquet = [is_parquet(file) for file in files]
+    if any(are_parquet) and not all(are_parquet):
+        raise InputError(
+            f"{shown}: some files are Parquet and some are not",
+            advice="Name only files of one table.",
+        )
+    return Found("parquet" if are_parquet[0] else "text", tuple(files))
+
+
+def _recbole(item: Input, siblings: Mapping[str, Input]) -> Found:
+    stem = _bare(Path(item.path).name).removesuffix(".inter")
+    users, names = _at(siblings, f"{stem}.user"), _at(siblings, f"{stem}.item")
+    return Found("text", (item,), users=users, names=names, family="recbole")
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_file()]
+    except OSError:  # a file may be read from a folder that may not be listed
+        return []
+
+
+def _at(entries: Mapping[str, Input], name: str) -> Input | None:
+    packed = (entries.get(name + ending) for ending in ("", *_PACKED))
+    return next((entry for entry in packed if entry is not None), None) if name else None
+
+
+def _bare(name: str) -> str:
+    """Take the ending of a compression off."""
+    return next((name.removesuffix(end) for end in _PACKED if name.endswith(end)), name)
+
+
+def _ends(name: str, endings: tuple[str, ...]) -> bool:
+    return _bare(name).lower().endswith(endings)

@@ -1,0 +1,197 @@
+"""Files as they come: compressed, in UTF-16, in a zip; turned into plain UTF-8 files.
+
+Whatever is unpacked goes to a private temporary folder that its caller removes: a reader proper
+only ever sees a plain file, so line numbers, restarts and the fast path work alike for all.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from starshade.errors import InputError
+from starshade.progress import task
+
+__all__ = ["Input", "is_parquet", "plain_text", "reading", "unzip"]
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLOCK = 1 << 20
+_FOREIGN = {  # files that are often tried, and what to do instead
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"SQLite format": "an SQLite database",
+    b"%PDF": "a PDF",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x80\x04\x95": "a Python pickle",
+    b"ORC": "an ORC file",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"ARROW1": "an Arrow (Feather) file",
+    b"Obj\x01": "an Avro file",
+}
+
+
+class Input(NamedTuple):
+    """A file: where it lies now, and what the person who gave it calls it."""
+
+    path: Path
+    shown: str
+
+
+@contextmanager
+def reading(item: Input) -> Iterator[None]:
+    """Turn what goes wrong while a file is read or unpacked into a clear error."""
+    try:
+        yield
+    except InputError:
+        raise
+    except EOFError:
+        raise _truncated(item) from None
+    except (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise InputError(
+            f"{item.shown}: the archive is damaged ({error})", advice="Fetch it again."
+        ) from None
+    except OSError as error:
+        if "runcated" in str(error) or "unexpected end" in str(error).lower():
+            raise _truncated(item) from None
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{item.shown}: cannot be read: {reason}",
+            advice="Check the path and that you may read it.",
+        ) from None
+
+
+def _truncated(item: Input) -> InputError:
+    return InputError(
+        f"{item.shown}: the compressed file ends too early (truncated)", advice="Fetch it again."
+    )
+
+
+def is_parquet(item: Input) -> bool:
+    """Tell by its first bytes whether a file is Parquet."""
+    return _first_bytes(item).startswith(b"PAR1")
+
+
+def plain_text(item: Input, scratch: Path) -> Input:
+    """Return the same text as a plain file: decompressed, UTF-16 turned into UTF-8.
+
+    A plain file stays where it is; gz, bz2, xz, zst and UTF-16 are written to `scratch`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is no text, or its archive is truncated or damaged.
+    """
+    head = _first_bytes(item)
+    opener = _opener(head)
+    if opener is not None:
+        item = _unpacked(item, scratch, lambda path: opener(path))
+        head = _first_bytes(item)
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
+    if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
+        return _transcoded(item, scratch)
+    if b"\0" in head:
+        raise InputError(
+            f"{item.shown}: holds zero bytes: this is binary data or an encoding other than UTF-8",
+            advice="Save it as UTF-8 text (CSV, TSV) or as Parquet.",
+        )
+    return item
+
+
+def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Input]:
+    """Unpack those members of a zip whose base name is wanted; empty if it has none.
+
+    Raises
+    ------
+    InputError
+        The zip is damaged, encrypted, or has two wanted members of the same name.
+    """
+    found: dict[str, Input] = {}
+    with reading(item), zipfile.ZipFile(item.path) as archive:
+        for member in archive.infolist():
+            name = Path(member.filename).name
+            hidden = name.startswith(".") or member.filename.startswith("__MACOSX/")
+            if member.is_dir() or hidden or not wanted(name):
+                continue
+            if name in found:
+                raise InputError(
+                    f"{item.shown}: holds more than one {name}",
+                    advice="Unpack it and name the file or folder to read.",
+                )
+            target = scratch / name
+            shown = f"{item.shown}:{member.filename}"
+            found[name] = Input(target, shown)
+            try:
+                _copy(archive.open(member), target, shown)
+            except (RuntimeError, NotImplementedError) as error:  # encrypted; unknown method
+                raise InputError(f"{shown}: cannot be unpacked ({error})") from None
+    return list(found.values())
+
+
+def _first_bytes(item: Input) -> bytes:
+    with reading(item), open(item.path, "rb") as file:
+        return file.read(1 << 16)
+
+
+def _opener(head: bytes) -> Callable[[Path], IO[bytes]] | None:
+    """Recognise a compression by its first bytes, whatever the file is called."""
+    if head.startswith(b"\x1f\x8b"):
+        return lambda path: gzip.open(path, "rb")  # type: ignore[return-value]
+    if head.startswith(b"BZh"):
+        return lambda path: bz2.open(path, "rb")
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return lambda path: lzma.open(path, "rb")
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return _open_zstandard
+    return None
+
+
+def _open_zstandard(path: Path) -> IO[bytes]:
+    import pyarrow as pa
+
+    stream: Any = pa.input_stream(str(path), compression="zstd")
+    return stream  # type: ignore[no-any-return]
+
+
+def _unpacked(item: Input, scratch: Path, opener: Callable[[Path], IO[bytes]]) -> Input:
+    target = _fresh(scratch)
+    with reading(item):
+        _copy(opener(item.path), target, item.shown)
+    return Input(target, item.shown)
+
+
+def _transcoded(item: Input, scratch: Path) -> Input:
+    target = _fresh(scratch)
+    try:
+        with (
+            reading(item),
+            open(item.path, encoding="utf-16", newline="") as source,
+            open(target, "w", encoding="utf-8", newline="") as out,
+        ):
+            shutil.copyfileobj(source, out, _BLOCK)
+    except UnicodeError:
+        raise InputError(
+            f"{item.shown}: begins like UTF-16 text but is not", advice="Save it as UTF-8."
+        ) from None
+    return Input(target, item.shown)
+
+
+def _copy(source: IO[bytes], target: Path, shown: str) -> None:
+    with source, open(target, "wb") as out, task(f"unpacking {Path(shown).name}") as step:
+        while block := source.read(_BLOCK):
+            out.write(block)
+            step(len(block))
+
+
+def _fresh(scratch: Path) -> Path:
+    return scratch / f"plain-{sum(1 for _ in scratch.iterdir())}"

@@ -1,0 +1,145 @@
+"""Long tables: one row per rating."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.batch import Batch
+from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
+from starshade.ratings.readers.dates import DayColumn
+from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.source import Source
+
+__all__ = ["KeptRows", "LongTable"]
+
+
+class KeptRows:
+    """Which of the rows read were handed on: one bit each, and only where some were not.
+
+    Examples
+    --------
+    >>> kept = KeptRows()
+    >>> kept.add(np.array([True, False, True]))
+    >>> kept.original(1)
+    2
+    """
+
+    def __init__(self) -> None:
+        self._read = [0]
+        self._handed = [0]
+        self._bits: list[NDArray[np.uint8] | None] = []
+
+    def add(self, kept: NDArray[np.bool_]) -> None:
+        """Note the next block of rows."""
+        self._bits.append(None if kept.all() else np.packbits(kept))
+        self._read.append(self._read[-1] + len(kept))
+        self._handed.append(self._handed[-1] + int(np.count_nonzero(kept)))
+
+    def original(self, row: int) -> int:
+        """Return the number that a row handed on had when it was read."""
+        block = min(bisect_right(self._handed, row) - 1, len(self._bits) - 1)
+        if block < 0:
+            return row
+        offset = row - self._handed[block]
+        bits = self._bits[block]
+        if bits is not None:
+            offset = int(np.flatnonzero(np.unpackbits(bits))[offset])
+        return self._read[block] + offset
+
+
+@dataclass
+class LongTable:
+    """A source whose columns are users, items, ratings and perhaps dates.
+
+    Attributes
+    ----------
+    source : Source
+    roles : mapping
+        ``user``, ``item``, ``rating`` and perhaps ``day`` → column.
+    nulls : NullValues
+        Rows with such a rating say "not rated"; they are left out and counted.
+    show_values : bool
+        Whether messages may name ids.
+    """
+
+    source: Source
+    roles: Mapping[str, str]
+    nulls: NullValues
+    show_values: bool = False
+
+    def __post_init__(self) -> None:
+        self._kept = KeptRows()
+        self._notes: list[str] = []
+
+    def locate(self, row: int) -> str:
+        """Say where a row handed on (from 0) stands."""
+        return self.source.locate(self._kept.original(row))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a person should know, after all was read."""
+        return tuple(self._notes)
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all rows in file order.
+
+        Raises
+        ------
+        InputError
+            After all was read, if any row is wrong: every kind of mistake with its first rows.
+        """
+        faults = Faults(self.source.locate)
+        columns = _Columns(faults, self.nulls, self.show_values)
+        names = list(self.roles.values())
+        read = handed = 0
+        for block in self.source.batches(names):
+            rows = np.arange(read, read + len(block))
+            arrays = dict(zip(self.roles, block.columns, strict=True))
+            ratings = columns.ratings.take(arrays["rating"], rows)
+            users = columns.users.take(arrays["user"], rows)
+            items = columns.items.take(arrays["item"], rows)
+            days = columns.days.take(arrays["day"], rows) if "day" in arrays else None
+            read += len(block)
+            if faults:  # nothing can come of it any more; the rest is read to count
+                continue
+            kept = ~np.isnan(ratings)
+            self._kept.add(kept)
+            if not kept.all():
+                users, items, ratings = users[kept], items[kept], ratings[kept]
+                days = None if days is None else days[kept]
+            yield Batch(users, items, ratings, days, handed)
+            handed += len(ratings)
+        faults.refuse()
+        self._notes += columns.notes()
+        if read > handed:
+            self._notes.append(f"{read - handed:,} rows say not rated and are left out")
+
+
+class _Columns:
+    """The four converters of a long table."""
+
+    def __init__(self, faults: Faults, nulls: NullValues, show_values: bool) -> None:
+        self.users = IdColumn("user", faults, show_values=show_values)
+        self.items = IdColumn("item", faults, show_values=show_values)
+        self.ratings = RatingColumn(nulls, faults)
+        self.days = DayColumn(nulls, faults)
+
+    def notes(self) -> Iterator[str]:
+        for column, word in ((self.users, "user"), (self.items, "item")):
+            yield from id_notes(column, word)
+        if self.days.n_missing:
+            yield f"{self.days.n_missing:,} rows have no date"
+        if self.days.all_in_1970:
+            yield "all dates fall in 1970: are they seconds since 1970-01-01?"
+
+
+def id_notes(column: IdColumn, word: str) -> Iterator[str]:
+    """Say what a person should know about a column of ids."""
+    if column.was_float:
+        yield f"{word} ids are stored as decimal numbers and are read as whole ones"
+    if column.n_padded:
+        yield f"some {word} ids begin or end with a blank, which is part of the id"

@@ -1,0 +1,258 @@
+"""From found files to a table whose rows can be read: dialect, columns, and the fast path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from starshade.errors import InputError
+from starshade.ratings.batch import Batch
+from starshade.ratings.readers.aliases import resolve
+from starshade.ratings.readers.detect import Found
+from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
+from starshade.ratings.readers.long import LongTable
+from starshade.ratings.readers.movielens import FAMILIES, GENERIC, amazon_order, name_format
+from starshade.ratings.readers.plain import plain_batches
+from starshade.ratings.readers.recbole import is_typed, untyped
+from starshade.ratings.readers.request import Request
+from starshade.ratings.readers.sniff import Head, look
+from starshade.ratings.readers.source import Source
+from starshade.ratings.readers.tables import FrameSource, ParquetSource
+from starshade.ratings.readers.text import TextSource
+from starshade.ratings.readers.wide import WideTable
+from starshade.ratings.vocabulary import is_canonical_integer
+
+__all__ = ["Opened", "PlainPath", "open_frame", "open_parquet", "open_text"]
+
+_DIALECTS = {family.format: family.dialect for family in FAMILIES} | GENERIC
+_ROLES = ("user", "item", "rating", "day")
+
+
+@dataclass(frozen=True)
+class PlainPath:
+    """What the fast path for plain text needs to know (`plain_batches`)."""
+
+    paths: tuple[Path, ...]
+    delimiter: str
+    header: bool
+    columns: tuple[int, int, int, int | None]
+    n_columns: int
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all rows, or raise `NotPlain` at the first that is not."""
+        return plain_batches(
+            self.paths,
+            delimiter=self.delimiter,
+            header=self.header,
+            columns=self.columns,
+            n_columns=self.n_columns,
+        )
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table that can be read.
+
+    Attributes
+    ----------
+    table : LongTable or WideTable
+    where : str
+        The (first) file, or the kind of frame.
+    format : str
+    mapping : dict
+        Role → column, as a person should see it.
+    plain : PlainPath or None
+        The same by the fast path, where the head gives hope.
+    notes : tuple of str
+    """
+
+    table: LongTable | WideTable
+    where: str
+    format: str
+    mapping: dict[str, str]
+    plain: PlainPath | None = None
+    notes: tuple[str, ...] = ()
+
+
+def open_text(found: Found, request: Request, scratch: Path) -> Opened:
+    """Open text files.
+
+    Raises
+    ------
+    InputError
+        No rows, columns that cannot be told, or files of several tables.
+    """
+    files, empty = _parts(found.files, scratch)
+    head = _agreeing_head(files, request)
+    where = files[0].shown
+    typed = is_typed(head.columns)
+    if request.format == "recbole" and not typed:
+        raise InputError(
+            f"{where}: no RecBole header", advice="It reads like user_id:token, rating:float."
+        )
+    columns = untyped(head.columns) if typed else head.columns
+    format_, head = _format(Path(found.files[0].path).name, head, typed, request)
+    source = TextSource(files, head.dialect, columns)
+    notes: tuple[str, ...] = (f"{empty:,} empty files passed over",) if empty else ()
+    if request.wide:
+        return replace(_wide(source, where, request), notes=notes)
+    if head.dialect.header:
+        roles = _resolved(columns, request, where)
+    else:
+        roles, format_, said = _by_place(head, format_, request, where)
+        notes += said
+    opened = _long(source, where, roles, format_, request, is_named=head.dialect.header)
+    plain = _plain(files, head, roles, columns) if not request.null_values else None
+    return replace(opened, plain=plain, notes=notes)
+
+
+def open_parquet(found: Found, request: Request) -> Opened:
+    """Open Parquet files."""
+    return _typed_table(ParquetSource(found.files), found.files[0].shown, "parquet", request)
+
+
+def open_frame(frame: Any, request: Request) -> Opened:
+    """Open an Arrow-capable frame."""
+    source = FrameSource(frame)
+    return _typed_table(source, source.shown, "frame", request)
+
+
+def _typed_table(
+    source: ParquetSource | FrameSource, where: str, format_: str, request: Request
+) -> Opened:
+    if request.wide:
+        return _wide(source, where, request)
+    roles = _resolved(source.columns, request, where)
+    return _long(source, where, roles, format_, request)
+
+
+def _long(
+    source: Source,
+    where: str,
+    roles: dict[str, str],
+    format_: str,
+    request: Request,
+    *,
+    is_named: bool = True,
+) -> Opened:
+    table = LongTable(source, roles, request.nulls, request.show_values)
+    mapping = {role: name if is_named else f"column {name}" for role, name in roles.items()}
+    return Opened(table, where, format_, mapping)
+
+
+def _wide(source: Source, where: str, request: Request) -> Opened:
+    table = WideTable(
+        source,
+        where,
+        id_col=request.id_col,
+        attribute_cols=request.attribute_cols,
+        nulls=request.nulls,
+        show_values=request.show_values,
+    )
+    return Opened(table, where, "wide", table.mapping())
+
+
+def _resolved(columns: Sequence[str], request: Request, where: str) -> dict[str, str]:
+    optional = ["day"] if request.dates else []
+    given = request.given() if request.dates else {**request.given(), "day": None}
+    return resolve(
+        columns, given, required=["user", "item", "rating"], optional=optional, where=where
+    )
+
+
+def _parts(files: Sequence[Input], scratch: Path) -> tuple[list[Input], int]:
+    """Return the files as plain text, and how many more are empty; one file may be empty."""
+    for file in files:
+        if is_parquet(file):
+            raise InputError(f"{file.shown}: this is Parquet, not text")
+    plain = [plain_text(file, scratch) for file in files]
+    filled = [file for file in plain if file.path.stat().st_size]
+    return (filled, len(plain) - len(filled)) if filled else (plain, 0)
+
+
+def _agreeing_head(files: Sequence[Input], request: Request) -> Head:
+    """Look at the first file, and hold the headers of the others against its."""
+    fixed = _DIALECTS.get(request.format or "")
+    delimiter = request.delimiter or (fixed.delimiter if fixed else None)
+    header = request.header
+    if header is None and (fixed or request.wide):
+        header = fixed.header if fixed else True
+    named = [name for name in request.given().values() if name]
+    quoted = fixed.quoted if fixed else True
+    first, *others = files
+    head = look(first, delimiter=delimiter, header=header, named=named, quoted=quoted)
+    for file in others if head.dialect.header else []:
+        other = look(file, delimiter=head.dialect.delimiter, header=True, quoted=quoted)
+        if other.columns != head.columns:
+            raise InputError(
+                f"{file.shown}: its header is not that of {first.shown}",
+                advice="Name only files of one table.",
+            )
+    return head
+
+
+def _format(name: str, head: Head, typed: bool, request: Request) -> tuple[str, Head]:
+    """Name the format; MovieLens' old files know no quotes."""
+    if request.format is not None:
+        return request.format, head
+    if typed:
+        return "recbole", head
+    stem = next((name[: -len(e)] for e in (".gz", ".bz2", ".xz", ".zst") if name.endswith(e)), name)
+    format_ = name_format(stem, head.dialect, head.columns)
+    if format_ in ("movielens-100k", "movielens-dat"):
+        head = replace(head, dialect=_DIALECTS[format_])
+    return format_, head
+
+
+def _by_place(
+    head: Head, format_: str, request: Request, where: str
+) -> tuple[dict[str, str], str, tuple[str, ...]]:
+    """Give the columns of a file without a header their roles; also the format and notes."""
+    width = len(head.columns)
+    if any(request.given().values()):
+        return _resolved(head.columns, request, where), format_, ()
+    if width not in (3, 4):
+        raise InputError(
+            f"{where}: no header, and {width} fields in a row: which is user, item and rating?",
+            advice="Name them by number, e.g. --user-col 1 --item-col 2 --rating-col 3, "
+            "or name the delimiter.",
+        )
+    order: tuple[str, ...] = _ROLES
+    notes: tuple[str, ...] = ()
+    if head.dialect.delimiter == "," and format_ in ("csv", "amazon"):
+        known = amazon_order(head.rows)
+        if known is not None:
+            order, format_ = (*known, "rating", "day"), "amazon"
+    if format_ in ("csv", "tsv") or (format_ == "amazon" and order == _ROLES and not known):
+        notes = (f"no header: the columns are taken as {', '.join(_WORDS[:width])}",)
+    roles = dict(zip(order, head.columns, strict=False))
+    if not request.dates:
+        roles.pop("day", None)
+    return roles, format_, notes
+
+
+_WORDS = ("user", "item", "rating", "date")
+
+
+def _plain(
+    files: Sequence[Input], head: Head, roles: dict[str, str], columns: tuple[str, ...]
+) -> PlainPath | None:
+    """Return the fast path if the first row may pass it: integer ids, and a date that is one."""
+    place = {role: columns.index(name) for role, name in roles.items()}
+    if not head.rows or len(head.rows[0]) != len(columns):
+        return None
+    first = head.rows[0]
+    if not all(is_canonical_integer(first[place[role]]) for role in ("user", "item")):
+        return None
+    # the fast path would take 20031231 for seconds
+    if "day" in place and len(first[place["day"]]) == 8:
+        return None
+    return PlainPath(
+        tuple(file.path for file in files),
+        head.dialect.delimiter,
+        head.dialect.header,
+        (place["user"], place["item"], place["rating"], place.get("day")),
+        len(columns),
+    )

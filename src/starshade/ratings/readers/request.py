@@ -1,0 +1,94 @@
+"""What the caller of `read_ratings` asked for, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from starshade.errors import ConfigError
+from starshade.ratings.build import OnDuplicate
+from starshade.ratings.readers.columns import NullValues
+from starshade.ratings.readers.movielens import FAMILIES, GENERIC
+from starshade.ratings.scale import Scale
+
+__all__ = ["FORMATS", "Request"]
+
+#: what `format` may be; the first ones are dialects of text
+FORMATS = (
+    *(family.format for family in FAMILIES),
+    *GENERIC,
+    "netflix",
+    "parquet",
+    "wide",
+    "store",
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `read_ratings`, see there.
+
+    Raises
+    ------
+    ConfigError
+        An unknown format or duplicate rule, or options that contradict each other.
+    """
+
+    format: str | None = None
+    user_col: str | None = None
+    item_col: str | None = None
+    rating_col: str | None = None
+    day_col: str | None = None
+    wide: bool = False
+    id_col: str | None = None
+    attribute_cols: tuple[str, ...] = ()
+    null_values: tuple[str, ...] = ()
+    scale: Scale | None = None
+    on_duplicate: OnDuplicate = "error"
+    delimiter: str | None = None
+    header: bool | None = None
+    dates: bool = True
+    show_values: bool = False
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.format not in FORMATS:
+            raise ConfigError(
+                f"format {self.format!r}: unknown", advice=f"Known: {', '.join(FORMATS)}."
+            )
+        rules = get_args(OnDuplicate)
+        if self.on_duplicate not in rules:
+            raise ConfigError(f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}")
+        if self.format == "wide":
+            object.__setattr__(self, "wide", True)
+        long_only = [name for name in ("user", "item", "rating", "day") if self.given()[name]]
+        if self.wide and long_only:
+            raise ConfigError(
+                f"--{long_only[0]}-col names a column of a long table, and this one is wide",
+                advice="A wide table has --id-col and --attribute-cols.",
+            )
+        if self.wide and self.format not in (None, "wide"):
+            raise ConfigError(f"format {self.format!r} is not wide")
+        if not self.wide and (self.id_col or self.attribute_cols):
+            raise ConfigError(
+                "--id-col and --attribute-cols are for wide tables",
+                advice="Add --wide, or name the columns by --user-col and --users FILE.",
+            )
+
+    def given(self) -> dict[str, str | None]:
+        """Return the columns that were named, by role."""
+        return {
+            "user": self.user_col,
+            "item": self.item_col,
+            "rating": self.rating_col,
+            "day": self.day_col,
+        }
+
+    @property
+    def nulls(self) -> NullValues:
+        """The values that stand for "not rated"."""
+        return NullValues(self.null_values)
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether anything was said that a format with fixed columns has no use for."""
+        return any((*self.given().values(), self.wide, self.delimiter, self.header is not None))

@@ -1,0 +1,156 @@
+"""The head of a text file: its delimiter, whether it has a header, its columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from starshade.errors import ConfigError, InputError
+from starshade.ratings.readers.aliases import ALIASES, normalized, refuse_repeated
+from starshade.ratings.readers.columns import NUMBER
+from starshade.ratings.readers.inputs import Input, reading
+from starshade.ratings.readers.text import Dialect
+
+__all__ = ["Head", "look"]
+
+_HEAD = 1 << 20  # bytes looked at; a wide table's header may be long
+_ROWS = 200
+_DELIMITERS = ("::", "\t", ",", ";", "|")  # a blank is tried when none of these splits
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+_LEAST = 3  # user, item, rating
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the first rows of a file look like.
+
+    Attributes
+    ----------
+    dialect : Dialect
+    columns : tuple of str
+        The header's names, or ``1``, ``2``, … without a header.
+    rows : list of list of str
+        The first rows, without the header.
+    """
+
+    dialect: Dialect
+    columns: tuple[str, ...]
+    rows: list[list[str]]
+
+
+def look(
+    item: Input,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    named: Sequence[str] = (),
+    quoted: bool = True,
+) -> Head:
+    """Look at the head of a plain text file.
+
+    Parameters
+    ----------
+    item : Input
+    delimiter : str, optional
+        One ASCII character, ``::``, or a name such as ``tab``; None: found.
+    header : bool, optional
+        None: the first record is a header if it holds a known or a given name, or no number.
+    named : sequence of str
+        Column names that the caller was given.
+    quoted : bool
+        Whether the dialect knows quotes.
+
+    Raises
+    ------
+    InputError
+        No row at all, a field beyond all measure, or columns of the same name.
+    ConfigError
+        An impossible delimiter.
+    """
+    text, whole = _head(item)
+    if not text.strip():
+        raise InputError(f"{item.shown}: empty: no ratings in it")
+    mark = _delimiter(text, whole, quoted, item) if delimiter is None else _checked(delimiter)
+    rows = _records(text, whole, mark, quoted, item)
+    if header is None:
+        header = _is_header(rows[0], named)
+    dialect = Dialect(mark, header, quoted and mark != "::")
+    if not header:
+        return Head(dialect, tuple(str(i + 1) for i in range(len(rows[0]))), rows)
+    refuse_repeated(rows[0], item.shown)
+    return Head(dialect, tuple(rows[0]), rows[1:])
+
+
+def _head(item: Input) -> tuple[str, bool]:
+    """Return the first bytes as text, and whether they are all."""
+    with reading(item), open(item.path, "rb") as file:
+        head = file.read(_HEAD)
+    # a byte that is not UTF-8 may stand in a column that nobody asks for
+    return head.decode("utf-8-sig", errors="replace"), len(head) < _HEAD
+
+
+def _checked(delimiter: str) -> str:
+    mark = _NAMED.get(delimiter, delimiter)
+    plain = len(mark) == 1 and mark.isascii() and mark.isprintable() and not mark.isalnum()
+    if mark == "::" or mark == "\t" or (plain and mark not in "\"'.+-_"):
+        return mark
+    raise ConfigError(
+        f"delimiter {delimiter!r}: not usable", advice="Allowed: , ; | tab space, or :: ."
+    )
+
+
+def _delimiter(text: str, whole: bool, quoted: bool, item: Input) -> str:
+    """Choose what splits all rows alike into the most fields; the earlier on a tie."""
+    best, most = "", 1
+    first = ("", 1)
+    for mark in _DELIMITERS:
+        counts = [len(row) for row in _records(text, whole, mark, quoted, item)]
+        if min(counts) == max(counts) and counts[0] > most:
+            best, most = mark, counts[0]
+        if counts[0] > first[1]:
+            first = (mark, counts[0])
+    if most >= _LEAST:
+        return best
+    if first[1] >= _LEAST:  # some row does not fit: the reader will name it
+        return first[0]
+    blanks = [len(row) for row in _records(text, whole, " ", quoted, item)]
+    if min(blanks) == max(blanks) >= _LEAST:
+        return " "
+    return best or first[0] or ","
+
+
+def _records(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> list[list[str]]:
+    """Split the first rows; at least one. The last may be cut off, and is left out then."""
+    if mark == "::":
+        lines = text.splitlines()[: _ROWS + 1]
+        rows = [line.split("::") for line in lines if line]
+        return rows[:-1] if not whole and len(rows) > 1 else rows
+    lines_of = io.StringIO(text, newline="")
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines_of, delimiter=mark, quoting=quoting)
+    rows = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) > _ROWS:
+                break
+    except csv.Error as error:
+        if not rows:
+            raise InputError(
+                f"{item.shown}: the first row cannot be split into fields ({error})",
+                advice="This is no table of ratings.",
+            ) from None
+        return rows
+    return rows[:-1] if len(rows) > _ROWS or (not whole and len(rows) > 1) else rows
+
+
+def _is_header(first: Sequence[str], named: Sequence[str]) -> bool:
+    """Judge the first record: known names make a header, numbers a row."""
+    known = set().union(*ALIASES.values()) | {normalized(name) for name in named}
+    if any(normalized(cell) in known for cell in first):
+        return True
+    return not any(NUMBER.fullmatch(cell.strip()) for cell in first)

@@ -1,0 +1,221 @@
+"""Delimited text: split by Arrow, kept honest by a strict scan of its structure.
+
+Every column is read as text, so that no value is guessed from a sample. Arrow's splitter is fast
+and lenient; where a file has quotes, and whenever Arrow refuses a file, `scan_structure` looks at
+every byte and names the lines.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import InputError
+from starshade.kernels.delimited import NO_QUOTE, Structure, scan_structure
+from starshade.kernels.warm import announce
+from starshade.ratings.readers.inputs import Input, reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Dialect", "TextSource"]
+
+_BLOCK = 1 << 24  # bytes handled at once; no row may be longer
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        One ASCII character, or ``::``.
+    header : bool
+        Whether the first record names the columns.
+    quoted : bool
+        Whether a field may stand in double quotes, a quote within it doubled (RFC 4180).
+    """
+
+    delimiter: str
+    header: bool
+    quoted: bool = True
+
+    @property
+    def quote(self) -> int:
+        """The quote's byte, or `NO_QUOTE`."""
+        return ord('"') if self.quoted else NO_QUOTE
+
+
+class TextSource:
+    """Text files of one dialect and the same columns, one behind the other.
+
+    Parameters
+    ----------
+    files : sequence of Input
+        Plain UTF-8 files (`plain_text`).
+    dialect : Dialect
+    columns : tuple of str
+        The columns' names, each once.
+    """
+
+    def __init__(self, files: Sequence[Input], dialect: Dialect, columns: tuple[str, ...]) -> None:
+        self.files = tuple(files)
+        self.dialect = dialect
+        self.columns = columns
+        # `::` is split at each colon: every second field is then empty
+        self._stride = len(dialect.delimiter)
+        self._n_fields = (len(columns) - 1) * self._stride + 1
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield these columns as text; see `Source.batches`."""
+        for file in self.files:
+            if self.dialect.quoted and _has_quote(file):
+                self._refuse_unsound(file, self._scan(file))
+            yield from self._split(file, columns)
+
+    def locate(self, row: int) -> str:
+        """Name file and line (from 1); a record of several lines by its first."""
+        for file in self.files:
+            wanted = row + self.dialect.header
+            structure = self._scan(file, np.array([wanted]))
+            if structure.lines[0]:
+                return f"{file.shown}, line {structure.lines[0]}"
+            row = wanted - structure.records
+        return f"{self.files[-1].shown}, after its last line"
+
+    def _split(self, file: Input, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        places = [self.columns.index(name) * self._stride for name in columns]
+        gaps = [] if self._stride == 1 else list(range(1, self._n_fields, 2))
+        skip = int(self.dialect.header)
+        try:
+            with reading(file):
+                for batch in self._open(file, sorted({*places, *gaps})):
+                    rows = batch.slice(skip)
+                    skip = max(0, skip - len(batch))
+                    if any(rows.column(str(gap)).to_numpy(False).any() for gap in gaps):
+                        raise InputError(
+                            f"{file.shown}: a single ':' stands among the '::'",
+                            advice="Name the delimiter if it is another one.",
+                        )
+                    arrays = [rows.column(str(place)) for place in places]
+                    yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        except pa.ArrowInvalid:
+            self._refuse_unsound(file, self._scan(file))
+            self._refuse_encoding(file)
+            raise InputError(
+                f"{file.shown}: a row is longer than {_BLOCK >> 20} MB",
+                advice="This is no table of ratings, or a wrong delimiter or quote.",
+            ) from None
+
+    def _open(self, file: Input, places: list[int]) -> Iterator[pa.RecordBatch]:
+        """Open a file with fields named by place; a file without a record has no batches."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        if self._scan(file, np.array([0])).lines[0] == 0:
+            return iter(())
+        names = [str(place) for place in range(self._n_fields)]
+        return iter(
+            csv.open_csv(
+                str(file.path),
+                read_options=csv.ReadOptions(
+                    column_names=names, block_size=_BLOCK, use_threads=budget.threads() > 1
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=self.dialect.delimiter[0],
+                    quote_char='"' if self.dialect.quoted else False,
+                    newlines_in_values=self.dialect.quoted,
+                ),
+                convert_options=csv.ConvertOptions(
+                    include_columns=[str(place) for place in places],
+                    column_types={str(place): pa.string() for place in places},
+                    strings_can_be_null=False,
+                ),
+            )
+        )
+
+    def _scan(self, file: Input, wanted: NDArray[np.int64] | None = None) -> Structure:
+        from starshade.kernels import delimited
+
+        announce("the text reader", delimited._scan)
+        return scan_structure(
+            _blocks(file),
+            delimiter=ord(self.dialect.delimiter[0]),
+            quote=self.dialect.quote,
+            n_fields=self._n_fields,
+            wanted=wanted,
+        )
+
+    def _refuse_unsound(self, file: Input, found: Structure) -> None:
+        if found.is_sound:
+            return
+        parts, advice = [], []
+        if found.ragged:
+            expected = f"expected {len(self.columns)}, as in "
+            expected += "the header" if self.dialect.header else "the first row"
+            lines = [
+                f"  {file.shown}, line {line}: {_fields(1 + (count - 1) // self._stride)}"
+                for line, count in zip(found.ragged_lines, found.ragged_fields, strict=True)
+            ]
+            parts.append(f"rows with a wrong number of fields ({expected})")
+            parts += [*lines, *_more(found.ragged, len(lines))]
+            advice.append("Correct those rows, or name the delimiter if it is another one.")
+        if found.loose:
+            lines = [f"  {file.shown}, line {line}" for line in found.loose_lines]
+            parts.append("a closing quote is followed by more text")
+            parts += [*lines, *_more(found.loose, len(lines))]
+        if found.open_line:
+            parts.append(f"{file.shown}, line {found.open_line}: a quote opens and never closes")
+        if found.loose or found.open_line:
+            advice.append('Within a quoted field a quote is written twice: "".')
+        raise InputError("\n".join(parts), advice=" ".join(advice))
+
+    def _refuse_encoding(self, file: Input) -> None:
+        line = 1
+        for raw in file.path.open("rb"):
+            try:
+                raw.decode()
+            except UnicodeDecodeError:
+                raise InputError(
+                    f"{file.shown}, line {line}: not UTF-8 text",
+                    advice="Save the file as UTF-8 (it may be Latin-1 or Windows-1252).",
+                ) from None
+            line += 1
+
+
+def _has_quote(file: Input) -> bool:
+    """Tell whether a quote stands anywhere; a search over the whole file costs next to nothing."""
+    with reading(file), open(file.path, "rb") as handle:
+        try:
+            with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return content.find(b'"') >= 0
+        except ValueError:  # an empty file cannot be mapped
+            return False
+
+
+def _blocks(file: Input) -> Iterator[NDArray[np.uint8]]:
+    with reading(file), open(file.path, "rb") as handle:
+        first = handle.read(len(_BOM))
+        for block in chain(
+            [b"" if first == _BOM else first], iter(lambda: handle.read(_BLOCK), b"")
+        ):
+            yield np.frombuffer(block, dtype=np.uint8)
+
+
+def _fields(count: int) -> str:
+    return f"{count} field" if count == 1 else f"{count} fields"
+
+
+def _more(total: int, named: int) -> list[str]:
+    return [f"  … {total:,} rows in all"] if total > named else []

@@ -1,0 +1,197 @@
+"""Wide tables: one row per respondent, a column per item, personal attributes beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InputError
+from starshade.ratings.batch import Batch
+from starshade.ratings.readers.aliases import resolve
+from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
+from starshade.ratings.readers.faults import Fault, Faults
+from starshade.ratings.readers.long import KeptRows, id_notes
+from starshade.ratings.readers.source import Source
+from starshade.ratings.vocabulary import is_canonical_integer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ROW_NUMBER", "WideTable"]
+
+ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
+_REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
+
+
+class WideTable:
+    """A source with one row per respondent.
+
+    Parameters
+    ----------
+    source : Source
+    where : str
+        The source's name, for messages.
+    id_col : str or None
+        Column of the respondents' ids; `ROW_NUMBER` numbers the rows; None: a known name.
+    attribute_cols : sequence of str
+        Columns of personal attributes. All others are items.
+    nulls : NullValues
+        Values that stand for "not rated"; a blank always does.
+    show_values : bool
+
+    Raises
+    ------
+    InputError
+        No id column is known, or a named column is not there.
+    ConfigError
+        One column is id and attribute at once, or no item is left.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        where: str,
+        *,
+        id_col: str | None,
+        attribute_cols: Sequence[str],
+        nulls: NullValues,
+        show_values: bool = False,
+    ) -> None:
+        self.source = source
+        self._nulls = nulls
+        self._show = show_values
+        self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col, where)
+        roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols)}
+        found = resolve(source.columns, roles, required=list(roles), where=where)
+        self.attribute_cols = tuple(found.values())
+        beside = {self.id_col, *self.attribute_cols}
+        if self.id_col in self.attribute_cols:
+            raise ConfigError(f"{where}: column {self.id_col!r} cannot be id and attribute at once")
+        self.item_cols = tuple(name for name in source.columns if name not in beside)
+        if not self.item_cols:
+            raise ConfigError(f"{where}: no column is left for the items")
+        self._items = _item_ids(self.item_cols)
+        self._kept = KeptRows()
+        self._attributes: list[pa.RecordBatch] = []
+        self._ids: list[NDArray[Any]] = []
+        self._notes: list[str] = []
+        self.empty_rows = self.empty_columns = 0
+
+    def _respondent(self, id_col: str | None, where: str) -> str:
+        try:
+            found = resolve(
+                self.source.columns, {"respondent": id_col}, required=["respondent"], where=where
+            )
+        except InputError as error:
+            hint = f" To number the respondents, give --id-col {ROW_NUMBER}."
+            raise InputError(error.message, advice=f"{error.advice}{hint}".strip()) from None
+        return found["respondent"]
+
+    def mapping(self) -> dict[str, str]:
+        """Return which column is what, items counted."""
+        mapping = {"user": self.id_col or "row number", "item": f"{len(self.item_cols)} columns"}
+        if self.attribute_cols:
+            mapping["attributes"] = ", ".join(self.attribute_cols)
+        return mapping
+
+    def locate(self, cell: int) -> str:
+        """Say where a cell handed on (from 0) stands: its row, and its column from 1."""
+        return self._place(self._kept.original(cell))
+
+    def _place(self, cell: int) -> str:
+        row, item = divmod(cell, len(self.item_cols))
+        column = self.source.columns.index(self.item_cols[item]) + 1
+        name = f" {self.item_cols[item]!r}" if self._show else ""
+        return f"{self.source.locate(row)}, column {column}{name}"
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all cells that are rated, row by row.
+
+        Raises
+        ------
+        InputError
+            After all was read, if a cell is no rating or a respondent has no or a used id.
+        """
+        cell_faults, row_faults = Faults(self._place), Faults(self.source.locate)
+        ids = IdColumn("respondent", row_faults, show_values=self._show)
+        ratings = RatingColumn(self._nulls, cell_faults, blank_is_null=True)
+        seen: set[object] = set()
+        rated = np.zeros(len(self.item_cols), dtype=np.bool_)
+        read = handed = 0
+        names = [*([self.id_col] if self.id_col else []), *self.attribute_cols, *self.item_cols]
+        for block in self.source.batches(names):
+            rows = np.arange(read, read + len(block))
+            users = ids.take(block.column(self.id_col), rows) if self.id_col else rows + 1
+            values = self._cells(block, ratings, read)
+            self._refuse_repeated(users, rows, seen, row_faults)
+            read += len(block)
+            if cell_faults or row_faults:
+                continue
+            kept = ~np.isnan(values)
+            self._kept.add(kept.ravel())
+            self._ids.append(users)
+            self._attributes.append(block.select(list(self.attribute_cols)))
+            self.empty_rows += int(np.count_nonzero(~kept.any(axis=1)))
+            rated |= kept.any(axis=0)
+            batch = Batch(
+                np.repeat(users, kept.sum(axis=1)),
+                np.broadcast_to(self._items, kept.shape)[kept],
+                values[kept],
+                None,
+                handed,
+            )
+            handed += len(batch)
+            yield batch
+        row_faults.refuse()
+        cell_faults.refuse()
+        self.empty_columns = int(np.count_nonzero(~rated))
+        self._notes += id_notes(ids, "respondent")
+        if self.empty_rows:
+            self._notes.append(f"{self.empty_rows:,} respondents rated nothing and were dropped")
+        if self.empty_columns:
+            self._notes.append(f"{self.empty_columns:,} items that nobody rated were left out")
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a person should know, after all was read."""
+        return tuple(self._notes)
+
+    def attributes(self) -> tuple[list[str], pa.Table]:
+        """Return the respondents' ids and their attributes, after all was read."""
+        import pyarrow as pa
+
+        ids = [str(user) for users in self._ids for user in users]
+        return ids, pa.Table.from_batches(self._attributes)
+
+    def _cells(
+        self, block: pa.RecordBatch, ratings: RatingColumn, first: int
+    ) -> NDArray[np.float64]:
+        """Return the block's ratings, rows × items, NaN for null."""
+        n_items = len(self.item_cols)
+        values = np.empty((len(block), n_items))
+        for j, name in enumerate(self.item_cols):
+            cells = np.arange(first, first + len(block)) * n_items + j
+            values[:, j] = ratings.take(block.column(name), cells)
+        return values
+
+    def _refuse_repeated(
+        self, users: NDArray[Any], rows: NDArray[np.int64], seen: set[object], faults: Faults
+    ) -> None:
+        if len(users) != len(rows):  # some have no id, which is a mistake of its own
+            return
+        ids = [str(user) for user in users]
+        repeated = np.zeros(len(ids), dtype=np.bool_)
+        for i, user in enumerate(ids):
+            repeated[i] = user in seen
+            seen.add(user)
+        where = np.flatnonzero(repeated)
+        faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
+
+
+def _item_ids(names: Sequence[str]) -> NDArray[Any]:
+    """Return the item columns' names as ids, int64 where all are canonical integers."""
+    if all(is_canonical_integer(name) for name in names):
+        return np.array([int(name) for name in names], dtype=np.int64)
+    return np.array(names, dtype=np.object_)
