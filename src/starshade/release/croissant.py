@@ -92,7 +92,7 @@ def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
                 "@id": file,
                 "name": file,
                 "contentUrl": file,
-                "encodingFormat": "application/vnd.apache.parquet",
+                "encodingFormat": "application/x-parquet",
                 "sha256": manifest.files[file],
             }
             for file in tables

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from starshade.errors import ReleaseError
+from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.columns import content_fields, decode_content
@@ -110,11 +110,15 @@ def _read_manifest(path: Path) -> Manifest:
                 f"{path}: release format {version}; this version reads up to {FORMAT_VERSION}",
                 advice="Use the version of starshade that wrote it, or a later one.",
             )
-        return Manifest.model_validate_json(raw)
+        manifest = Manifest.model_validate_json(raw)
+        manifest.scale.to_scale()
+    except ConfigError as error:
+        raise ReleaseError(f"release.json: {error.message}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
+    return manifest
 
 
 def _format_of(raw: bytes) -> int:

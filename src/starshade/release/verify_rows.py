@@ -20,6 +20,17 @@ Cell = tuple[float, ...]
 _NULL = float("-inf")  # below every rating, and finite numbers are all that a scale has
 _SLACK = 1e-9
 _BATCH = 2**16
+_TYPES: dict[str, str | tuple[str, ...]] = {
+    "record": "int32",
+    "group": "int32",
+    "item": "string",
+    "name": "string",
+    "members": "fixed_size_binary",
+    "low": "double",
+    "high": "double",
+    "values": ("list<element: double", "list<item: double"),
+    "null": "bool",
+}
 
 
 class Failed(Exception):  # noqa: N818 - never leaves the verifier
@@ -127,6 +138,8 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
     _table_schema(folder, "cells.parquet", ("group", "item", *names))
     current, row, last = -1, list[tuple[int, Cell]](), -1
     for batch in pq.ParquetFile(folder / "cells.parquet").iter_batches(_BATCH):
+        if any(batch.column(name).null_count for name in ("group", "item", names[-1])):
+            raise Failed("columns", "cells.parquet: a null")
         columns = [batch.column(name).to_pylist() for name in ("group", "item", *names)]
         for group, key, *content in zip(*columns, strict=True):
             item = position.get(key, -1)
@@ -204,6 +217,10 @@ def _table_schema(folder: Path, name: str, columns: tuple[str, ...], *, more: bo
     found = tuple(file.schema_arrow.names)
     if found[: len(columns)] != columns or (len(found) > len(columns) and not more):
         raise Failed("forbidden column", f"{name} has columns missing or unknown")
+    for column in columns:
+        kind = str(file.schema_arrow.field(column).type)
+        if not kind.startswith(_TYPES[column]):
+            raise Failed("columns", f"{name}: {column} is of type {kind}")
     if file.metadata.metadata:
         raise Failed("metadata", f"{name} carries notes of its own")
 

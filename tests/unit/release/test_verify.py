@@ -11,6 +11,7 @@ from hypothesis import given
 
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.content import canonical
 from starshade.release.manifest import Claim
 from starshade.release.symbols import Symbols
@@ -109,6 +110,18 @@ def lone_class(columns):
     columns["group"] = [0, 0, 1, 1, 2]
 
 
+def classes_out_of_order(columns):
+    columns["group"] = [1, 1, 1, 0, 0]
+
+
+def null_key(columns):
+    columns["group"][3] = None
+
+
+def null_record(columns):
+    columns["group"][4] = None
+
+
 def one_item_more(columns):
     columns["item"].append("3")
     columns["name"].append(None)
@@ -138,6 +151,9 @@ DAMAGE = {
         lambda c: permute(c, [3, 4, 0, 1, 2]),
         "record order",
     ),
+    "classes out of order": ("records.parquet", classes_out_of_order, "do not follow"),
+    "a group that is null": ("records.parquet", null_record, "records.parquet: a null"),
+    "a key that is null": ("cells.parquet", null_key, "cells.parquet: a null"),
     "items": ("items.parquet", lambda c: permute(c, [1, 0]), "item order"),
     "an item twice": ("items.parquet", lambda c: permute(c, [0, 0]), "item order"),
     "an item more": (
@@ -145,7 +161,7 @@ DAMAGE = {
         lambda c: c["item"].append("3") or c["name"].append(None),
         "items",
     ),
-    "an item unlisted": ("items.parquet", lambda c: permute(c, [0]), "items|not listed"),
+    "an item unlisted": ("items.parquet", lambda c: permute(c, [0]), "an item that is not listed"),
     "an attribute less": ("records.parquet", lambda c: c.pop("job") and None, "forbidden column"),
 }
 
@@ -219,6 +235,13 @@ def test_files_and_columns_that_do_not_belong(saved):
         verify_folder(folder)
 
 
+def test_columns_must_be_of_their_type(saved):
+    folder, _ = saved
+    change(folder, "cells.parquet", lambda c: c.update(group=["0", "0", "1", "1"]), to=pa.table)
+    with pytest.raises(ReleaseError, match="group is of type string"):
+        verify_folder(folder)
+
+
 def test_notes_in_a_parquet_footer_are_found(saved):
     folder, _ = saved
     items = pq.ParquetFile(folder / "items.parquet").read()
@@ -232,7 +255,7 @@ def test_a_link_that_is_none(saved):
     folder, private = saved
     record = private.link.record.copy()
     record[0] = record[1]
-    with pytest.raises(ReleaseError, match="link"):
+    with pytest.raises(ReleaseError, match="link: users and records"):
         verify_folder(folder, replace(private, link=replace(private.link, record=record)))
 
 
@@ -326,3 +349,38 @@ def test_symbols_on_a_stepped_scale_forget_float_dust(tmp_path):
     dusty = Symbols.sets(scale, [np.array([0.3]), np.array([0.1 + 0.2])], np.array([False, False]))
     cells = replace(cells, symbols=dusty, codes=np.array([0, 1], np.uint8))
     assert canonical(cells).codes.tolist() == [0, 0]
+
+
+def test_release_json_must_be_json(saved):
+    folder, _ = saved
+    (folder / "release.json").write_text("{")
+    with pytest.raises(ReleaseError, match=r"release.json: cannot be read"):
+        verify_folder(folder)
+
+
+def test_a_claim_says_what_was_counted(saved):
+    folder, _ = saved
+    facts = json.loads((folder / "release.json").read_text())
+    counted = recount(folder, facts)
+    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_group": 3}}
+    say(folder, claims=[claim])
+    with pytest.raises(InternalError, match="claim: k-anonymity"):
+        check_folder(folder, counted)
+
+
+def test_only_the_first_class_can_be_without_cells(tmp_path):
+    original = table([{0: 1}, {0: 2}, {0: 3}], Scale(1, 5, 1))
+    covering(original, np.arange(3), ranges=False).release().save(tmp_path / "out")
+    change(tmp_path / "out", "cells.parquet", lambda c: permute(c, [0, 2]))
+    with pytest.raises(ReleaseError, match="a class without cells is not the first"):
+        verify_folder(tmp_path / "out")
+
+
+def test_the_truth_must_be_of_the_same_items_and_attributes(saved):
+    folder, private = saved
+    others = replace(private.original, items=Vocabulary.of(["1", "9"]))
+    with pytest.raises(ReleaseError, match="items: not those of the table"):
+        verify_folder(folder, replace(private, original=others))
+    unknown = replace(private.original, attributes=None)
+    with pytest.raises(ReleaseError, match="an attribute that the original lacks"):
+        verify_folder(folder, replace(private, original=unknown))

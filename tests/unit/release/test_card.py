@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from starshade.ratings.scale import Scale
+from starshade.release.card import dataset_card
+from starshade.release.manifest import Manifest
+from starshade.release.read import read_release
+from tests.strategies import table
+from tests.unit.release.samples import NULL, covering
+from tests.unit.release.test_read import ITEMS, RECORDS, facts_of, profiles, write
+from tests.unit.release.test_store import small
+
+assert ITEMS
+assert RECORDS
+
+
+def snippet(card: str) -> str:
+    return re.search(r"```python\n(.*?)```", card, re.DOTALL).group(1)
+
+
+def ran(folder: Path, monkeypatch) -> dict:
+    """Run the card's own instructions inside the release."""
+    monkeypatch.chdir(folder)
+    names: dict = {}
+    exec(snippet((folder / "README.md").read_text(encoding="utf-8")), names)
+    return names
+
+
+def test_the_card_says_how_to_read_masks(tmp_path, monkeypatch):
+    scale = Scale(0.5, 5, 0.5)
+    original = table([{0: 0.5}, {0: 5.0, 1: 2.5}], scale)
+    covering(original, np.array([0, 0]), ranges=False).release().save(tmp_path / "out")
+    cells = ran(tmp_path / "out", monkeypatch)["cells"]
+    assert [(c["group"], c["item"], c["members"]) for c in cells] == [
+        (0, "1", [0.5, 5.0]),
+        (0, "2", [None, 2.5]),
+    ]
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+def test_the_card_says_how_to_read_a_real_scale(tmp_path, monkeypatch, ranges):
+    original = table([{0: -3.5}, {0: 4.25, 1: 2.0}], Scale(-10, 10))
+    covering(original, np.array([0, 0]), ranges=ranges).release().save(tmp_path / "out")
+    cells = ran(tmp_path / "out", monkeypatch)["cells"]
+    assert [c["null"] for c in cells] == [False, True]
+    assert list(cells[0]["members"]) == [-3.5, 4.25]
+    assert list(cells[1]["members"]) == ([-11.0, 2.0] if ranges else [2.0])
+
+
+def test_the_card_says_how_to_read_profiles(tmp_path, monkeypatch):
+    folder = write(tmp_path / "p", profiles(), **facts_of("profile", profile_step=0.5))
+    manifest = read_release(folder).manifest
+    (folder / "README.md").write_text(dataset_card(manifest))
+    found = ran(folder, monkeypatch)["profiles"]
+    assert np.nan_to_num(found, nan=NULL).tolist() == [[NULL, 1.5], [5.0, 1.0]]
+
+
+def test_what_the_card_promises(tmp_path):
+    small().release(users_without_rating=7).save(tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("# Anonymized ratings\n")
+    assert 'some-method (k = 2, hierarchy = "ndgh")' in card
+    assert "every record equals at least 1 others on every cell" in card
+    assert "smallest group 2" in card
+    assert "for 40.0 % of the people here, at least one rating can be read off" in card
+    assert "for 40.0 %, it is certain of at least one item" in card
+    assert "7 people had no rating" in card
+    assert "not hiding what you rated" in card
+    assert "Licence" in card
+    for name in ("records.parquet", "cells.parquet", "items.parquet", "members"):
+        assert name in card
+
+
+def test_a_release_for_queries_says_so_first(tmp_path):
+    small().release(attributes="exact").save(tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert card.splitlines()[0].startswith("**Not for publication")
+    assert "| records.parquet | age | personal attribute, exactly as it was |" in card
+    described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    assert "Not for publication" in described["description"]
+
+
+def test_what_was_left_out_is_said():
+    facts = {"records": 1, "items": 1, "groups": 1, "classes": 1}
+    scale = {"minimum": 1, "maximum": 5, "step": 1}
+    dropped = Manifest(method="m", scale=scale, rare_items_dropped=1234, **facts)
+    assert "1,234 items that too few people rated are left out" in dataset_card(dropped)
+    kept = Manifest(method="m", scale=scale, rare_items="keep", invented_cells=0.125, **facts)
+    assert "rated were kept" in dataset_card(kept)
+    assert "12.5 % of the cells were rated by nobody" in dataset_card(kept)
+    assert "No privacy model is claimed" in dataset_card(kept)
+
+
+@pytest.mark.filterwarnings("ignore")  # the libraries that mlcroissant stands on deprecate much
+@pytest.mark.parametrize("real", [False, True])
+def test_croissant_is_valid_and_reads_the_cells(tmp_path, real):
+    mlcroissant = pytest.importorskip("mlcroissant", reason="pip install 'starshade[dev]'")
+    if real:
+        original = table([{0: -3.5}, {0: 4.25, 1: 2.0}], Scale(-10, 10))
+        release = covering(original, np.array([0, 0]), ranges=False).release()
+    else:
+        release = small().release(attributes="exact")
+    release.save(tmp_path / "out")
+    dataset = mlcroissant.Dataset(jsonld=str(tmp_path / "out" / "croissant.json"))
+    assert not dataset.metadata.issues.errors
+    assert str(dataset.metadata.ctx.conforms_to.value) == "http://mlcommons.org/croissant/1.1"
+    rows = list(dataset.records("cells"))
+    found = [(r["cells/group"], r["cells/item"].decode()) for r in rows]
+    if real:
+        assert found == [(0, "1"), (0, "2")]
+        assert [list(r["cells/values"]) for r in rows] == [[-3.5, 4.25], [2.0]]
+        assert [r["cells/null"] for r in rows] == [False, True]
+    else:
+        assert found == [(0, "1"), (0, "2"), (1, "1"), (1, "2")]
+        people = list(dataset.records("records"))
+        assert [r["records/age"] for r in people] == [20.0, 20.0, 20.0, 30.0, 40.0]
+        assert [r["records/job"].decode() for r in people] == ["a", "b", "b", "a", "c"]

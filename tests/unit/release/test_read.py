@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from starshade.errors import ReleaseError
+from starshade.release.read import is_release, read_release
+from tests.unit.release.damage import change, mend, permute, say
+from tests.unit.release.samples import plain_rows
+from tests.unit.release.test_store import small
+from tests.unit.release.test_verify import real  # noqa: F401 - a fixture
+
+NULL = float("-inf")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    small().release().save(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_a_release_is_known_by_its_manifest(saved, tmp_path):
+    assert is_release(saved)
+    assert not is_release(tmp_path)
+    assert not is_release(saved / "README.md")
+
+
+def write(folder: Path, tables: dict[str, pa.Table], **facts) -> Path:
+    """Write a release folder by hand, from the description in the card alone."""
+    folder.mkdir()
+    for name, table in tables.items():
+        pq.write_table(table, folder / f"{name}.parquet")
+    for name in ("README.md", "croissant.json"):
+        (folder / name).write_text("{}")
+    files = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
+    (folder / "release.json").write_text(json.dumps({"format": 1, "files": files} | facts))
+    return folder
+
+
+def facts_of(layout: str, **more) -> dict:
+    scale = {"minimum": 1, "maximum": 5, "step": 1}
+    counts = {"records": 3, "items": 2, "groups": 2, "classes": 2}
+    return {"method": "by-hand", "layout": layout, "scale": scale} | counts | more
+
+
+RECORDS = pa.table({"record": [0, 1, 2], "group": [0, 0, 1]})
+ITEMS = pa.table({"item": ["10", "x"], "name": ["Ten", "Ten"]})
+
+
+def by_record(cells: dict, **more) -> dict:
+    cells = pa.table(cells).set_column(
+        3, "members", pa.array(cells["members"], pa.binary(len(cells["members"][0])))
+    )
+    return {"records": RECORDS, "items": ITEMS, "cells": cells} | more
+
+
+RECORD_CELLS = {
+    "group": [0, 0, 1],
+    "record": [0, 1, 2],
+    "item": ["10", "x", "10"],
+    "members": [b"\x06", b"\x09", b"\x20"],
+}
+
+
+def test_layout_record(tmp_path):
+    release = read_release(write(tmp_path / "r", by_record(RECORD_CELLS), **facts_of("record")))
+    assert release.item_names == ("Ten", "Ten")
+    assert release.groups.tolist() == [0, 0, 1]
+    assert release.classes.sizes.tolist() == [1, 1, 1]
+    assert release.class_of_record.tolist() == [0, 1, 2]
+    assert plain_rows(release.classes) == [
+        [("set", (1.0, 2.0)), None],
+        [None, ("set", (NULL, 3.0))],
+        [("set", (5.0,)), None],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("group", [0, 1, 1], "groups are not those of records.parquet"),
+        ("record", [0, 1, 3], "a row that records.parquet does not know"),
+        ("record", [0, 0, 0], "groups are not those"),
+        ("record", [1, 0, 2], "not sorted"),
+        ("item", ["10", "y", "10"], "an item that items.parquet does not list"),
+        ("item", ["10", None, "10"], "a null in the column item"),
+        ("members", [b"\x06", b"\x01", b"\x20"], "null alone has no row"),
+        ("members", [b"\x06", b"\x00", b"\x20"], "null alone has no row"),
+        ("members", [b"\x06", b"\x41", b"\x20"], "beyond the 5 levels"),
+        ("members", [b"\x06", None, b"\x20"], "a cell without members"),
+        ("members", [b"\x06\x00", b"\x01\x00", b"\x20\x00"], "no Parquet file as a release has"),
+    ],
+)
+def test_layout_record_damaged(tmp_path, column, values, message):
+    tables = by_record(RECORD_CELLS | {column: values})
+    with pytest.raises(ReleaseError, match=message):
+        read_release(write(tmp_path / "r", tables, **facts_of("record")))
+
+
+def profiles(**changed) -> dict:
+    columns = {
+        "group": [0, 1],
+        "size": [2, 1],
+        "profile": pa.array([bytes([0, 2]), bytes([9, 1])], pa.binary(2)),
+    }
+    return {"records": RECORDS, "items": ITEMS, "profiles": pa.table(columns | changed)}
+
+
+def test_layout_profile(tmp_path):
+    facts = facts_of("profile", profile_step=0.5)
+    release = read_release(write(tmp_path / "p", profiles(), **facts))
+    assert release.classes.sizes.tolist() == [2, 1]
+    assert plain_rows(release.classes) == [
+        [None, ("set", (1.5,))],
+        [("set", (5.0,)), ("set", (1.0,))],
+    ]
+    assert release.n_records == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "facts", "message"),
+    [
+        ({}, {}, "profile_step"),
+        ({}, {"profile_step": 0.0}, "profile_step"),
+        ({}, {"profile_step": 0.001}, "more than 255 levels"),
+        ({}, {"profile_step": 1.0}, "a level beyond the scale"),
+        ({"size": [1, 2]}, {"profile_step": 0.5}, "sizes are not those"),
+        ({"group": [1, 0]}, {"profile_step": 0.5}, "the groups are not 0, 1"),
+    ],
+)
+def test_layout_profile_damaged(tmp_path, changed, facts, message):
+    with pytest.raises(ReleaseError, match=message):
+        read_release(write(tmp_path / "p", profiles(**changed), **facts_of("profile", **facts)))
+
+
+def test_a_folder_written_by_other_tools_is_read(tmp_path):
+    """Large strings, 64-bit numbers, several row groups, a dictionary: all the same."""
+    cells = pa.table(
+        {
+            "group": pa.array([0, 0, 1], pa.int64()),
+            "item": pa.array(["10", "x", "10"], pa.large_string()).dictionary_encode(),
+            "members": pa.array([b"\x06", b"\x09", b"\x20"], pa.binary(1)),
+        }
+    )
+    folder = write(
+        tmp_path / "g",
+        {"records": RECORDS, "items": ITEMS, "cells": cells},
+        **facts_of("generalized"),
+    )
+    pq.write_table(cells, folder / "cells.parquet", row_group_size=1)
+    mend(folder)
+    assert plain_rows(read_release(folder).classes) == [
+        [("set", (1.0, 2.0)), ("set", (NULL, 3.0))],
+        [("set", (5.0,)), None],
+    ]
+
+
+def set_in(column: str, row: int, value):
+    def how(columns):
+        columns[column][row] = value
+
+    return how
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "message"),
+    [
+        ("records.parquet", set_in("record", 0, 1), "the records are not 0, 1, 2"),
+        ("records.parquet", set_in("record", 0, None), "a null in the column record"),
+        ("records.parquet", set_in("group", 0, 1), "the groups are not 0, 0"),
+        ("records.parquet", set_in("group", 4, 2), "says 2 classes, the files hold 3"),
+        ("records.parquet", lambda c: permute(c, [0, 1, 2, 3]), "says 5 records, the files hold 4"),
+        ("items.parquet", lambda c: permute(c, [1, 0]), "not in canonical order"),
+        ("items.parquet", lambda c: permute(c, [0, 0]), "keys repeat"),
+        ("items.parquet", set_in("item", 1, "3"), "an item that items.parquet does not list"),
+        ("cells.parquet", lambda c: permute(c, [1, 0, 2, 3]), "not sorted"),
+        ("cells.parquet", lambda c: permute(c, [0, 0, 2, 3]), "a cell twice"),
+        ("cells.parquet", set_in("group", 3, 7), "a row that records.parquet does not know"),
+        ("cells.parquet", lambda c: c.pop("item") and None, "its columns are not group, item"),
+    ],
+)
+def test_content_that_contradicts_itself(saved, name, how, message):
+    change(saved, name, how)
+    with pytest.raises(ReleaseError, match=message) as caught:
+        read_release(saved)
+    assert str(saved) in caught.value.message
+    assert caught.value.advice
+
+
+def test_an_item_more_than_said(saved):
+    def how(columns):
+        columns["item"].append("3")
+        columns["name"].append(None)
+
+    change(saved, "items.parquet", how)
+    with pytest.raises(ReleaseError, match="says 2 items, the files hold 3"):
+        read_release(saved)
+
+
+@pytest.mark.parametrize(
+    ("folder", "column", "value", "message"),
+    [
+        ("sets", "values", [11.0], "outside the scale"),
+        ("sets", "values", [2.0, 1.0], "not sorted"),
+        ("sets", "values", [None], "outside the scale"),
+        ("sets", "values", [], "null alone has no row"),
+        ("sets", "low", 0.0, "a range .* or a list"),
+        ("sets", "null", None, "whether null is a member"),
+        ("ranges", "high", None, "a range .* or a list"),
+        ("ranges", "high", 11.0, "does not end on the scale"),
+        ("ranges", "low", 9.0, "does not end on the scale"),
+        ("ranges", "low", -12.0, "null flag disagree"),
+    ],
+)
+def test_damage_on_a_real_scale(real, folder, column, value, message):  # noqa: F811
+    root, _ = real
+    read_release(root / folder)
+
+    def how(columns):
+        row = next(i for i, null in enumerate(columns["null"]) if not null)
+        columns[column][row] = value
+
+    change(root / folder, "cells.parquet", how)
+    with pytest.raises(ReleaseError, match=message):
+        read_release(root / folder)
+
+
+@pytest.mark.parametrize("name", ["README.md", "cells.parquet", "croissant.json"])
+def test_files_changed_missing_or_unknown(saved, name):
+    whole = (saved / name).read_bytes()
+    (saved / name).write_bytes(whole[:-1])
+    with pytest.raises(ReleaseError, match=f"{name}: not the file .*SHA-256"):
+        read_release(saved)
+    (saved / name).unlink()
+    with pytest.raises(ReleaseError, match=f"{name}: missing"):
+        read_release(saved)
+    (saved / name).mkdir()
+    with pytest.raises(ReleaseError, match=f"{name}: cannot be read"):
+        read_release(saved)
+    (saved / name).rmdir()
+    (saved / name).write_bytes(whole)
+    (saved / "extra.csv").touch()
+    with pytest.raises(ReleaseError, match=r"extra.csv: unknown"):
+        read_release(saved)
+
+
+def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
+    (saved / "cells.parquet").write_bytes(b"no parquet at all")
+    mend(saved)
+    with pytest.raises(ReleaseError, match=r"cells.parquet: no Parquet file"):
+        read_release(saved)
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"format": 2}, "format 2; this version reads up to 1"),
+        ({"format": "1"}, "no format version"),
+        ({"format": 0}, "no format version"),
+        ({"shoe_size": 43}, "release.json: shoe_size"),
+        ({"records": -1}, "release.json: records"),
+        ({"scale": {"minimum": 1, "maximum": 5, "step": 3}}, "step does not divide"),
+        ({"scale": {"minimum": 5, "maximum": 1, "step": None}}, "minimum is above"),
+        ({"layout": "carrot"}, "release.json: layout"),
+        ({"layout": "profile"}, r"profiles.parquet: missing"),
+        ({"files": {}}, "without a hash"),
+        ({"attribute_columns": ["age"]}, "personal attributes other than"),
+    ],
+)
+def test_a_manifest_that_is_wrong(saved, facts, message):
+    say(saved, **facts)
+    with pytest.raises(ReleaseError, match=message):
+        read_release(saved)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": 1}', "\x00"])
+def test_a_manifest_that_is_none(saved, text):
+    (saved / "release.json").write_text(text)
+    with pytest.raises(ReleaseError, match=r"release.json"):
+        read_release(saved)
+
+
+def test_files_that_no_layout_has(saved):
+    facts = json.loads((saved / "release.json").read_text())
+    say(saved, files=facts["files"] | {"more.parquet": "0"})
+    with pytest.raises(ReleaseError, match=r"more.parquet: listed in release.json but not"):
+        read_release(saved)
+
+
+def test_csv_spells_members_out(saved, tmp_path):
+    release = read_release(saved)
+    release.to_csv(tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[:3] == ["record,group,item,name,members", "0,0,1,,null|4|5", "0,0,2,,null|3"]
+    assert lines[-1] == "4,1,2,,2|5"
+    assert len(lines) == 1 + 2 * 5
+
+
+def test_csv_of_ranges(real, tmp_path):  # noqa: F811
+    root, _ = real
+    read_release(root / "ranges").to_csv(tmp_path / "out.csv")
+    assert "-3.5..4.25" in (tmp_path / "out.csv").read_text()
+    assert np.isfinite(read_release(root / "ranges").classes.symbols.high).any()
