@@ -1,8 +1,7 @@
-"""Number 64-bit keys in order of first appearance: the hash table under every reader.
+"""Number 64-bit keys in order of first appearance: what stands under every reader.
 
-An open-addressing table with linear probing. The low bits of a key choose its place within a
-stretch and a hash of its high bits chooses the stretch, so that dense ids (which real data have)
-lie side by side in the cache while ids in steps of a power of two still spread.
+Small keys, which the ids of most data sets are, look their number up in an array; all others in
+an open-addressing hash table with linear probing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from starshade.kernels.fingerprint import mix
 
 __all__ = ["KeyTable"]
 
-_STRETCH = np.uint64(12)  # 4,096 neighbours share a stretch
+_SMALL = 1 << 24  # keys below are looked up directly: at most 64 MB
 
 
 class KeyTable:
@@ -24,14 +23,15 @@ class KeyTable:
     Attributes
     ----------
     count : int
-        Numbers given out; 0 … count − 1. The caller may add to it to reserve numbers.
+        Numbers given out, 0 … count − 1. The caller may add to it to reserve some.
     """
 
-    def __init__(self, capacity: int = 1 << 12) -> None:
+    def __init__(self) -> None:
         self.count = 0
-        self._filled = 0
-        self._keys = np.empty(capacity, dtype=np.int64)
-        self._numbers = np.full(capacity, -1, dtype=np.int32)
+        self._direct = np.full(1 << 8, -1, dtype=np.int32)  # number by key
+        self._keys = np.empty(1 << 8, dtype=np.int64)
+        self._numbers = np.full(1 << 8, -1, dtype=np.int32)  # by slot, −1: free
+        self._taken = 0  # slots
 
     def number(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return each key's number, giving the next free one to a key not met before."""
@@ -39,68 +39,78 @@ class KeyTable:
         done = 0
         with np.errstate(over="ignore"):  # interpreted, the hash's wrap-around would warn
             while True:
-                done, count = _number(
-                    keys, self._keys, self._numbers, self.count, self._filled, out, done
-                )
-                self._filled += count - self.count
-                self.count = count
+                done, self.count, self._taken = _number(
+                    keys, self._direct, self._keys, self._numbers,
+                    self.count, self._taken, out, done,
+                )  # fmt: skip
                 if done == len(keys):
                     return out
-                self._grow()
+                self._grow(int(keys[done]))
 
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the keys met and their numbers, in no particular order."""
-        filled = np.flatnonzero(self._numbers >= 0)
-        return self._keys[filled], self._numbers[filled]
+        small = np.flatnonzero(self._direct >= 0)
+        large = np.flatnonzero(self._numbers >= 0)
+        return (
+            np.concatenate([small, self._keys[large]]),
+            np.concatenate([self._direct[small], self._numbers[large]]),
+        )
 
-    def _grow(self) -> None:
-        keys, numbers = self.distinct()
+    def _grow(self, key: int) -> None:
+        """Make room for `key`, where it belongs."""
+        if 0 <= key < _SMALL:
+            larger = np.full(1 << max(12, key.bit_length()), -1, dtype=np.int32)
+            larger[: len(self._direct)] = self._direct
+            self._direct = larger
+            return
+        filled = np.flatnonzero(self._numbers >= 0)
+        keys, numbers = self._keys[filled], self._numbers[filled]
         self._keys = np.empty(4 * len(self._keys), dtype=np.int64)
         self._numbers = np.full(len(self._keys), -1, dtype=np.int32)
         _insert(keys, numbers, self._keys, self._numbers)
 
 
 @njit(cache=True, nogil=True)
-def _place(key, mask):  # type: ignore[no-untyped-def]
-    """Return the slot where the search for `key` begins."""
-    bits = np.uint64(key)
-    return np.int64((bits + mix(bits >> _STRETCH)) & mask)
+def _number(keys, direct, table, numbers, count, taken, out, start):  # type: ignore[no-untyped-def]
+    """Work from `start` to the end or a key without room; return where, `count`, `taken`."""
+    room = len(table) // 2
+    size = np.uint64(len(direct))
+    for i in range(start, len(keys)):
+        key = keys[i]
+        if np.uint64(key) < size:
+            if direct[key] < 0:
+                direct[key] = count
+                count += 1
+            out[i] = direct[key]
+            continue
+        if 0 <= key < _SMALL:
+            return i, count, taken
+        h = _slot(key, table, numbers)
+        if numbers[h] < 0:
+            if taken == room:
+                return i, count, taken
+            table[h] = key
+            numbers[h] = count
+            count += 1
+            taken += 1
+        out[i] = numbers[h]
+    return len(keys), count, taken
 
 
 @njit(cache=True, nogil=True)
-def _number(keys, table, numbers, count, filled, out, start):  # type: ignore[no-untyped-def]
-    """Work from `start` until done or the table is half full; return (where, count)."""
-    mask = np.uint64(len(table) - 1)
+def _slot(key, table, numbers):  # type: ignore[no-untyped-def]
+    """Return the slot of `key`, or the free one where it belongs."""
     wrap = len(table) - 1
-    room = len(table) // 2 - filled + count
-    last_key = np.int64(0)
-    last_number = np.int32(-1)
-    for i in range(start, len(keys)):
-        key = keys[i]
-        if last_number < 0 or key != last_key:  # runs of one user are common
-            h = _place(key, mask)
-            while numbers[h] >= 0 and table[h] != key:
-                h = (h + 1) & wrap
-            if numbers[h] < 0:
-                if count == room:
-                    return i, count
-                table[h] = key
-                numbers[h] = count
-                count += 1
-            last_key = key
-            last_number = numbers[h]
-        out[i] = last_number
-    return len(keys), count
+    h = np.int64(mix(np.uint64(key)) & np.uint64(wrap))
+    while numbers[h] >= 0 and table[h] != key:
+        h = (h + 1) & wrap
+    return h
 
 
 @njit(cache=True, nogil=True)
 def _insert(keys, values, table, numbers):  # type: ignore[no-untyped-def]
     """Put distinct keys into an empty table that has room."""
-    mask = np.uint64(len(table) - 1)
-    wrap = len(table) - 1
     for i in range(len(keys)):
-        h = _place(keys[i], mask)
-        while numbers[h] >= 0:
-            h = (h + 1) & wrap
+        h = _slot(keys[i], table, numbers)
         table[h] = keys[i]
         numbers[h] = values[i]

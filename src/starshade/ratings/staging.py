@@ -115,7 +115,7 @@ class _RatingColumn:
 
     def __init__(self, scale: Scale | None) -> None:
         self._scale = scale
-        self._table = KeyTable(1 << 8)
+        self._table = KeyTable()
         self._off = np.empty(0, dtype=np.bool_)  # per distinct rating: off the declared scale
         self._empty: list[tuple[int, str]] = []
         self._empty_total = 0
