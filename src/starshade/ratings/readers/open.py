@@ -62,7 +62,8 @@ class Opened:
         The (first) file, or the kind of frame.
     format : str
     mapping : dict
-        Role → column, as a person should see it.
+        Role → column, as a person should see it, in the order of the columns; ``delimiter``
+        where it is not the format's usual one.
     plain : PlainPath or None
         The same by the fast path, where the head gives hope.
     notes : tuple of str
@@ -138,8 +139,16 @@ def _long(
     is_named: bool = True,
 ) -> Opened:
     table = LongTable(source, roles, request.nulls, request.show_values)
-    mapping = {role: name if is_named else f"column {name}" for role, name in roles.items()}
+    in_order = sorted(roles.items(), key=lambda entry: source.columns.index(entry[1]))
+    mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
+    if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):
+        mapping["delimiter"] = source.dialect.delimiter
     return Opened(table, where, format_, mapping)
+
+
+def _usual(format_: str) -> str:
+    dialect = _DIALECTS.get(format_)
+    return dialect.delimiter if dialect else ","
 
 
 def _wide(source: Source, where: str, request: Request) -> Opened:
@@ -249,6 +258,8 @@ def _plain(
     # the fast path would take 20031231 for seconds
     if "day" in place and len(first[place["day"]]) == 8:
         return None
+    if head.dialect.header and not all(_is_one_line(file) for file in files):
+        return None
     return PlainPath(
         tuple(file.path for file in files),
         head.dialect.delimiter,
@@ -256,3 +267,10 @@ def _plain(
         (place["user"], place["item"], place["rating"], place.get("day")),
         len(columns),
     )
+
+
+def _is_one_line(file: Input) -> bool:
+    """Tell whether the header ends with the first line feed, as the fast path assumes."""
+    with file.path.open("rb") as handle:
+        line = handle.readline(1 << 16)
+    return line.endswith(b"\n") and b'"' not in line and b"\r" not in line.rstrip(b"\r\n")

@@ -150,7 +150,8 @@ def _records(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> li
 
 def _is_header(first: Sequence[str], named: Sequence[str]) -> bool:
     """Judge the first record: known names make a header, numbers a row."""
-    known = set().union(*ALIASES.values()) | {normalized(name) for name in named}
+    known = set().union(*ALIASES.values())
+    known |= {normalized(name) for name in named if not name.isdigit()}  # those are places
     if any(normalized(cell) in known for cell in first):
         return True
     return not any(NUMBER.fullmatch(cell.strip()) for cell in first)
