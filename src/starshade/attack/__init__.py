@@ -1,1 +1,37 @@
-"""What an adversary can do with the data."""
+"""What somebody who knows a little about a person can find out from the data.
+
+**The attacker's story.** A colleague, a neighbour or an employer knows a handful of things about
+one person: a few items that they rated, roughly how, roughly when; some of it is plainly wrong
+(`Knowledge`). The data lie open, without names. The attacker compares what they know with every
+record. A rare item says more than a popular one, a rating that is nearly right nearly counts,
+and so does a day. Then they look at the record that fits best: does it stand out from the
+second best by more than chance would make it? If so it is taken for the target's, and everything
+else in it is now known about that person; if not, the attacker says that they do not know. Or
+they keep a *lineup*: a probability for every record, and ask how many further bits it would take
+to point at the right one.
+
+**What counts as success.** `success`: the record that stands out is the target's. An attacker
+who must answer guesses among the best fitting records: `expected_top1`. On a release with groups
+nobody stands out within a group, so `success` proves nothing there; `disclosed` asks whether the
+attacker finds the right *profile*, which shows what k people share. `false_match` counts wrong
+answers, with the target present and (`absent`) after their record has been taken out. Beside all
+of them stands guessing without the data's help: one in N.
+
+**Who is attacked.** Users of the original table; what is known is drawn from it, each target from
+a random stream of their own. On a release the answer is judged by the link from users to records
+where there is one (*linked*), and otherwise by whether the answer is compatible with the target's
+true row (*compatible*).
+
+**How it is computed.** An original table and a release look the same to an attack: rows of cells,
+a row standing for one or more identical records (`release.cells`). Rows that are equal cell by
+cell are merged first: a row is a *profile*, with a multiplicity. For each known item the list of
+its raters (postings) is walked, and each rater's score grows by the worth of what their cell says,
+read from tables: one entry per cell content (the mean over a generalized cell's members), one per
+day. The worths are whole numbers of 2^-20, so equal scores are equal, a sum is the same in any
+order, and partial results over blocks of rows merge exactly. ::
+
+    Knowledge ── draw ──> Known (per target: items, ratings, days)          knowledge.py
+    data, original, link ──> View (profiles, postings, who is who)         view.py
+    Known + View ──> scores, summaries, masses           kernels/scoreboard.py, postings.py
+                 ──> the figures, per target and over all    scoreboard_rh.py, result.py
+"""

@@ -1,0 +1,238 @@
+"""What an adversary holds about a target, and how it is drawn (SPEC §1.3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.knowledge import Marginals, Mistakes, Table, count_marked, draw
+from starshade.kernels.readonly import fixed
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.rng import stream_key
+
+__all__ = ["Knowledge", "Known"]
+
+_SLACK = 1e-9
+_NO_DAYS = np.empty(0, dtype=np.uint16)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of each target.
+
+    Attributes
+    ----------
+    users : ndarray of int64, shape (targets,)
+        The targets: rows of the original.
+    items : ndarray of int32, shape (targets, known)
+        Items of the original; where `wrong` of them are wrong, those come first.
+    ratings : ndarray of float64, shape (targets, known)
+        NaN where the rating is not known.
+    days : ndarray of int32, shape (targets, known)
+        In the original's days (`Ratings.days`); NO_DAY where the day is not known.
+    told : ndarray of int64, shape (targets,), or None
+        How many ratings each target is said to have; None: not known.
+    """
+
+    users: NDArray[np.int64]
+    items: NDArray[np.int32]
+    ratings: NDArray[np.float64]
+    days: NDArray[np.int32]
+    told: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def take(self, rows: slice) -> Known:
+        """Return some of the targets."""
+        told = None if self.told is None else self.told[rows]
+        return Known(self.users[rows], self.items[rows], self.ratings[rows], self.days[rows], told)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the adversary knows about every target.
+
+    Parameters
+    ----------
+    known : int
+        Cells known of each target, at least 1.
+    wrong : int
+        How many of them are wrong, 0…known.
+    wrong_kind : {"value", "item"}
+        "value": the target did rate these items, rating and day are wrong (NS Figs 4-9, 11,
+        12). "item": the target did not even rate them (NS Fig 10).
+    rating_error : float
+        Ratings are known within this much, in the scale's units.
+    day_error : int or None
+        Days are known within this many; None or infinity: not known.
+    outside_top : int
+        Known items are not among this many most rated ones.
+    about_count : bool
+        The adversary is told the number of the target's ratings within half of it (NS Fig 12).
+    ratings, dates : bool
+        False: ratings (days) are not known at all.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    NS §5 and SPEC §1.3. A known rating is uniform over the scale's values within the error of
+    the truth, a day over the whole days within it; nothing is drawn outside and clipped back. A
+    wrong rating or day is drawn from the data's own until it lies further from the truth than
+    the error (and is the truth where no such value exists). A cell without a day gives none.
+
+    Examples
+    --------
+    >>> Knowledge(known=8, wrong=2, day_error=14).name
+    '8 known, 2 wrong values, ratings exact, days ±14'
+    """
+
+    known: int = 8
+    wrong: int = 0
+    wrong_kind: Literal["value", "item"] = "value"
+    rating_error: float = 0.0
+    day_error: float | None = 14
+    outside_top: int = 0
+    about_count: bool = False
+    ratings: bool = True
+    dates: bool = True
+
+    def __post_init__(self) -> None:
+        for field, least in (("known", 1), ("wrong", 0), ("outside_top", 0)):
+            value = getattr(self, field)
+            if isinstance(value, bool) or value != int(value) or value < least:
+                raise ConfigError(f"{field} {value}: a whole number, at least {least}")
+            object.__setattr__(self, field, int(value))
+        if self.wrong > self.known:
+            raise ConfigError(
+                f"wrong {self.wrong}: more than the {self.known} known",
+                advice="wrong counts those among the known that are mistaken.",
+            )
+        if self.wrong_kind not in ("value", "item"):
+            raise ConfigError(f"wrong_kind {self.wrong_kind!r}: allowed are value and item")
+        if not (math.isfinite(self.rating_error) and self.rating_error >= 0):
+            raise ConfigError(
+                f"rating_error {self.rating_error}: a finite number, at least 0",
+                advice="ratings=False says that ratings are not known at all.",
+            )
+        object.__setattr__(self, "rating_error", float(self.rating_error))
+        object.__setattr__(self, "day_error", _whole_days(self.day_error))
+
+    @property
+    def knows_days(self) -> bool:
+        """Whether a day may be known at all."""
+        return self.dates and self.day_error is not None
+
+    @property
+    def name(self) -> str:
+        """A stable name for tables and figures."""
+        kind = self.wrong_kind if self.wrong == 1 else f"{self.wrong_kind}s"
+        error = f"±{self.rating_error:g}" if self.rating_error else "exact"
+        days = "exact" if self.day_error == 0 else f"±{self.day_error}"
+        return ", ".join(
+            [
+                f"{self.known} known",
+                *([f"{self.wrong} wrong {kind}"] if self.wrong else []),
+                f"ratings {error}" if self.ratings else "no ratings",
+                f"days {days}" if self.knows_days else "no days",
+                *([f"outside top {self.outside_top}"] if self.outside_top else []),
+                *(["about how many"] if self.about_count else []),
+            ]
+        )
+
+    def eligible_items(self, original: Ratings) -> NDArray[np.bool_]:
+        """Mark the items that may be known: all, or those outside the most rated ones."""
+        mask = np.ones(original.n_items, dtype=np.bool_)
+        mask[original.most_rated(self.outside_top)] = False
+        return mask
+
+    def eligible_users(self, original: Ratings) -> NDArray[np.bool_]:
+        """Mark the users of whom so much can be known.
+
+        They rated at least `known` eligible items; for wrong items there are also enough
+        eligible ones that they did not rate.
+        """
+        items = self.eligible_items(original)
+        rated = count_marked(fixed(original.indptr), fixed(original.columns), items)
+        enough = rated >= self.known
+        if self.wrong_kind == "item":
+            enough &= items.sum() - rated >= self.wrong
+        return np.asarray(enough)
+
+    def draw(self, original: Ratings, users: NDArray[np.int64], seed: int) -> Known:
+        """Draw what is known of these (eligible) users.
+
+        Parameters
+        ----------
+        original : Ratings
+        users : ndarray of int64, shape (targets,)
+            Rows of the original, all eligible.
+        seed : int
+            With the target's id it decides everything; who else is drawn does not matter.
+        """
+        days = original.days if self.knows_days else None
+        eligible = self.eligible_items(original)
+        table = Table(
+            fixed(original.indptr),
+            fixed(original.columns),
+            fixed(original.codes),
+            fixed(_NO_DAYS if days is None else days),
+            eligible,
+            np.flatnonzero(eligible),
+            np.cumsum(eligible) - 1,
+            int(original.user_support.max()),
+        )
+        levels = original.levels
+        reach = self.rating_error + _SLACK
+        counts = np.bincount(original.codes, minlength=len(levels))
+        dated = np.bincount(table.days, minlength=UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
+        marginals = Marginals(
+            fixed(levels),
+            _below(counts),
+            np.searchsorted(levels, levels - reach),
+            np.searchsorted(levels, levels + reach, side="right"),
+            _below(dated),
+        )
+        scale = original.scale
+        mistakes = Mistakes(
+            self.known,
+            self.wrong,
+            self.wrong_kind == "item",
+            scale.step is not None,
+            self.rating_error,
+            scale.minimum,
+            scale.maximum,
+            -1 if days is None or self.day_error is None else int(self.day_error),
+        )
+        users = np.ascontiguousarray(users, dtype=np.int64)
+        fingerprints = original.users.fingerprints[users]
+        items, ratings, known_days, told = draw(
+            table, marginals, mistakes, users, fingerprints, stream_key(seed, "knowledge")
+        )
+        if not self.ratings:
+            ratings = np.full_like(ratings, np.nan)
+        return Known(users, items, ratings, known_days, told if self.about_count else None)
+
+
+def _below(counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _whole_days(error: float | None) -> int | None:
+    if error is None or error == math.inf:
+        return None
+    if isinstance(error, bool) or not error >= 0 or error != int(error):
+        raise ConfigError(
+            f"day_error {error}: whole days, at least 0",
+            advice="None or infinity says that days are not known.",
+        )
+    return min(int(error), UNKNOWN_DAY)

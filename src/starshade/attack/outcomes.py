@@ -1,0 +1,128 @@
+"""From scores to figures: the matching criterion, target by target (NS §4; SPEC §1.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.view import View
+from starshade.kernels.summary import mass_unit, sigmas
+
+__all__ = ["Outcomes", "outcomes_of", "stands_out"]
+
+_SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What came of each target; every array has shape (targets,).
+
+    Attributes
+    ----------
+    users : ndarray of int64
+        Rows of the original.
+    eccentricity, profile_eccentricity : ndarray of float64
+        (max - max2)/σ over records, and over distinct profiles; 0 where the top is tied and
+        where all scores are equal.
+    tied : ndarray of int64
+        Records that share the highest score.
+    matched, success, false_match, disclosed : ndarray of bool
+    expected_top1 : ndarray of float64
+    entropy_bits, entropy_bits_profile : ndarray of float64
+    matched_absent : ndarray of bool, or None
+        Whether a record stands out when the target's is not there.
+    """
+
+    users: NDArray[np.int64]
+    eccentricity: NDArray[np.float64]
+    profile_eccentricity: NDArray[np.float64]
+    tied: NDArray[np.int64]
+    matched: NDArray[np.bool_]
+    success: NDArray[np.bool_]
+    false_match: NDArray[np.bool_]
+    disclosed: NDArray[np.bool_]
+    expected_top1: NDArray[np.float64]
+    entropy_bits: NDArray[np.float64]
+    entropy_bits_profile: NDArray[np.float64]
+    matched_absent: NDArray[np.bool_] | None = None
+
+
+def outcomes_of(
+    view: View,
+    users: NDArray[np.int64],
+    summaries: NDArray[Any],
+    masses: NDArray[Any],
+    phi: float,
+    absent: NDArray[Any] | None,
+) -> Outcomes:
+    """Judge every target's scores.
+
+    Parameters
+    ----------
+    summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
+    absent : ndarray of SUMMARY, shape (targets,), or None
+        The summaries without the target's record.
+    """
+    top = summaries["top"]
+    theirs = summaries["own" if view.credit == "linked" else "best"]
+    right = (theirs >= 0) & (theirs == top)
+    eccentricity = _eccentricity(summaries)
+    of_profiles = _eccentricity(summaries, rows=True)
+    matched = stands_out(summaries, phi)
+    agreeing = (summaries["best"] >= 0) & (summaries["best"] == top)
+    bits, bits_profile = _entropies(summaries, masses, view.profiles.n_records)
+    return Outcomes(
+        users=users,
+        eccentricity=eccentricity,
+        profile_eccentricity=of_profiles,
+        tied=summaries["top_records"],
+        matched=matched,
+        success=matched & right,
+        false_match=matched & ~right,
+        disclosed=stands_out(summaries, phi, rows=True) & agreeing,
+        expected_top1=np.where(right, 1 / np.maximum(summaries["top_records"], 1), 0.0),
+        entropy_bits=bits,
+        entropy_bits_profile=bits_profile,
+        matched_absent=None if absent is None else stands_out(absent, phi),
+    )
+
+
+def stands_out(summaries: NDArray[Any], phi: float, *, rows: bool = False) -> NDArray[np.bool_]:
+    """Tell where one record (or profile) alone has the highest score, by φ standard deviations.
+
+    A tie, equal scores throughout and a single record never match, whatever φ.
+    """
+    alone = summaries["top_rows" if rows else "top_records"] == 1
+    spread = summaries["runner_up"] >= 0
+    enough = _eccentricity(summaries, rows=rows) >= phi * (1 - _SLACK)
+    return np.asarray(alone & spread & enough)
+
+
+def _eccentricity(summaries: NDArray[Any], *, rows: bool = False) -> NDArray[np.float64]:
+    alone = summaries["top_rows" if rows else "top_records"] == 1
+    gap = np.where(alone, summaries["top"] - summaries["runner_up"], 0)
+    sigma = sigmas(summaries, rows=rows)
+    return np.where(sigma > 0, gap / np.where(sigma > 0, sigma, 1.0), 0.0)
+
+
+def _entropies(
+    summaries: NDArray[Any], masses: NDArray[Any], records: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bits to the best agreeing record, and to all agreeing ones together.
+
+    The masses are sums of e^((Score - reference)/σ), the references being the top and the best
+    agreeing score.
+    """
+    sigma = sigmas(summaries)
+    found = summaries["best"] >= 0
+    gap = np.where(found & (sigma > 0), summaries["top"] - summaries["best"], 0)
+    below_top = gap / np.where(sigma > 0, sigma, 1.0) * math.log2(math.e)
+    unit = mass_unit(records)
+    bits = np.log2(np.where(found, masses["total"] / unit, 1.0)) + below_top
+    profile = bits - np.log2(np.where(found, masses["agreeing"] / unit, 1.0))
+    prior = math.log2(records)
+    return np.where(found, bits, prior), np.where(found, profile, prior)

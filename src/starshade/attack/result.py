@@ -1,0 +1,165 @@
+"""`AttackResult`: what an attack found, with intervals and beside guessing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade._version import __version__
+from starshade.stats import Rate
+
+if TYPE_CHECKING:
+    from starshade.attack.outcomes import Outcomes
+
+__all__ = ["AttackResult", "Bits"]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """How many bits are missing, over the targets."""
+
+    mean: float
+    median: float
+
+    @classmethod
+    def of(cls, bits: NDArray[np.float64]) -> Bits:
+        """Sum up one figure per target."""
+        return cls(float(np.mean(bits)), float(np.median(bits)))
+
+    def to_dict(self) -> dict[str, float]:
+        """Return ``{"mean", "median"}``."""
+        return {"mean": self.mean, "median": self.median}
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """What one attack on all targets came to (SPEC §1.2).
+
+    Attributes
+    ----------
+    attack : str
+        As ``starshade list attacks`` names it.
+    records : int
+        Records that the adversary sees.
+    targets, ineligible : int
+        Users attacked; users of whom so much cannot be known, or who have no record.
+    credit : {"linked", "compatible"}
+        Whether an answer counts when it is the target's record, or when it is compatible with
+        the target's true row.
+    success : Rate
+        A record stands out and is the target's.
+    expected_top1 : Rate
+        The adversary must answer: 1/t where the target is among t best records.
+    disclosed : Rate
+        A profile stands out (identical records being one) and agrees with the target's truth.
+    false_match : Rate
+        A record stands out and is somebody else's.
+    false_match_absent : Rate or None
+        A record stands out although the target's was taken out first; None: not asked.
+    no_answer : float
+        Share of targets for whom nothing stands out.
+    entropy_bits : Bits
+        Bits that still separate the adversary from a record that agrees with the target's
+        truth; log2(records) where they learn nothing.
+    entropy_bits_profile : Bits
+        The same for all agreeing records together.
+    seconds, read_seconds : float
+        For the attack; for reading the data (0 when they were in memory).
+    postings_per_second : float
+        Cells looked at per second of scoring.
+    config : dict
+        The attack's settings.
+    knowledge : dict
+        What the adversary knows, with its name.
+    seed : int
+        Makes the same attack again.
+    digest : str
+        SHA-256 over the original table.
+    version : str
+        Of starshade.
+    per_target : Outcomes
+        The figures target by target: internal, never part of `to_dict`.
+    """
+
+    attack: str
+    records: int
+    targets: int
+    ineligible: int
+    credit: Literal["linked", "compatible"]
+    success: Rate
+    expected_top1: Rate
+    disclosed: Rate
+    false_match: Rate
+    false_match_absent: Rate | None
+    no_answer: float
+    entropy_bits: Bits
+    entropy_bits_profile: Bits
+    seconds: float
+    postings_per_second: float
+    config: dict[str, Any]
+    knowledge: dict[str, Any]
+    seed: int
+    digest: str
+    per_target: Outcomes = field(repr=False, compare=False)
+    read_seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; nothing in it is about a single user."""
+        absent = self.false_match_absent
+        return {
+            "attack": self.attack,
+            "records": self.records,
+            "targets": self.targets,
+            "ineligible": self.ineligible,
+            "credit": self.credit,
+            "success": self.success.to_dict(),
+            "expected_top1": self.expected_top1.rate,
+            "expected_top1_interval": {
+                "low": self.expected_top1.low,
+                "high": self.expected_top1.high,
+            },
+            "disclosed": self.disclosed.to_dict(),
+            "false_match": self.false_match.to_dict(),
+            "false_match_absent": None if absent is None else absent.to_dict(),
+            "no_answer": self.no_answer,
+            "entropy_bits": self.entropy_bits.to_dict(),
+            "entropy_bits_profile": self.entropy_bits_profile.to_dict(),
+            "seconds": self.seconds,
+            "read_seconds": self.read_seconds,
+            "postings_per_second": self.postings_per_second,
+            "config": dict(self.config),
+            "knowledge": dict(self.knowledge),
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        guess = 1 / self.records
+        own = "their own record" if self.credit == "linked" else "a compatible record"
+        text = (
+            f"{self.attack} on {self.records:,} records, knowing of each of {self.targets:,} "
+            f"targets: {self.knowledge['name']}. For {self.success} of the targets {own} stands "
+            f"out, for {self.false_match} a wrong one, and {self.no_answer:.1%} get no answer. "
+            f"Made to answer, the adversary is right in {self.expected_top1} of the cases; "
+            f"guessing without the data: {guess:.2%}. What the target's record says is found "
+            f"for {self.disclosed}, counting identical records as one. To point at such a "
+            f"record, {self.entropy_bits.mean:.2f} bits are still missing on average, of "
+            f"{np.log2(self.records):.2f} before."
+        )
+        if self.false_match_absent is not None:
+            text += (
+                f" With the target's record taken out, a record stands out all the same for "
+                f"{self.false_match_absent}."
+            )
+        if self.expected_top1.low <= guess:
+            text += " This is no better than guessing."
+        return text
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"

@@ -1,0 +1,196 @@
+"""Scoreboard-RH (NS §4, §5; SPEC §1.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.outcomes import Outcomes, outcomes_of
+from starshade.attack.result import AttackResult, Bits
+from starshade.attack.scoring import Pricing, score_all
+from starshade.attack.targets import choose_targets
+from starshade.attack.view import View, look
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.receipt import digest_of
+from starshade.release.table import Link, Release
+from starshade.rng import Rng, resolve_seed
+from starshade.stats import bootstrap, wilson
+
+__all__ = ["ScoreboardRH"]
+
+
+@dataclass(frozen=True)
+class ScoreboardRH:
+    """Find the record that fits best what is known, if it stands out.
+
+    The adversary adds up, over the items they know of, how well each record agrees with them:
+    rare items weigh more, a rating or a day that is nearly right counts nearly as much. They
+    name the best record when it leads the second best by φ standard deviations of all scores,
+    and otherwise say that they do not know; or they turn the scores into probabilities.
+
+    Parameters
+    ----------
+    phi : float
+        Eccentricity from which on a record is named, at least 0.
+    rho0 : float or None
+        Difference in ratings at which likeness falls to 1/e; None: 0.375 of the scale's width
+        (1.5 stars on 1-5).
+    d0 : float
+        The same for days.
+    theta : float
+        Record similarity, in (0, 1], from which on a profile agrees with the target's truth.
+    absent : bool
+        Also take each target's record out and attack again.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    Score(aux, r') = Σ wt(i) · (e^(-|ρ-ρ'|/ρ0) + e^(-|d-d'|/d0)) over the known items that r'
+    rated, wt(i) = 1/ln|supp(i)|. Matching criterion and distribution are NS §4's; generalized
+    cells, ties and profiles are SPEC §1.2's. A tie is never broken: the best record of two
+    equal ones is none.
+
+    Record similarity (`theta`) is the share of agreeing items among those that either row
+    rates. On a generalized cell the target's true rating, or null, agrees when it is a member.
+
+    Examples
+    --------
+    >>> from starshade.attack.knowledge import Knowledge
+    >>> import numpy as np
+    >>> from starshade.ratings.scale import Scale
+    >>> from starshade.ratings.table import Ratings
+    >>> from starshade.ratings.vocabulary import Vocabulary
+    >>> table = Ratings(  # four people, each with an item that nobody else rated
+    ...     Scale(1, 5, 1), Vocabulary(np.arange(4)), Vocabulary(np.arange(4)), np.arange(5),
+    ...     np.arange(4, dtype=np.int32), np.zeros(4, np.uint8), np.arange(1.0, 6.0),
+    ... )
+    >>> ScoreboardRH().run(table, Knowledge(known=1), rng=0).success.rate
+    1.0
+    """
+
+    phi: float = 1.5
+    rho0: float | None = None
+    d0: float = 30.0
+    theta: float = 1.0
+    absent: bool = False
+
+    name: ClassVar[str] = "scoreboard-rh"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.phi) and self.phi >= 0):
+            raise ConfigError(f"phi {self.phi}: a finite number, at least 0")
+        for field in ("rho0", "d0"):
+            value = getattr(self, field)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ConfigError(f"{field} {value}: a finite number above 0")
+        if not 0 < self.theta <= 1:
+            raise ConfigError(f"theta {self.theta}: above 0, at most 1")
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> AttackResult:
+        """Attack ratings or a release.
+
+        Parameters
+        ----------
+        data : Ratings or Release
+            What the adversary sees.
+        knowledge : Knowledge, optional
+            What they know of each target.
+        original : Ratings, optional
+            The truth behind a release (required there): targets are its users, knowledge is
+            drawn from it. Known items that are not released say nothing, yet count as known.
+        targets : int, optional
+            How many users to attack, a seeded sample; None: all.
+        rng : int, Generator or None
+        link : Link, optional
+            Who became which record; a release just made carries its own. Without one, an
+            answer counts when it is compatible with the target's true row.
+
+        Raises
+        ------
+        ConfigError
+            Arguments that do not fit together, or nobody to attack.
+        """
+        knowledge = knowledge or Knowledge()
+        seed = resolve_seed(rng)
+        started = perf_counter()
+        view = look(data, original, link)
+        if self.absent and view.credit == "compatible":
+            raise ConfigError(
+                "absent: without a link nobody can say which record to take out",
+                advice="Give the private receipt, or leave absent out.",
+            )
+        users, ineligible = choose_targets(view, knowledge, targets, seed)
+        known = knowledge.draw(view.original, users, seed)
+        scoring = perf_counter()
+        outcomes, postings = self.judge(view, known)
+        ended = perf_counter()
+        rho0 = self._pricing(view).rho0
+        config = {"rho0": rho0 if math.isfinite(rho0) else None, "targets": targets}
+        return _sum_up(
+            outcomes,
+            attack=self.name,
+            records=view.profiles.n_records,
+            ineligible=ineligible,
+            credit=view.credit,
+            seconds=ended - started,
+            postings_per_second=postings / max(ended - scoring, 1e-9),
+            config=asdict(self) | config,
+            knowledge={"name": knowledge.name} | asdict(knowledge),
+            seed=seed,
+            digest=digest_of(view.original),
+        )
+
+    def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
+        """Attack with knowledge at hand; returns what came of it and the cells looked at."""
+        pricing = self._pricing(view)
+        summaries, masses, postings = score_all(
+            view, known, pricing, theta=self.theta, absent=False
+        )
+        without = None
+        if self.absent:
+            without, _, more = score_all(view, known, pricing, theta=self.theta, absent=True)
+            postings += more
+        return outcomes_of(view, known.users, summaries, masses, self.phi, without), postings
+
+    def _pricing(self, view: View) -> Pricing:
+        if self.rho0 is not None:
+            return Pricing(self.rho0, self.d0)
+        # on a scale of one single rating every rating is right
+        return Pricing(0.375 * view.profiles.symbols.scale.width or math.inf, self.d0)
+
+
+def _sum_up(outcomes: Outcomes, *, seed: int, **told: Any) -> AttackResult:
+    """Turn the targets' figures into rates with intervals."""
+    n = len(outcomes.users)
+    absent = outcomes.matched_absent
+    return AttackResult(
+        targets=n,
+        success=wilson(int(outcomes.success.sum()), n),
+        expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
+        disclosed=wilson(int(outcomes.disclosed.sum()), n),
+        false_match=wilson(int(outcomes.false_match.sum()), n),
+        false_match_absent=None if absent is None else wilson(int(absent.sum()), n),
+        no_answer=float(1 - outcomes.matched.mean()),
+        entropy_bits=Bits.of(outcomes.entropy_bits),
+        entropy_bits_profile=Bits.of(outcomes.entropy_bits_profile),
+        seed=seed,
+        per_target=outcomes,
+        **told,
+    )

@@ -1,0 +1,204 @@
+"""From a view and what is known to whole-number scores: the arrays that the kernel reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Known
+from starshade.attack.view import View
+from starshade.kernels.agreement import Contents, Rows, Truth
+from starshade.kernels.postings import EVERY_ROW, NO_DAY
+from starshade.kernels.readonly import fixed
+from starshade.kernels.scoreboard import Aux, Block, Goal, Tables, attack, fraction_bits, holds
+from starshade.progress import task
+from starshade.ratings.table import ByItem
+from starshade.release.cells import Cells
+from starshade.release.symbols import Symbols
+
+__all__ = ["Pricing", "block_of", "goal_of", "prepare", "score_all"]
+
+_NO_DAYS = np.empty(0, dtype=np.uint16)
+_BATCH = 4096  # targets between two signs of progress
+_TABLE = 2**22  # entries of the largest similarity table
+_MANY = 2**16  # more contents than this are priced one by one, where each is one rating
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """How much a likeness is worth (NS §5): ρ0 in ratings, d0 in days."""
+
+    rho0: float
+    d0: float
+
+
+def score_all(
+    view: View, known: Known, pricing: Pricing, *, theta: float, absent: bool
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Attack every target.
+
+    Returns
+    -------
+    summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
+    postings : int
+        Cells looked at.
+    """
+    block = block_of(view.profiles, view.postings)
+    goal = goal_of(view, theta, absent=absent)
+    parts = []
+    postings = 0
+    lengths = np.diff(view.postings.indptr)
+    with task("attacking without the target" if absent else "attacking", len(known)) as step:
+        for part in _batches(known, view.profiles.symbols):
+            aux, tables = prepare(view, part, pricing, absent=absent)
+            parts.append(attack(block, aux, tables, goal))
+            postings += int(lengths[aux.item[aux.item >= 0]].sum())
+            step(len(part))
+    return (
+        np.concatenate([summaries for summaries, _ in parts]),
+        np.concatenate([masses for _, masses in parts]),
+        postings,
+    )
+
+
+def block_of(rows: Cells, postings: ByItem, first: int = 0) -> Block:
+    """Lay out rows for the kernel; `first` is the number of the first among all rows."""
+    rated = rows.symbols.has_rating
+    lengths = np.diff(rows.indptr)
+    if not rated.all():
+        of_row = np.repeat(np.arange(rows.n_groups), lengths)
+        lengths = np.bincount(of_row, weights=rated[rows.codes], minlength=rows.n_groups)
+    support = lengths.astype(np.int32)
+    longest = rows.n_items + 1
+    records = np.bincount(support, weights=rows.sizes, minlength=longest)
+    return Block(
+        first,
+        fixed(postings.indptr),
+        fixed(postings.users),
+        fixed(postings.codes),
+        fixed(_NO_DAYS if postings.days is None else postings.days),
+        fixed(rows.sizes),
+        fixed(support),
+        fixed(_below(np.bincount(support, minlength=longest))),
+        fixed(_below(records)),
+        bool((rows.sizes == 1).all()),
+        _rows_of(rows),
+    )
+
+
+def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
+    """Lay out the truth for the kernel."""
+    own_only = view.ungeneralized and theta == 1.0
+    symbols = view.profiles.symbols
+    truth = view.truth()
+    ratings = np.empty(0) if own_only else truth.values()
+    return Goal(
+        Truth(
+            fixed(truth.indptr),
+            fixed(truth.columns),
+            fixed(ratings),
+            fixed(_NO_DAYS if truth.days is None else truth.days),
+        ),
+        Contents(
+            fixed(symbols.offsets),
+            fixed(symbols.members),
+            fixed(symbols.null),
+            fixed(symbols.low),
+            fixed(symbols.high),
+            fixed(symbols.has_rating),
+            symbols.scale.minimum,
+        ),
+        float(theta),
+        own_only,
+        absent,
+    )
+
+
+def prepare(
+    view: View, known: Known, pricing: Pricing, *, absent: bool = False
+) -> tuple[Aux, Tables]:
+    """Say where each known cell is looked up and what it is worth there.
+
+    With `absent`, an item's support is that of the data without the target's record.
+    """
+    item = np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32)
+    own = view.row_of_user[known.users]
+    support = view.profiles.support[item]
+    if absent:
+        rated = view.profiles.symbols.has_rating
+        support = support - holds(_rows_of(view.profiles), rated, own, item)
+    unit = 2.0 ** fraction_bits(known.items.shape[1])
+    sim, tables = _tables(view, known, pricing, unit)
+    none = np.zeros(len(known), dtype=np.int64)
+    return (
+        Aux(
+            item,
+            1 / np.log(np.maximum(support, 2)),
+            sim,
+            known.ratings,
+            known.days,
+            own,
+            known.users,
+            none if known.told is None else (2 * known.told + 2) // 3,
+            none + EVERY_ROW if known.told is None else 2 * known.told,
+        ),
+        tables,
+    )
+
+
+def _tables(
+    view: View, known: Known, pricing: Pricing, unit: float
+) -> tuple[NDArray[np.int32], Tables]:
+    """Return each known cell's row of the similarity table, and the tables."""
+    symbols = view.profiles.symbols
+    rated = ~np.isnan(known.ratings)
+    one_by_one = _one_by_one(symbols)
+    values = np.unique(known.ratings[rated])
+    listed = np.empty(0) if one_by_one else values
+    similarity = np.concatenate(
+        [
+            symbols.similarity(listed, pricing.rho0),
+            symbols.similarity(np.zeros(1), math.inf),  # neither rating nor day known: 1
+            np.zeros((1, len(symbols))),  # a day known, but no rating: no term
+        ]
+    )
+    undated = (known.days == NO_DAY) | (view.profiles.days is None)
+    sim = np.where(undated, len(listed), len(listed) + 1)
+    sim[rated] = -1 if one_by_one else np.searchsorted(values, known.ratings[rated])
+    # a day further away than this is worth less than half a unit
+    reach = math.floor(pricing.d0 * math.log(2 * unit / math.log(2)))
+    decay = np.exp(-np.arange(min(reach, 65_535) + 1) / pricing.d0)
+    levels = symbols.members if one_by_one else np.empty(0)
+    return sim.astype(np.int32), Tables(
+        fixed(similarity), fixed(levels), pricing.rho0, fixed(decay), unit
+    )
+
+
+def _batches(known: Known, symbols: Symbols) -> Iterator[Known]:
+    """Cut the targets so that a table of their ratings stays small."""
+    size = _BATCH
+    if not _one_by_one(symbols) and len(np.unique(known.ratings)) * len(symbols) > _TABLE:
+        size = min(_BATCH, max(1, _TABLE // (len(symbols) * known.items.shape[1])))
+    for start in range(0, len(known), size):
+        yield known.take(slice(start, start + size))
+
+
+def _rows_of(cells: Cells) -> Rows:
+    days = _NO_DAYS if cells.days is None else cells.days
+    return Rows(fixed(cells.indptr), fixed(cells.columns), fixed(cells.codes), fixed(days))
+
+
+def _one_by_one(symbols: Symbols) -> bool:
+    """Tell whether contents are single ratings, too many for a table."""
+    if len(symbols) <= _MANY:
+        return False
+    return bool((symbols.n_members == 1).all() and not symbols.null.any())
+
+
+def _below(counts: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,57 @@
+"""Who is attacked: all users of whom enough can be known, or a seeded sample of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.view import View
+from starshade.errors import ConfigError
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.progress import note
+from starshade.rng import stream_key
+
+__all__ = ["choose_targets"]
+
+
+def choose_targets(
+    view: View, knowledge: Knowledge, targets: int | None, seed: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return the targets, ascending, and how many users are ineligible.
+
+    Ineligible are users of whom so much cannot be known and, where the link says who is who,
+    users of the original who have no record: there is nobody to find. A sample takes the
+    eligible users whose ids hash lowest under the seed, whatever their order.
+
+    Parameters
+    ----------
+    targets : int or None
+        How many to attack; None: all.
+
+    Raises
+    ------
+    ConfigError
+        `targets` below 1, or nobody is eligible.
+    """
+    if targets is not None and targets < 1:
+        raise ConfigError(f"targets {targets}: at least 1")
+    eligible = knowledge.eligible_users(view.original)
+    if view.credit == "linked":
+        unreleased = eligible & (view.row_of_user < 0)
+        if unreleased.any():
+            note(f"{unreleased.sum():,} users have no record in the release: ineligible")
+        eligible &= view.row_of_user >= 0
+    users = np.flatnonzero(eligible)
+    if not len(users):
+        raise ConfigError(
+            f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
+            advice="Lower known (or outside_top).",
+        )
+    ineligible = len(eligible) - len(users)
+    if targets is not None and targets < len(users):
+        key = np.uint64(stream_key(seed, "targets"))
+        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+            numbers = keyed_numbers(view.original.users.fingerprints[users], key)
+        users = np.sort(users[np.argsort(numbers, kind="stable")[:targets]])
+    return users, ineligible

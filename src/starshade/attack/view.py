@@ -1,0 +1,155 @@
+"""What the adversary sees, and who is who in it (DESIGN §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.csr import keep_columns
+from starshade.kernels.profiles import first_equal_row
+from starshade.ratings.table import ByItem, Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Cells, cells_of
+from starshade.release.table import Link, Release
+
+__all__ = ["View", "look"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The data as an adversary sees them, beside the truth that judges the answers.
+
+    Attributes
+    ----------
+    original : Ratings
+        The true table; targets are its users.
+    profiles : Cells
+        Distinct rows, each with the number of records that have it.
+    postings : ByItem
+        The same cells item by item.
+    row_of_user : ndarray of int64, shape (n_users,)
+        The profile of each user of the original; -1 where it is unknown or they have none.
+    item_of : ndarray of int32, shape (n_items,)
+        Where each item of the original is among the released ones; -1 where it is not.
+    credit : {"linked", "compatible"}
+        Whether `row_of_user` is known.
+    ungeneralized : bool
+        The profiles are the original's own rows.
+    """
+
+    original: Ratings
+    profiles: Cells
+    postings: ByItem
+    row_of_user: NDArray[np.int64]
+    item_of: NDArray[np.int32]
+    credit: Literal["linked", "compatible"]
+    ungeneralized: bool
+
+    def truth(self) -> Ratings:
+        """Return the original on the released items, numbered as there; no user is dropped."""
+        released = self.item_of >= 0
+        if released.all() and len(released) == self.profiles.n_items:
+            return self.original
+        table = self.original
+        indptr, columns, codes, days = keep_columns(
+            table.indptr, table.columns, table.codes, table.days, released
+        )
+        # both numberings are canonical, so columns stay ascending
+        columns = self.item_of[released][columns]
+        return replace(
+            table,
+            items=self.profiles.items,
+            indptr=indptr,
+            columns=columns,
+            codes=codes,
+            days=days,
+            item_names=None,
+        )
+
+
+def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -> View:
+    """Show data to an adversary.
+
+    Parameters
+    ----------
+    data : Ratings or Release
+    original : Ratings or None
+        The truth behind a release; None for a rating table, which is its own.
+    link : Link or None
+        Who became which record of a release; None: the one that a release just made carries.
+
+    Raises
+    ------
+    ConfigError
+        A release without its original, or a rating table with another original or a link.
+    """
+    if isinstance(data, Ratings):
+        if (original is not None and original is not data) or link is not None:
+            raise ConfigError(
+                "a rating table is attacked with its own truth",
+                advice="Leave out the original and the link; they belong to a release.",
+            )
+        rows = np.arange(data.n_users)
+        return _see(data, cells_of(data), rows, "linked", data.by_item, ungeneralized=True)
+    if original is None:
+        raise ConfigError(
+            "an attack on a release needs the original ratings",
+            advice="Knowledge is drawn from them, and answers are judged by them.",
+        )
+    if link is None and data.private is not None:
+        link = data.private.link
+    if link is None:
+        rows = np.full(original.n_users, -1, dtype=np.int64)
+        return _see(original, data.cells(), rows, "compatible")
+    return _see(original, data.cells(), _linked_rows(data, original, link), "linked")
+
+
+def _linked_rows(release: Release, original: Ratings, link: Link) -> NDArray[np.int64]:
+    """Return the class of each original user; -1 for those who were not released."""
+    if len(link.record) != release.n_records:
+        raise ConfigError(
+            f"the link names {len(link.record):,} records, the release has "
+            f"{release.n_records:,}: they do not belong together"
+        )
+    place = _places(link.users, original.users)
+    rows = release.class_of_record[link.record[place]]
+    return np.where(place < 0, -1, rows)
+
+
+def _see(
+    original: Ratings,
+    cells: Cells,
+    row_of_user: NDArray[np.int64],
+    credit: Literal["linked", "compatible"],
+    postings: ByItem | None = None,
+    *,
+    ungeneralized: bool = False,
+) -> View:
+    """Merge equal rows to profiles and put the view together."""
+    first = first_equal_row(cells.indptr, cells.columns, cells.codes, cells.days)
+    kept = np.unique(first)
+    if len(kept) < cells.n_groups:
+        profile_of_row = np.searchsorted(kept, first)
+        # whole numbers below 2**53 are exact in float64, which is what bincount sums in
+        sizes = np.bincount(profile_of_row, weights=cells.sizes).astype(np.int64)
+        cells = replace(cells.keep_rows(kept), sizes=sizes)
+        row_of_user = np.where(row_of_user < 0, -1, profile_of_row[row_of_user])
+        postings = None
+    return View(
+        original=original,
+        profiles=cells,
+        postings=cells.by_item if postings is None else postings,
+        row_of_user=row_of_user,
+        item_of=_places(cells.items, original.items).astype(np.int32),
+        credit=credit,
+        ungeneralized=ungeneralized,
+    )
+
+
+def _places(among: Vocabulary, ids: Vocabulary) -> NDArray[np.int64]:
+    """Return the index of each id among others, -1 where it is none of them."""
+    return np.arange(len(ids)) if among == ids else among.indices(ids)

@@ -1,0 +1,101 @@
+"""Tell whether a released row agrees with a true one: record similarity ≥ θ (SPEC §1.2).
+
+Sim of two rows = agreeing items / items that either rates. A released cell is a set of members
+or a range; the true cell agrees when it is a member, null included. On an ungeneralized table a
+cell has one member, so agreement is equality, and days must be equal too where there are days.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.search import place_of
+
+__all__ = ["Contents", "Rows", "Truth", "agrees", "is_member"]
+
+_SLACK = 1e-9
+
+
+class Contents(NamedTuple):
+    """Symbols as arrays: members ascending within a symbol, or the bounds of a range."""
+
+    offsets: NDArray[np.int64]
+    members: NDArray[np.float64]
+    null: NDArray[np.bool_]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    has_rating: NDArray[np.bool_]
+    minimum: float  # of the scale: a range's part below it stands for null
+
+
+class Rows(NamedTuple):
+    """Released rows, columns ascending; `days` is empty where there are none."""
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    codes: NDArray[Any]
+    days: NDArray[np.uint16]
+
+
+class Truth(NamedTuple):
+    """True rows on the released items, columns ascending; one per user of the original."""
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    ratings: NDArray[np.float64]
+    days: NDArray[np.uint16]
+
+
+@njit(cache=True, nogil=True)
+def is_member(rating, symbol, contents):  # type: ignore[no-untyped-def]
+    """Tell whether a rating (not null) is a member of a symbol, within 1e-9."""
+    if not np.isnan(contents.low[symbol]):
+        low = max(contents.low[symbol], contents.minimum)
+        return low - _SLACK <= rating <= contents.high[symbol] + _SLACK
+    start, stop = contents.offsets[symbol], contents.offsets[symbol + 1]
+    place = place_of(contents.members, start, stop, rating - _SLACK)
+    return place < stop and contents.members[place] <= rating + _SLACK
+
+
+@njit(cache=True, nogil=True)
+def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-def]
+    """Tell whether Sim(row, user) >= theta; two rows without any rating agree.
+
+    Both rows are walked side by side and left as soon as the misses are too many: Sim =
+    1 - misses / union, and the union is at most the sum of both lengths.
+    """
+    p, p_end = truth.indptr[user], truth.indptr[user + 1]
+    q, q_end = rows.indptr[row], rows.indptr[row + 1]
+    allowed = (1 - theta) * ((p_end - p) + (q_end - q)) + _SLACK
+    with_days = len(rows.days) > 0
+    misses = 0
+    union = 0
+    while p < p_end or q < q_end:
+        mine = truth.columns[p] if p < p_end else np.int32(2147483647)
+        theirs = rows.columns[q] if q < q_end else np.int32(2147483647)
+        if mine < theirs:  # released as null
+            union += 1
+            misses += 1
+            p += 1
+        elif theirs < mine:  # truly null
+            symbol = rows.codes[q]
+            rated = contents.has_rating[symbol]
+            union += rated
+            misses += rated and not contents.null[symbol]
+            q += 1
+        else:
+            symbol = rows.codes[q]
+            union += 1
+            same = is_member(truth.ratings[p], symbol, contents)
+            if with_days:
+                same = same and truth.days[p] == rows.days[q]
+            misses += not same
+            p += 1
+            q += 1
+        if misses > allowed:
+            return False
+    return misses <= (1 - theta) * union + _SLACK
