@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
@@ -44,7 +46,7 @@ class Story:
     made : Made
         The release and its figures.
     example : dict
-        The first class as published: item → what its cell may be.
+        A class as published, one with the most cells: item → what its cell may be.
     check : Verdict
         The independent check of the files.
     attack_between, attack_after : AttackResult
@@ -116,7 +118,7 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
         ratings=ratings.n_ratings,
         attack_before=before,
         made=made,
-        example=_first_class(written.classes),
+        example=_telling_class(written.classes),
         check=verdict,
         attack_between=between,
         attack_after=after,
@@ -126,11 +128,12 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
     )
 
 
-def _first_class(cells: Cells) -> dict[str, str]:
-    """Spell out the cells of the first class; items it says nothing about are left out."""
+def _telling_class(cells: Cells) -> dict[str, str]:
+    """Spell out the class with the most cells; an item that nobody there rated has none."""
     symbols = cells.symbols
+    row = int(np.argmax(np.diff(cells.indptr)))
     example = {}
-    for p in range(int(cells.indptr[0]), int(cells.indptr[1])):
+    for p in range(int(cells.indptr[row]), int(cells.indptr[row + 1])):
         s = int(cells.codes[p])
         members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
         told = [f"{value:g}" for value in members.tolist()]

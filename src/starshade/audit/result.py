@@ -131,8 +131,12 @@ class AuditResult:
             if self.passed
             else "This release should not leave the house: " + " ".join(self.reasons)
         )
-        group = f" hides among at least {self.k}" if self.k else ""
-        claim = f"Each of its {self.records:,} records{group}. " if self.k and self.passed else ""
+        claim = (
+            f"Each of its {self.records:,} records looks like at least {self.k - 1} others, "
+            "counted again on its files. "
+            if self.k and self.passed
+            else ""
+        )
         known = self.worst.knowledge.known
         attack = (
             f"Somebody who knows {known} ratings of a person points at the right record in "

@@ -84,11 +84,9 @@ def anonymize(
         attributes=attributes,
     )
     table = reading.read(ratings, dates=not no_dates, select=False)
-    made = make_release(table, chosen, out=place, private=private, rng=run.seed)
+    made = make_release(table, chosen, out=out, private=private, rng=run.seed)
     wrote(place)
-    run.emit(
-        {**made.to_dict(), "out": out, "seconds": run.seconds}, lambda: _summary(made, private)
-    )
+    run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private))
 
 
 def _ensure_receipt(private: Path, release: Path) -> None:

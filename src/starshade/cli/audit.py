@@ -110,5 +110,6 @@ def _summary(result: AuditResult) -> Any:
 def _knows(knowledge: Knowledge) -> str:
     exact = "exactly"
     if knowledge.rating_error:
-        exact = f"within ±{knowledge.rating_error:g}, {knowledge.wrong} wrong"
+        wrong = f", {knowledge.wrong} wrong" if knowledge.wrong else ""
+        exact = f"within ±{knowledge.rating_error:g}{wrong}"
     return f"{knowledge.known} cells, {exact}"

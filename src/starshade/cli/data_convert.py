@@ -8,6 +8,7 @@ from starshade.cli.interrupt import wrote
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
+from starshade.errors import ConfigError
 
 __all__ = ["convert"]
 
@@ -18,8 +19,9 @@ __all__ = ["convert"]
 @click.option(
     "--to",
     "kind",
-    type=click.Choice(["store", "csv", "parquet", "recbole"]),
-    help="What to write. [default: by the ending: .csv, .parquet, .inter; else a store]",
+    metavar="NAME",
+    help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
+    "without a known one a store]",
 )
 @reading()
 @click.option("--no-dates", is_flag=True, help="Leave the dates out.")
@@ -29,9 +31,13 @@ def convert(
 ) -> None:
     """Write RATINGS in another format; a store opens at once, whatever its size."""
     place = ensure_free(out)
-    table = reading.read(ratings, dates=not no_dates)
-    from starshade.ratings.writers import write_ratings
+    from starshade.ratings.writers import WRITTEN, write_ratings
 
+    if kind is not None and kind not in WRITTEN:
+        raise ConfigError(
+            f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
+        )
+    table = reading.read(ratings, dates=not no_dates)
     written = write_ratings(table, place, kind)
     wrote(place)
     run.emit(

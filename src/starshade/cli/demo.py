@@ -60,7 +60,10 @@ def _told(story: Story, out: str) -> Any:
             + ("agrees" if check.satisfied else "DOES NOT AGREE")
             + f": the smallest set of equal records has {check.smallest_group:,}."
         ),
-        figures(story.example.items(), title="   The first group, as published"),
+        figures(
+            ((f"item {item}", told) for item, told in story.example.items()),
+            title="One of the groups, as published: what each member may have given",
+        ),
         words(
             "Now the attacker knows four ratings exactly, all of them on released items. On the "
             f"ratings themselves that finds {percent(between.expected_top1.rate)} of the "

@@ -35,14 +35,12 @@ def figures(rows: Iterable[tuple[str, Any]], title: str = "") -> RenderableType:
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
-    table.title = Text(title, style="bold") if title else None
-    table.title_justify = "left"
     for name, value in rows:
         if value is not None:
             table.add_row(
                 Text(f"  {name}"), Text(value if isinstance(value, str) else number(value))
             )
-    return table
+    return _titled(title, table)
 
 
 def columns(
@@ -53,13 +51,19 @@ def columns(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title=Text(title, style="bold") if title else None)
-    table.title_justify = "left"
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
     for i, name in enumerate(head):
         table.add_column(Text(name), justify="right" if i and align == "right" else "left")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    return table
+    return _titled(title, table)
+
+
+def _titled(title: str, table: RenderableType) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(title, style="bold"), table) if title else table
 
 
 def number(value: float | None) -> str:

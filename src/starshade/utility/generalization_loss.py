@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
+from starshade.release.part import released_part
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -40,7 +40,7 @@ class GeneralizationLoss:
             A released item is not in `original`.
         """
         cells = release.cells()
-        ranges = column_ranges(_released_part(release, original))
+        ranges = column_ranges(released_part(release, original))
         low, high = cells.symbols.bounds
         width = (high - low)[cells.codes]
         column = ranges[cells.columns]
@@ -65,18 +65,3 @@ def column_ranges(ratings: Ratings) -> NDArray[np.float64]:
     np.maximum.at(high, ratings.columns, values)
     low[ratings.item_support < ratings.n_users] = null
     return np.asarray(high - low)
-
-
-def _released_part(release: Release, original: Ratings) -> Ratings:
-    """Return the released items of the original, in the same order, and the users left there."""
-    items = release.cells().items
-    if items == original.items:
-        return original.drop_empty_users()
-    indices = original.items.indices(items)
-    unknown = int((indices < 0).sum())
-    if unknown:
-        raise ConfigError(
-            f"{unknown:,} of the release's {len(items):,} items are not in the original ratings",
-            advice="Give the ratings that the release was made from.",
-        )
-    return original.keep_items(indices)

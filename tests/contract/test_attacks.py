@@ -1,0 +1,133 @@
+"""Every attack, on every table of the cast and on its release."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade import budget
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.registry import ENTRIES
+from starshade.attack.result import AttackResult
+from starshade.errors import ConfigError, UserError
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.registry import Entry
+from starshade.release.read import read_release
+from tests.contract.cast import CAST
+from tests.contract.make import K, make
+
+every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
+released = pytest.mark.parametrize(
+    "name", [name for name in CAST if name not in ("nobody", "one user")]
+)
+ONE = Knowledge(known=1)
+VOLATILE = ("seconds", "read_seconds", "postings_per_second")
+
+
+def figures(result: AttackResult) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
+    return {key: value for key, value in found.items() if key not in VOLATILE}
+
+
+def sound(result: AttackResult, users: int) -> None:
+    assert result.targets + result.ineligible == users
+    for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):
+        assert 0 <= figure.low <= figure.rate <= figure.high <= 1
+    for bits in (result.entropy_bits, result.entropy_bits_profile):
+        assert -1e-6 <= bits.mean <= np.log2(max(result.records, 1)) + 1e-6 or np.isinf(bits.mean)
+    assert 0 <= result.no_answer <= 1
+    assert str(result)
+    assert result._repr_html_()
+
+
+@every
+@somebody
+def test_on_ratings(entry: Entry, name: str) -> None:
+    result = make(entry).run(CAST[name], ONE, rng=0)
+    sound(result, CAST[name].n_users)
+    assert result.credit == "linked"
+    with budget.limits(threads=1):
+        assert figures(make(entry).run(CAST[name], ONE, rng=0)) == figures(result)
+
+
+@every
+@released
+def test_on_a_release(entry: Entry, name: str, tmp_path: Path) -> None:
+    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
+    linked = make(entry).run(release, ONE, original=CAST[name], rng=0)
+    sound(linked, CAST[name].n_users)
+    assert linked.expected_top1.rate <= 1 / K + 1e-9
+    assert linked.success.rate == 0
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    assert figures(make(entry).run(back, ONE, original=CAST[name], rng=0)) == figures(linked)
+    alone = read_release(tmp_path / "out")
+    compatible = make(entry).run(alone, ONE, original=CAST[name], rng=0)
+    sound(compatible, CAST[name].n_users)
+    assert compatible.credit == "compatible"
+    assert compatible.expected_top1.rate <= 1 / K + 1e-9
+
+
+@every
+def test_nobody_to_attack(entry: Entry) -> None:
+    with pytest.raises(UserError):
+        make(entry).run(CAST["nobody"], ONE, rng=0)
+
+
+@every
+def test_a_release_needs_its_original(entry: Entry) -> None:
+    release = KLikeness(k=K).anonymize(CAST["ordinary"], rng=0)
+    with pytest.raises(ConfigError):
+        make(entry).run(release, ONE, rng=0)
+
+
+@every
+def test_users_without_a_record_are_ineligible(entry: Entry) -> None:
+    few = CAST["ordinary"].keep_users(np.arange(2, 20))
+    release = KLikeness(k=K).anonymize(few, rng=0)
+    result = make(entry).run(release, ONE, original=CAST["ordinary"], rng=0)
+    assert result.targets <= 18
+    assert result.ineligible >= CAST["ordinary"].n_users - 18
+
+
+@every
+def test_items_that_are_not_released_say_nothing(entry: Entry) -> None:
+    few = CAST["ordinary"].keep_items(np.arange(3))
+    release = KLikeness(k=K).anonymize(few, rng=0)
+    sound(make(entry).run(release, ONE, original=CAST["ordinary"], rng=0), 24)
+
+
+@every
+def test_another_seed_knows_other_things(entry: Entry) -> None:
+    first = figures(make(entry).run(CAST["ordinary"], ONE, rng=1))
+    others = [figures(make(entry).run(CAST["ordinary"], ONE, rng=s)) for s in range(2, 6)]
+    assert any(other["entropy_bits"] != first["entropy_bits"] for other in others)
+
+
+@every
+def test_a_target_s_draw_depends_on_the_seed_and_the_target_alone(entry: Entry) -> None:
+    # as many targets, the same ones, in a table with other users behind them
+    more = renamed_behind(CAST["ordinary"])
+    alone = ONE.draw(CAST["ordinary"], np.arange(5), 7)
+    among = ONE.draw(more, np.arange(5), 7)
+    assert np.array_equal(alone.items, among.items)
+
+
+def renamed_behind(ratings: Ratings) -> Ratings:
+    """Return the table with all its users once more under later ids."""
+    n = ratings.n_users
+    return replace(
+        ratings,
+        users=Vocabulary(np.concatenate([ratings.users.integers, ratings.users.integers + n])),
+        indptr=np.concatenate([ratings.indptr, ratings.indptr[1:] + ratings.indptr[-1]]),
+        columns=np.tile(ratings.columns, 2),
+        codes=np.tile(ratings.codes, 2),
+    )

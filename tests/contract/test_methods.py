@@ -1,0 +1,104 @@
+"""Every method, on every table of the cast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from starshade import budget
+from starshade.anonymize.registry import ENTRIES
+from starshade.errors import UnmetError, UserError
+from starshade.privacy.k_anonymity import KAnonymity
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry
+from starshade.release.part import released_part
+from starshade.release.read import read_release
+from starshade.release.table import Release
+from tests.contract.cast import CAST
+from tests.contract.make import K, make
+
+every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+somebody = pytest.mark.parametrize("name", CAST)
+REFUSED = {"one user", "nobody"}
+
+
+def released(entry: Entry, name: str, seed: int = 0) -> Release:
+    if name in REFUSED:
+        pytest.skip("fewer records than k")
+    release = make(entry).anonymize(CAST[name], rng=seed)
+    assert isinstance(release, Release)
+    return release
+
+
+def files(release: Release, place: Path) -> dict[str, bytes]:
+    release.save(place)
+    return {file.name: file.read_bytes() for file in place.iterdir()}
+
+
+@every
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_too_few_records_are_refused(entry: Entry, name: str) -> None:
+    with pytest.raises((UserError, UnmetError)):
+        make(entry).anonymize(CAST[name], rng=0)
+
+
+@every
+@somebody
+def test_a_release_is_saved_verified_and_read_back(entry: Entry, name: str, tmp_path: Path) -> None:
+    release = released(entry, name)
+    release.save(tmp_path / "out")  # the verifier recounts every claim and looks up every cell
+    back = read_release(tmp_path / "out")
+    assert back.n_records == release.n_records
+    assert np.array_equal(back.classes.sizes, release.classes.sizes)
+    assert np.array_equal(back.classes.columns, release.classes.columns)
+    assert back.classes.items == release.classes.items
+
+
+@every
+@somebody
+def test_everybody_left_has_a_record_and_nobody_else(entry: Entry, name: str) -> None:
+    release = released(entry, name)
+    part = released_part(release, CAST[name])
+    assert release.n_records == part.n_users
+    assert release.manifest.users_without_rating == CAST[name].n_users - part.n_users
+    assert release.private is not None
+    assert release.private.link.users == part.users
+    assert sorted(release.private.link.record.tolist()) == list(range(part.n_users))
+
+
+@every
+@somebody
+def test_the_check_agrees(entry: Entry, name: str) -> None:
+    assert KAnonymity(K).check(released(entry, name)).satisfied
+
+
+@every
+@pytest.mark.parametrize("name", ["ordinary", "half stars", "duplicate records", "real scale"])
+def test_the_seed_alone_decides(entry: Entry, name: str, tmp_path: Path) -> None:
+    first = files(released(entry, name, seed=1), tmp_path / "a")
+    with budget.limits(threads=1):
+        assert files(released(entry, name, seed=1), tmp_path / "b") == first
+    others = [files(released(entry, name, seed=s), tmp_path / str(s)) for s in range(2, 7)]
+    assert any(other != first for other in others)
+
+
+@every
+def test_the_input_is_left_alone(entry: Entry) -> None:
+    before = CAST["ordinary"]
+    kept = [a.copy() for a in (before.indptr, before.columns, before.codes, before.levels)]
+    make(entry).anonymize(before, rng=0)
+    for array, copy in zip(
+        (before.indptr, before.columns, before.codes, before.levels), kept, strict=True
+    ):
+        assert np.array_equal(array, copy)
+
+
+@every
+def test_ids_and_dates_do_not_decide(entry: Entry, tmp_path: Path) -> None:
+    dated, plain = CAST["dated"], CAST["ordinary"]
+    assert isinstance(dated, Ratings)
+    a = files(make(entry).anonymize(dated, rng=3), tmp_path / "a")
+    b = files(make(entry).anonymize(plain, rng=3), tmp_path / "b")
+    assert a == b

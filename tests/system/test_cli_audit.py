@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import Made, call, refused, small_csv, told
+
+
+def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
+    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
+    assert found["pass"] is True
+    assert found["reasons"] == []
+    assert found["verdict"].startswith("This release may leave the house.")
+    assert found["claims"][0]["holds"]
+    assert found["claims"][0]["verified"]["smallest_group"] >= 4
+    assert found["attack_after"]["credit"] == "linked"
+    assert found["attack_after"]["expected_top1"] <= 1 / 4
+    assert found["attack_before"]["expected_top1"] > found["attack_after"]["expected_top1"]
+    settings = found["attack_after"]["settings"]
+    assert {s["knowledge"]["known"] for s in settings} == {2, 4, 8}
+    assert any(s["knowledge"]["wrong"] for s in settings)
+    for before, after in zip(found["attack_before"]["settings"], settings, strict=True):
+        assert before["knowledge"] == after["knowledge"]
+        assert before["targets"] == after["targets"]
+        assert after["expected_top1"] <= 1 / 4
+    assert set(found["disclosure"]) == {"users_rating_disclosed", "users_rating_exists"}
+    assert found["utility"]["gen_iloss"] > 0
+    assert found["audience"] == "publish"
+
+
+def test_without_the_receipt_answers_are_credited_when_compatible(
+    made: Made, ratings_csv: Path
+) -> None:
+    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
+    found = told("audit", ratings_csv, made.folder, "--seed", 1)
+    assert found["pass"]
+    assert found["attack_after"]["credit"] == "compatible"
+    for a, b in zip(
+        linked["attack_after"]["settings"], found["attack_after"]["settings"], strict=True
+    ):
+        assert a["expected_top1"] <= b["expected_top1"] + 1e-12
+    assert any("receipt" in warning for warning in found["warnings"])
+
+
+def test_limits_decide(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--known", 4, "--seed", 1)
+    strict = told(*base, "--max-success", 0.0001, code=1)
+    assert not strict["pass"]
+    assert "points at the right record" in strict["reasons"][0]
+    silent = told(*base, "--max-disclosed", 0, code=1)
+    assert "A rating is disclosed" in silent["reasons"][0]
+    assert told(*base, "--max-disclosed", 1, "--max-success", 1)["pass"]
+
+
+def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
+    users = tmp_path / "users.csv"
+    users.write_text("userId,age\n" + "".join(f"{u},{20 + u % 50}\n" for u in range(1, 121)))
+    out = tmp_path / "query"
+    told(
+        *("anonymize", ratings_csv, "--users", users, "--attributes", "exact"),
+        *("--k", 3, "--out", out),
+    )
+    found = told("audit", ratings_csv, out, "--users", users, code=1)
+    assert found["audience"] == "query"
+    assert "query service" in found["reasons"][0]
+
+
+def test_an_earlier_release_of_the_same_data_is_warned_of(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    told("data", "convert", ratings_csv, "--out", store)
+    for name, k in (("first", 3), ("second", 4)):
+        told("anonymize", store, "--k", k, "--out", tmp_path / name)
+    found = told("audit", store, tmp_path / "second", "--earlier", tmp_path / "first")
+    assert any("release of the same data" in warning for warning in found["warnings"])
+    file = tmp_path / "third"
+    told("anonymize", ratings_csv, "--k", 3, "--out", file)
+    other = told("audit", store, tmp_path / "second", "--earlier", file)
+    assert any("nobody can tell" in warning for warning in other["warnings"])
+
+
+def test_for_a_person(made: Made, ratings_csv: Path) -> None:
+    result = call("audit", ratings_csv, made.folder, "--seed", 1)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("PASS\n")
+    for text in ("The same attack, before and after", "What it is still good for", "Findings"):
+        assert text in result.stdout
+    failed = call("audit", ratings_csv, made.folder, "--max-disclosed", 0, "--seed", 1)
+    assert failed.exit_code == 1
+    assert failed.stdout.startswith("FAIL\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--max-success", "0"],
+        ["--max-success", "2"],
+        ["--max-disclosed", "-1"],
+        ["--known", "0"],
+        ["--targets", "0"],
+        ["--earlier", "no-such-folder"],
+        ["--private", "no-such-file"],
+    ],
+    ids=" ".join,
+)
+def test_bad_limits(made: Made, ratings_csv: Path, options: list[str]) -> None:
+    refused("audit", ratings_csv, made.folder, *options)
+
+
+def test_other_ratings_are_refused(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
+    few = small_csv(tmp_path / "few.csv", users=100)
+    assert "was not made of them" in refused("audit", few, made.folder)
+    other = small_csv(tmp_path / "other.csv", seed=1)
+    base = ("audit", other, made.folder, "--private", made.receipt)
+    refused(*base)
+    assert "is no release" in refused("audit", ratings_csv, tmp_path)

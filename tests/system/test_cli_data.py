@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import call, refused, told
+
+
+def test_describe_ml100k(ml100k_dir: Path) -> None:
+    found = told("data", "describe", ml100k_dir / "u.data")
+    assert (found["users"], found["items"], found["ratings"]) == (943, 1682, 100_000)
+    assert found["scale"] == {"min": 1.0, "max": 5.0, "step": 1.0, "inferred": True}
+    assert (found["first_day"], found["last_day"]) == ("1997-09-20", "1998-04-22")
+    top = told("data", "describe", ml100k_dir / "u.data", "--items", "top:10")
+    assert (top["users"], top["items"], top["ratings"]) == (927, 10, 4863)
+    assert top["users_dropped"] == 16
+    assert top["items_dropped"] == 1672
+
+
+def test_describe_by_hand(tmp_path: Path) -> None:
+    file = tmp_path / "few.csv"
+    file.write_text("user,item,rating\na,x,1\na,y,5\nb,x,4\n\n")
+    found = told("data", "describe", file, "--scale", "1:5:1")
+    assert found["sparsity"] == 0.25
+    assert found["ratings_per_user"]["mean"] == 1.5
+    assert found["long_tail"]["top_1_percent"] == pytest.approx(2 / 3)
+    assert [entry["ratings"] for entry in found["histogram"]] == [1, 0, 0, 1, 1]
+    assert found["first_day"] is None
+    assert found["scale"]["inferred"] is False
+    assert found["mapping"]["user"]
+
+
+def test_describe_a_real_scale(tmp_path: Path) -> None:
+    file = tmp_path / "real.csv"
+    file.write_text("user,item,rating\na,x,-9.5\na,y,3.125\nb,x,9.75\n")
+    found = told("data", "describe", file, "--scale=-10:10")
+    assert found["scale"]["step"] is None
+    assert sum(entry["ratings"] for entry in found["histogram"]) == 3
+
+
+def test_describe_for_a_person(ratings_csv: Path) -> None:
+    result = call("data", "describe", ratings_csv)
+    assert result.exit_code == 0
+    assert "120" in result.stdout
+    assert "How ratings spread" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("store", "store"),
+        ("r.csv", "movielens-csv"),
+        ("r.parquet", "parquet"),
+        ("r.inter", "recbole"),
+    ],
+)
+def test_convert_keeps_everything(ratings_csv: Path, tmp_path: Path, name: str, kind: str) -> None:
+    out = tmp_path / name
+    assert told("data", "convert", ratings_csv, "--out", out)["to"] == kind
+    before, after = (told("data", "describe", path) for path in (ratings_csv, out))
+    same = ("users", "items", "ratings", "first_day", "last_day", "histogram", "ratings_per_item")
+    assert {key: before[key] for key in same} == {key: after[key] for key in same}
+
+
+def test_convert_without_dates(ratings_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.parquet"
+    told("data", "convert", ratings_csv, "--out", out, "--no-dates")
+    assert told("data", "describe", out)["first_day"] is None
+
+
+def test_a_store_is_for_its_owner_alone(ratings_csv: Path, tmp_path: Path) -> None:
+    told("data", "convert", ratings_csv, "--out", tmp_path / "store")
+    assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == 0o700
+
+
+def test_synth_is_repeated_by_its_seed(tmp_path: Path) -> None:
+    sizes = ("--n-users", 60, "--n-items", 40, "--n-ratings", 900)
+    for name, seed in (("a.csv", 1), ("b.csv", 1), ("c.csv", 2)):
+        found = told("data", "synth", *sizes, "--seed", seed, "--out", tmp_path / name)
+        assert (found["users"], found["items"], found["ratings"]) == (60, 40, 900)
+    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv"))
+    assert a == b
+    assert a != c
+
+
+def test_synth_tells_the_seed_that_it_drew(tmp_path: Path) -> None:
+    result = call("data", "synth", "--n-users", 30, "--n-items", 20, "--n-ratings", 200,
+                  "--json", "--out", tmp_path / "s")  # fmt: skip
+    assert f"--seed {json.loads(result.stdout)['seed']} " in result.stderr
+
+
+def test_outputs_are_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    missing = tmp_path / "no-such-file.csv"  # would be told first, were it read first
+    assert "exists already" in refused("data", "convert", missing, "--out", tmp_path / "there")
+    assert "does not exist" in refused("data", "convert", missing, "--out", tmp_path / "a" / "b")
+    assert "exists already" in refused("data", "synth", "--out", tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "empty"),
+        ("user,item,rating\n", "no rating"),
+        ("user,item,rating\na,x,4\na,x,5\n", "duplicate"),
+        ("user,item,rating\na,x,\n", "line 2"),
+        ("user,item,rating\na,x,nan\n", "line 2"),
+        ("user,item,rating\na,x,7\n", "1:5:1"),
+        ("user,item,rating\na,x,3,4\n", "line 2"),
+    ],
+)
+def test_bad_ratings_are_named(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text(content)
+    assert said in refused("data", "describe", file, "--scale", "1:5:1").lower()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--items", "top:0"],
+        ["--items", "top:99999"],
+        ["--items", "no-such-file"],
+        ["--scale", "five"],
+        ["--scale", "5:1:1"],
+        ["--user-col", "nobody"],
+        ["--users", "no-such-file"],
+        ["--format", "no-such-format"],
+        ["--on-duplicate", "ignore"],
+        ["--delimiter", "abc"],
+    ],
+    ids=" ".join,
+)
+def test_bad_requests_are_refused(ratings_csv: Path, options: list[str]) -> None:
+    refused("data", "describe", ratings_csv, *options)
+
+
+def test_ids_are_shown_only_when_asked(tmp_path: Path) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text("user,item,rating\nalice-4711,secret-film,4\nalice-4711,secret-film,5\n")
+    silent = refused("data", "describe", file)
+    assert "alice" not in silent
+    assert "secret" not in silent
+    assert "alice-4711" in refused("data", "describe", file, "--show-values")
