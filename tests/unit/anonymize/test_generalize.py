@@ -105,7 +105,8 @@ def test_an_interval_beyond_a_real_scale_is_cut_to_it():
 
 
 def test_values_within_the_slack_are_one_value_to_a_dgh():
-    ratings = table([{0: 2.0}, {0: 2.0 + 2e-10}], Scale(0, 10))
+    ratings = table([{0: 2.0}, {0: 3.0}], Scale(0, 10))
+    ratings = replace(ratings, levels=np.array([2.0, 2.0 + 2e-10]))
     halves = resolve("dgh", ratings.scale, null_occurs=True)
     assert contents(generalize(halves, ratings, np.array([0, 0]))) == [((2.0, 2.0),)]
 

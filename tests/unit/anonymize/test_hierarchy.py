@@ -115,6 +115,13 @@ def test_a_real_scale_must_be_tiled():
     assert "lies in no interval" in refusal("null;*\n-10;*\n10;*", REAL)  # a list is no tiling
 
 
+def test_an_end_that_is_left_out_holds_nothing():
+    assert "null (which counts as 0)" in refusal("(0,5]")
+    assert "the rating 5 " in refusal("[0,5)")
+    turned = resolve(parse_hierarchy("[null,0) [0,10]\n[null,10]"), REAL, null_occurs=True)
+    assert turned.blocks(0, np.array([-1e-3, 0.0])).tolist() == [0, 1]
+
+
 def test_overlaps_and_empty_intervals_are_named():
     assert "[0,2] and [2,5] overlap at 2" in refusal("[0,2] [2,5]\n[0,5]")
     assert "[-11,0] and [0,10] overlap at 0" in refusal("[null,0] [0,10]\n[null,10]", REAL)
@@ -127,6 +134,7 @@ def test_levels_must_nest_and_end_in_one_interval():
     assert "level 1 joins the values of [2,3], which level 2 puts apart" in message
     assert "which level 2 puts apart" in refusal("[null,0] (0,10]\n[null,0) [0,10]\n[-11,10]", REAL)
     assert "the last level has 2 intervals" in refusal("[0,2] [3,5]")
+    assert "which level 2 puts apart" in refusal("[null,0) [0,10]\n[null,0] (0,10]\n[-11,10]", REAL)
     assert "no level in it" in refusal("# nothing\n")
     # an interval beyond the scale holds nothing that must be released
     assert told(parse_hierarchy("[0,5] [6,9]"), STARS) == ["[0,5] [6,9]"]

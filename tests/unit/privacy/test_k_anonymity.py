@@ -116,15 +116,29 @@ def test_ranges_are_compared_by_their_ends():
     assert KAnonymity(3).check(release_of(cells)).failing_records == 6
 
 
+def test_a_range_of_one_point_says_what_a_set_of_one_says():
+    both = Symbols(
+        scale=Scale(0, 10),
+        offsets=np.array([0, 0, 1]),
+        members=np.array([2.0]),
+        null=np.array([False, False]),
+        low=np.array([2.0, np.nan]),
+        high=np.array([2.0, np.nan]),
+    )
+    assert KAnonymity(2).check(release_of(one_column(both, [0, 1], [1, 1]))).satisfied
+
+
 def test_released_quasi_identifiers_are_part_of_what_must_be_shared():
     symbols = Symbols.exact(STARS, STARS.levels)
-    cells = one_column(symbols, [1, 2], [4, 2])
+    cells = one_column(symbols, [1, 2], [4, 2])  # records 0 to 3, then 4 and 5
     people = pa.table({"age": [20.0, 20.0, 30.0, None, 20.0, 20.0]})
     verdict = KAnonymity(2).check(release_of(cells, "generalized", people))
     assert (verdict.satisfied, verdict.failing_records, verdict.records) == (False, 2, 6)
     assert KAnonymity(2).check(release_of(cells, "exact", people)).satisfied
     two = pa.table({"age": [20.0, 20.0, None, None, 20.0, 20.0]})
     assert KAnonymity(2).check(release_of(cells, "generalized", two)).satisfied
+    apart = pa.table({"age": [20.0, 20.0, 20.0, 20.0, 30.0, 40.0]})
+    assert KAnonymity(2).check(release_of(cells, "generalized", apart)).failing_records == 2
 
 
 def test_the_worst_classes_are_named_by_row_and_size_smallest_first():

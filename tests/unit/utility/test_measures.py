@@ -11,6 +11,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
+from starshade.release.symbols import Symbols
 from starshade.utility.class_sizes import AverageClassSize, Discernibility, class_sizes
 from starshade.utility.disclosure_shares import DisclosureShares
 from starshade.utility.generalization_loss import GeneralizationLoss, column_ranges
@@ -69,8 +70,11 @@ def test_class_figures_are_the_twins(case):
 def test_classes_are_counted_by_content_not_by_row():
     release = KLikeness(2).anonymize(table([{0: 1}] * 2 + [{0: 5}] * 2, STARS), rng=0)
     cells = release.classes
-    split = replace(release, classes=replace(cells.keep_rows(np.array([0, 0, 1]))))
+    split = replace(release, classes=cells.keep_rows(np.array([0, 0, 1])))
     assert class_sizes(split).tolist() == [4, 2]
+    # the same rating under two numbers is one content
+    twice = Symbols.sets(STARS, [np.array([1.0]), np.array([1.0])], np.zeros(2, dtype=np.bool_))
+    assert class_sizes(replace(release, classes=replace(cells, symbols=twice))).tolist() == [4]
 
 
 def test_c_avg_needs_a_k():
