@@ -85,8 +85,21 @@ def resolve(
     required: Sequence[str],
     optional: Sequence[str] = (),
     where: str,
+    listed: bool = True,
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    given : mapping
+        Role → column named by the caller, or None.
+    required, optional : sequence of str
+        Roles; see `ALIASES`.
+    where : str
+        The source, for messages.
+    listed : bool
+        Whether messages may list all columns: not those of a wide table, which are items.
 
     Raises
     ------
@@ -106,7 +119,7 @@ def resolve(
         hint = f"Name the {word} column" + (f" ({option})." if option else ".")
         named = given.get(role)
         if named:
-            found[role] = _given(columns, named, word, where)
+            found[role] = _given(columns, named, word, where, listed)
             continue
         candidates = [name for name in matching(columns, role) if name not in taken]
         if len(candidates) > 1:
@@ -117,7 +130,8 @@ def resolve(
             found[role] = candidates[0]
         elif role in required:
             raise InputError(
-                f"{where}: no column is known as the {word}; {_described(columns)}", advice=hint
+                f"{where}: no column is known as the {word}; {_described(columns, listed)}",
+                advice=hint,
             )
     for name, count in Counter(found.values()).items():
         if count > 1:
@@ -126,20 +140,20 @@ def resolve(
     return found
 
 
-def _given(columns: Sequence[str], named: str, word: str, where: str) -> str:
+def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bool) -> str:
     if named in columns:
         return named
     alike = [name for name in columns if normalized(name) == normalized(named)]
     if len(alike) == 1:
         return alike[0]
-    raise InputError(f"{where}: no column {named!r} for the {word}; {_described(columns)}")
+    raise InputError(f"{where}: no column {named!r} for the {word}; {_described(columns, listed)}")
 
 
-def _described(columns: Sequence[str]) -> str:
-    """List the columns, unless they may be ids: of a file without a header, of a wide table."""
+def _described(columns: Sequence[str], listed: bool) -> str:
+    """List the columns, unless they are items or may be the first row of a file."""
     known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
     recognised = sum(normalized(name) in known for name in columns)
-    if recognised == 0 or len(columns) > 12 * recognised:
+    if not listed or recognised == 0:
         return f"it has {len(columns)} columns"
     return f"the columns are {_listed(columns)}"
 

@@ -86,7 +86,7 @@ def read_attributes(
         texts += found
         blocks.append(block.select(beside))
     faults.refuse()
-    if not blocks:
+    if not texts:
         raise InputError(f"{where}: no users in it")
     return texts, pa.Table.from_batches(blocks), where
 

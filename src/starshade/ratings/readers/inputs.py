@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 from starshade.errors import InputError
 from starshade.progress import task
 
-__all__ = ["Input", "is_parquet", "plain_text", "reading", "unzip"]
+__all__ = ["Input", "is_parquet", "opener_of", "plain_text", "reading", "unzip"]
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 1 << 20
@@ -36,6 +36,11 @@ _FOREIGN = {  # files that are often tried, and what to do instead
     b"Rar!": "a RAR archive",
     b"ARROW1": "an Arrow (Feather) file",
     b"Obj\x01": "an Avro file",
+    b"{": "JSON",
+    b"[{": "JSON",
+    b"<!DOCTYPE": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "XML",
 }
 
 
@@ -91,12 +96,12 @@ def plain_text(item: Input, scratch: Path) -> Input:
         The file cannot be read, is no text, or its archive is truncated or damaged.
     """
     head = _first_bytes(item)
-    opener = _opener(head)
+    opener = opener_of(head)
     if opener is not None:
         item = _unpacked(item, scratch, lambda path: opener(path))
         head = _first_bytes(item)
     for magic, what in _FOREIGN.items():
-        if head.startswith(magic):
+        if head.lstrip().startswith(magic):
             raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
         return _transcoded(item, scratch)
@@ -143,7 +148,7 @@ def _first_bytes(item: Input) -> bytes:
         return file.read(1 << 16)
 
 
-def _opener(head: bytes) -> Callable[[Path], IO[bytes]] | None:
+def opener_of(head: bytes) -> Callable[[Path], IO[bytes]] | None:
     """Recognise a compression by its first bytes, whatever the file is called."""
     if head.startswith(b"\x1f\x8b"):
         return lambda path: gzip.open(path, "rb")  # type: ignore[return-value]

@@ -44,14 +44,12 @@ class ParquetSource:
         import pyarrow as pa
 
         for file in self.files:
-            try:
-                with _parquet(file) as opened, reading(file):
-                    for batch in opened.iter_batches(_ROWS, columns=list(columns)):
-                        yield batch.select(list(columns))
-            except (pa.ArrowException, ValueError) as error:
-                if isinstance(error, InputError):
-                    raise
-                raise _damaged(file) from None
+            with _parquet(file) as opened:
+                try:
+                    for block in opened.iter_batches(_ROWS, columns=list(columns)):
+                        yield block.select(list(columns))
+                except (pa.ArrowException, OSError, ValueError):
+                    raise _damaged(file) from None
 
     def locate(self, row: int) -> str:
         """Name file and row (from 1)."""

@@ -182,16 +182,15 @@ class TextSource:
         raise InputError("\n".join(parts), advice=" ".join(advice))
 
     def _refuse_encoding(self, file: Input) -> None:
-        line = 1
-        for raw in file.path.open("rb"):
-            try:
-                raw.decode()
-            except UnicodeDecodeError:
-                raise InputError(
-                    f"{file.shown}, line {line}: not UTF-8 text",
-                    advice="Save the file as UTF-8 (it may be Latin-1 or Windows-1252).",
-                ) from None
-            line += 1
+        with file.path.open("rb") as handle:
+            for line, raw in enumerate(handle, 1):
+                try:
+                    raw.decode()
+                except UnicodeDecodeError:
+                    raise InputError(
+                        f"{file.shown}, line {line}: not UTF-8 text",
+                        advice="Save the file as UTF-8 (it may be Latin-1 or Windows-1252).",
+                    ) from None
 
 
 def _has_quote(file: Input) -> bool:

@@ -64,8 +64,8 @@ class WideTable:
         self._nulls = nulls
         self._show = show_values
         self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col, where)
-        roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols)}
-        found = resolve(source.columns, roles, required=list(roles), where=where)
+        roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
+        found = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
         self.attribute_cols = tuple(found.values())
         beside = {self.id_col, *self.attribute_cols}
         if self.id_col in self.attribute_cols:
@@ -83,7 +83,11 @@ class WideTable:
     def _respondent(self, id_col: str | None, where: str) -> str:
         try:
             found = resolve(
-                self.source.columns, {"respondent": id_col}, required=["respondent"], where=where
+                self.source.columns,
+                {"respondent": id_col},
+                required=["respondent"],
+                where=where,
+                listed=False,
             )
         except InputError as error:
             hint = f" To number the respondents, give --id-col {ROW_NUMBER}."
