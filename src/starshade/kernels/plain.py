@@ -19,7 +19,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ISO_DATE", "ITEM", "RATING", "SECONDS", "SKIP", "USER", "Lines", "parse_lines"]
+__all__ = [
+    "ISO_DATE",
+    "ITEM",
+    "RATING",
+    "SECONDS",
+    "SKIP",
+    "USER",
+    "Lines",
+    "parse_lines",
+    "read_date",
+    "read_integer",
+    "read_number",
+]
 
 USER, ITEM, SECONDS = 0, 1, 2  # kinds of fields: integers, by their row in the output
 RATING, SKIP, ISO_DATE = -1, -2, -3
@@ -100,13 +112,13 @@ def _parse_lines(text, first, last, width, kinds, most, integers, ratings):  # t
         for column in range(n_columns):
             kind = kinds[column]
             if kind >= 0:
-                integers[kind, row], p, plain = _integer(text, p, most[column])
+                integers[kind, row], p, plain = read_integer(text, p, most[column])
             elif kind == RATING:
-                ratings[row], p, plain = _number(text, p)
+                ratings[row], p, plain = read_number(text, p)
             elif kind == SKIP:
-                p, plain = _skip(text, p, first, last, width)
+                p, plain = _skip(text, p, first, last, width), True
             else:
-                integers[SECONDS, row], p, plain = _date(text, p)
+                integers[SECONDS, row], p, plain = read_date(text, p)
             if not plain:
                 return row, blanks, False
             if column < n_columns - 1:
@@ -124,7 +136,7 @@ def _parse_lines(text, first, last, width, kinds, most, integers, ratings):  # t
 
 
 @njit(cache=True, nogil=True)
-def _integer(text, p, most):  # type: ignore[no-untyped-def]
+def read_integer(text, p, most):  # type: ignore[no-untyped-def]
     """Read a canonical integer; return it, what follows, and whether it is one."""
     start = p
     value = np.int64(0)
@@ -138,7 +150,7 @@ def _integer(text, p, most):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _number(text, p):  # type: ignore[no-untyped-def]
+def read_number(text, p):  # type: ignore[no-untyped-def]
     """Read a decimal number as float(text) would; return it, what follows, and whether it is."""
     negative = text[p] == _MINUS
     if negative:
@@ -170,20 +182,18 @@ def _number(text, p):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _skip(text, p, first, last, width):  # type: ignore[no-untyped-def]
-    """Pass over a field that is not asked for; return what follows, and False at a quote."""
+    """Pass over a field that is not asked for; return what follows: no delimiter at a quote."""
     while True:
         c = text[p]
         if c == first and (width == _ONE or text[p + _ONE] == last):
-            return p, True
-        if c in (_LF, _CR):
-            return p, True
-        if c == _QUOTE:
-            return p, False
+            return p
+        if c in (_LF, _CR, _QUOTE):
+            return p
         p += _ONE
 
 
 @njit(cache=True, nogil=True)
-def _date(text, p):  # type: ignore[no-untyped-def]
+def read_date(text, p):  # type: ignore[no-untyped-def]
     """Read YYYY-MM-DD as a day since 1970; return it, what follows, and whether it is one."""
     if np.uint64(len(text)) - p < np.uint64(11):  # the date and a line feed
         return np.int64(0), p, False

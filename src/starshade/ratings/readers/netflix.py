@@ -1,0 +1,182 @@
+"""The Netflix Prize as it was handed out: ``mv_*.txt``, in a folder or tar, or combined files.
+
+Small files are gathered to blocks of some megabytes, which are parsed on all threads. A block may
+begin in the middle of a movie; its first rows get their movie when the block before is done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from starshade.errors import InputError
+from starshade.kernels import netflix as kernel
+from starshade.kernels.warm import announce
+from starshade.ratings.batch import Batch
+from starshade.ratings.build import build
+from starshade.ratings.readers.names import attach_names
+from starshade.ratings.readers.netflix_files import movie_titles, rating_files, whole
+from starshade.ratings.readers.plain import UNREADABLE, in_order, line_blocks
+from starshade.ratings.readers.request import Request
+from starshade.ratings.table import Ratings, ReadReport
+
+__all__ = ["locate_netflix", "netflix_batches", "read_netflix"]
+
+_BLOCK = 1 << 24
+_NAMED = 5
+_HEAD = re.compile(rb"\s*\d+:\r?\n")
+_FORM = "expected a line `movie:`, then lines `user,rating,YYYY-MM-DD`"
+
+
+def read_netflix(path: Path, request: Request) -> Ratings:
+    """Read the Netflix Prize's training set, or any part of it.
+
+    Parameters
+    ----------
+    path : Path
+        A folder of ``mv_*.txt`` or of ``combined_data_*.txt`` (or with ``training_set``, a folder
+        or tar, in it), one of those files, or a tar of them, compressed or not. A
+        ``movie_titles.txt`` beside them names the items.
+    request : Request
+
+    Raises
+    ------
+    InputError
+        Lines of another form, ratings without a movie, a truncated archive; and what `build`
+        refuses.
+    """
+    report = ReadReport(
+        source=str(path),
+        format="netflix",
+        mapping={"user": "customer", "item": "movie", "rating": "rating", "day": "date"},
+    )
+    ratings = build(
+        netflix_batches(path, dates=request.dates),
+        scale=request.scale,
+        on_duplicate=request.on_duplicate,
+        locate=partial(locate_netflix, path),
+        report=report,
+        show_values=request.show_values,
+    )
+    titles = movie_titles(path)
+    return attach_names(ratings, titles) if titles else ratings
+
+
+def netflix_batches(path: Path, *, dates: bool = True) -> Iterator[Batch]:
+    """Yield the rows of all files, movie by movie.
+
+    Raises
+    ------
+    InputError
+        See `read_netflix`; lines of another form are named when all have been read.
+    """
+    announce("the Netflix reader", kernel._parse)
+    movie, row, wrong = -1, 0, 0
+    named: list[str] = []
+    with closing(in_order(_parse, _blocks(path))) as parsed:
+        for block, found in parsed:
+            found.movies[: found.headless] = movie
+            if found.last_movie >= 0:
+                movie = found.last_movie
+            wrong += found.wrong
+            places = found.wrong_at[: _NAMED - len(named)].tolist()
+            named += [f"  {_line_at(path, block, place)}" for place in places]
+            if len(found.users):
+                days = found.days if dates else None
+                yield Batch(found.users, found.movies, found.ratings, days, row)
+            row += len(found.users)
+    if wrong:
+        more = [f"  … {wrong:,} lines in all"] if wrong > len(named) else []
+        raise InputError(
+            "\n".join([f"lines of another form ({_FORM})", *named, *more]),
+            advice="Correct or remove those lines.",
+        )
+
+
+def locate_netflix(path: Path, row: int) -> str:
+    """Name file and line of a row of `netflix_batches`, by reading it all again."""
+    for block, found in map(_parse, _blocks(path)):
+        if row < len(found.users):
+            place = 0
+            for line in block.text.splitlines(keepends=True):
+                if line.strip() and not line.strip().endswith(b":"):
+                    row -= 1
+                if row < 0:
+                    break
+                place += len(line)
+            return _line_at(path, block, place)
+        row -= len(found.users)
+    return f"{path}, after its last line"
+
+
+class _Piece(NamedTuple):
+    """Where a part of a file lies in a block, and where in the file."""
+
+    place: int
+    shown: str
+    position: int
+
+
+class _Block(NamedTuple):
+    """Whole lines of one or more files."""
+
+    text: bytes
+    pieces: tuple[_Piece, ...]
+
+
+def _parse(block: _Block) -> tuple[_Block, kernel.Parsed]:
+    return block, kernel.parse(np.frombuffer(block.text, dtype=np.uint8))
+
+
+def _blocks(path: Path) -> Iterator[_Block]:
+    texts: list[bytes] = []
+    pieces: list[_Piece] = []
+    size = 0
+    with whole(path):
+        for shown, file in rating_files(path):
+            for position, text in _texts(shown, file):
+                pieces.append(_Piece(size, shown, position))
+                texts.append(text)
+                size += len(text)
+                if size >= _BLOCK:
+                    yield _Block(b"".join(texts), tuple(pieces))
+                    texts, pieces, size = [], [], 0
+    yield _Block(b"".join(texts), tuple(pieces))
+
+
+def _texts(shown: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines of a file, with their place in it; the first must be a movie."""
+    position = 0
+    for text in line_blocks(file):
+        if text is UNREADABLE:
+            raise InputError(f"{shown}: a line of more than a megabyte ({_FORM})")
+        if position == 0 and not _HEAD.match(text):
+            break
+        yield position, text
+        position += len(text)
+    if position == 0:
+        raise InputError(
+            f"{shown}, line 1: no movie stands there ({_FORM})",
+            advice="Check that the file is whole.",
+        )
+
+
+def _line_at(path: Path, block: _Block, place: int) -> str:
+    """Name file and line of a place in a block."""
+    piece = [piece for piece in block.pieces if piece.place <= place][-1]
+    left = piece.position + place - piece.place
+    line = 1
+    with whole(path):
+        for shown, file in rating_files(path):
+            if shown == piece.shown:
+                while text := file.read(min(left, _BLOCK)):
+                    line += text.count(b"\n")
+                    left -= len(text)
+                break
+    return f"{piece.shown}, line {line}"
