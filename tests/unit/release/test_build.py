@@ -8,6 +8,7 @@ import pytest
 
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.build import generalized_release
 from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
@@ -116,8 +117,19 @@ def test_groups_and_cells_must_belong_together():
     original, groups, cells = hand_made()
     with pytest.raises(InternalError, match="sizes"):
         build(original, np.array([2, 2, 2, 0, 0]), cells)
+    with pytest.raises(InternalError, match="items"):
+        build(original, groups, replace(cells, items=Vocabulary(np.arange(5, 7))))
+    empty = replace(cells, sizes=np.array([2, 1, 2, 0]), indptr=np.array([0, 2, 4, 5, 5]))
+    with pytest.raises(InternalError, match="without a user"):
+        build(original, groups, empty)
     with pytest.raises(ConfigError, match="no personal attributes"):
         build(original, groups, cells, attributes="exact")
+
+
+def test_the_lineage_of_stored_data_stays_with_their_releases():
+    original, groups, cells = hand_made()
+    assert build(original, groups, cells).manifest.lineage is None
+    assert build(replace(original, lineage="abc"), groups, cells).manifest.lineage == "abc"
 
 
 def test_minus_zero_is_zero():

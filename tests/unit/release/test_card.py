@@ -13,11 +13,8 @@ from starshade.release.manifest import Manifest
 from starshade.release.read import read_release
 from tests.strategies import table
 from tests.unit.release.samples import NULL, covering
-from tests.unit.release.test_read import ITEMS, RECORDS, facts_of, profiles, write
+from tests.unit.release.test_read import facts_of, profiles, write
 from tests.unit.release.test_store import small
-
-assert ITEMS
-assert RECORDS
 
 
 def snippet(card: str) -> str:
