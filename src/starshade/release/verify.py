@@ -205,8 +205,9 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     if set(facts["files"]) != _TABLES | _TEXTS or present != _TABLES | _TEXTS | {"release.json"}:
         raise Failed("files", "one is missing or unknown")
     for name, digest in facts["files"].items():
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise Failed("hash", name)
+        with (folder / name).open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise Failed("hash", name)
     for name in ("records", "classes", "items"):
         if facts[name] != getattr(counted, name):
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
