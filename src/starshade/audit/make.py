@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from starshade.audit.measure import measure_all
-from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng
@@ -90,8 +89,7 @@ def make_release(
         A place cannot be written to.
     """
     started = perf_counter()
-    with task(f"anonymizing {ratings.n_users:,} users"):
-        release = method.anonymize(ratings, rng=rng)
+    release = method.anonymize(ratings, rng=rng)
     measured = measure_all(release, ratings)
     release.save(out, private=private)
     manifest = release.manifest

@@ -119,6 +119,10 @@ class AuditResult:
             "version": self.version,
         }
 
+    @property
+    def _profiles_found(self) -> float:
+        return max(e.after.disclosed.rate for e in self.evidence)
+
     def _attacks(self, side: str) -> dict[str, Any]:
         """Return the figures under the best knowledge (judged on the release), then all."""
         every = [getattr(e, side).to_dict() for e in self.evidence]
@@ -141,7 +145,8 @@ class AuditResult:
         attack = (
             f"Somebody who knows {known} ratings of a person points at the right record in "
             f"{before.expected_top1.rate:.1%} of the cases on the ratings themselves, and in "
-            f"{after.expected_top1.rate:.1%} on this release. "
+            f"{after.expected_top1.rate:.1%} on this release; the profile of the right group "
+            f"stands out in {self._profiles_found:.1%} at most. "
         )
         tells = (
             f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "

@@ -59,7 +59,7 @@ def audit(
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
     """
     from starshade.audit.verdict import Audit
-    from starshade.release.read import read_release
+    from starshade.release.read import is_release, read_release
 
     asked = Audit(
         known=known or (2, 4, 8),
@@ -68,7 +68,8 @@ def audit(
         max_disclosed=max_disclosed,
     )
     for folder in (release, *earlier):
-        read_release(folder)  # what is no release is told before the long work
+        if not is_release(folder):
+            read_release(folder)  # says so, before the long work
     table = reading.read(ratings, dates=not no_dates)
     result = asked.run(table, release, private=private, earlier=earlier, rng=run.seed)
     run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: _summary(result))

@@ -34,11 +34,12 @@ _DUCKDB_MEMORY = "OutOfMemoryException"  # by name: DuckDB may not be loaded
 
 def exit_code_of(call: Callable[[], Any]) -> int:
     """Run a command and say how it went."""
-    with interruptible() as interrupt:
-        try:
+    interrupt = Interrupt()
+    try:
+        with interruptible(interrupt):
             code = call()
-        except BaseException as error:
-            return _leave(error, interrupt)
+    except BaseException as error:
+        return _leave(error, interrupt)
     return code if isinstance(code, int) else 0
 
 

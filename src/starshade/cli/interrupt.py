@@ -67,12 +67,11 @@ class Interrupt:
 
 
 @contextmanager
-def interruptible() -> Iterator[Interrupt]:
+def interruptible(interrupt: Interrupt) -> Iterator[None]:
     """Turn SIGINT and SIGTERM into KeyboardInterrupt, and make sure that they work."""
     _written.clear()
-    interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
-        yield interrupt  # signals belong to the main thread
+        yield  # signals belong to the main thread
         return
 
     def deliver(number: int, frame: FrameType | None) -> None:
@@ -88,7 +87,7 @@ def interruptible() -> Iterator[Interrupt]:
     wakeup = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_guard, args=(ours, interrupt), daemon=True).start()
     try:
-        yield interrupt
+        yield
     finally:
         signal.set_wakeup_fd(wakeup)
         for number, handler in before.items():

@@ -72,7 +72,9 @@ class Terminal:
         if self._quiet:
             return
         if self._bars is not None:
-            self._bars.console.print(message, markup=False, highlight=False, style="dim")
+            from rich.text import Text
+
+            self._bars.console.print(Text(message, style="dim"))
         else:
             print(message, file=sys.stderr, flush=True)
 
@@ -85,12 +87,18 @@ class Terminal:
 
 def _bars() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,

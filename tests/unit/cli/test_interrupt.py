@@ -54,6 +54,7 @@ def run(body: str, *signals: int, kernel: str = "", before: str = "") -> tuple[i
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
+    time.sleep(0.5)  # until the work is deep in what it does
     started = time.monotonic()
     for number in signals:
         process.send_signal(number)
@@ -92,15 +93,15 @@ def test_what_was_written_before_is_told() -> None:
 
 def test_a_background_process_that_ignores_ctrl_c_goes_on_ignoring() -> None:
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    body = "print('up', flush=True); time.sleep(1); print('done')"
+    body = "print('up', flush=True); time.sleep(2); print('done')"
     returned, errors, _ = run(body, signal.SIGINT, before=before)
     assert (returned, errors) == (0, "")
 
 
 def test_the_handlers_are_put_back() -> None:
-    from starshade.cli.interrupt import interruptible
+    from starshade.cli.interrupt import Interrupt, interruptible
 
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    with interruptible():
+    with interruptible(Interrupt()):
         assert signal.getsignal(signal.SIGINT) != before[0]
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

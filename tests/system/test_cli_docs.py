@@ -1,0 +1,90 @@
+"""``docs/command-line.md`` says what the commands do, or fails here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from starshade.cli import main
+from starshade.cli.group import LazyGroup
+from tests.system.conftest import Made, told
+
+PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## `starshade ([a-z ]+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+
+
+def documented(command: str) -> set[str]:
+    """Return the keys of a command's JSON: the words in code before the first colon of a line."""
+    listed = re.findall(r"^- (.*?)(?=^- |^$|\Z)", SECTIONS[command], re.M | re.S)
+    keys: set[str] = set()
+    for entry in listed:
+        for part in entry.split(";"):
+            keys |= set(re.findall(r"`([a-z0-9_]+)`", part.split(":")[0]))
+    return keys
+
+
+def commands(group: click.Group, path: str = "") -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, LazyGroup):
+            found |= commands(command, f"{path}{name} ")
+        else:
+            found[f"{path}{name}"] = command
+    return found
+
+
+def test_every_command_has_its_section() -> None:
+    assert set(SECTIONS) == set(commands(main))
+
+
+@pytest.mark.parametrize("command", commands(main))
+def test_every_option_is_on_the_page(command: str) -> None:
+    for parameter in commands(main)[command].params:
+        if isinstance(parameter, click.Option):
+            assert any(f"{flag}" in PAGE for flag in parameter.opts), parameter.opts
+
+
+def test_every_option_says_what_it_does() -> None:
+    for name, command in commands(main).items():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"{name} {parameter.opts}"
+
+
+def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
+    calls: dict[str, tuple[object, ...]] = {
+        "demo": ("--out", tmp_path / "demo"),
+        "data describe": (ratings_csv,),
+        "data convert": (ratings_csv, "--out", tmp_path / "store"),
+        "data synth": (
+            "--n-users",
+            30,
+            "--n-items",
+            20,
+            "--n-ratings",
+            200,
+            "--out",
+            tmp_path / "s",
+        ),
+        "attack": (ratings_csv, "--known", 2),
+        "check": (made.folder,),
+        "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
+        "measure": (ratings_csv, made.folder),
+        "audit": (ratings_csv, made.folder, "--known", 2),
+        "doctor": (),
+    }
+    assert set(calls) == set(SECTIONS) - {"list"}
+    for command, arguments in calls.items():
+        assert set(told(*command.split(), *arguments)) == documented(command), command
+
+
+def test_the_page_s_reader_sees_a_missing_key() -> None:
+    # the comparison above means something only if the reader finds keys at all
+    assert documented("check") >= {"satisfied", "failing_records", "worst", "seconds"}
+    assert "low" not in documented("attack")
