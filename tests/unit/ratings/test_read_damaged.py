@@ -74,9 +74,9 @@ TEXTS = {
         HEAD + GOOD + "berta,brazil,6,2020-01-02\n",
         ["off the scale 1:5:1", "line 3: rating 6"],
     ),
-    "no user": (HEAD + GOOD + ",brazil,4,2020-01-02\n", ["without a user id", "line 3"]),
-    "blank user": (HEAD + '" ",brazil,4,2020-01-02\n', ["without a user id", "line 2"]),
-    "quoted nothing as item": (HEAD + 'berta,"",4,2020-01-02\n', ["without a item id", "line 2"]),
+    "no user": (HEAD + GOOD + ",brazil,4,2020-01-02\n", ["without user id", "line 3"]),
+    "blank user": (HEAD + '" ",brazil,4,2020-01-02\n', ["without user id", "line 2"]),
+    "quoted nothing as item": (HEAD + 'berta,"",4,2020-01-02\n', ["without item id", "line 2"]),
     "duplicate": (HEAD + GOOD + "berta,x,1,2020-01-02\n" + GOOD, ["line 2", "line 4"]),
     "no such date": (
         HEAD + GOOD + "berta,brazil,4,2021-02-29\n",
@@ -288,10 +288,13 @@ def test_a_file_that_may_not_be_read(tmp_path) -> None:
 
 
 FRAMES = {
-    "null user": ({"user": [None, "a"], "item": [1, 2], "rating": [1, 2]}, "without a user id"),
+    "null user": ({"user": [None, "a"], "item": [1, 2], "rating": [1, 2]}, "without user id"),
     "null item": ({"user": [1, 2], "item": [1, None], "rating": [1, 2]}, "row 2"),
     "half a user": ({"user": [1.5, 2.0], "item": [1, 2], "rating": [1, 2]}, "not whole"),
-    "nan user": ({"user": [1.0, float("nan")], "item": [1, 2], "rating": [1, 2]}, "without a user"),
+    "nan user": (
+        {"user": [1.0, float("nan")], "item": [1, 2], "rating": [1, 2]},
+        "without user id",
+    ),
     "huge float": ({"user": [2.0**60, 1.0], "item": [1, 2], "rating": [1, 2]}, "not whole"),
     "boolean ids": ({"user": [True, False], "item": [1, 2], "rating": [1, 2]}, "type bool"),
     "boolean ratings": ({"user": [1, 2], "item": [1, 2], "rating": [True, False]}, "true to 1"),
@@ -331,7 +334,7 @@ USERS = {
     "no user column": ("person_name,age\nx,1\n", ["no column is known as the user"]),
     "no header": ("a,1\nb,2\n", ["no header that names the columns"]),
     "ragged": ("user,age\na\n", ["line 2: 1 field"]),
-    "no id": ("user,age\n,1\n", ["without a user id", "line 2"]),
+    "no id": ("user,age\n,1\n", ["without user id", "line 2"]),
     "empty": ("", ["people.csv: empty"]),
     "header only": ("user,age\n", ["no users in it"]),
 }

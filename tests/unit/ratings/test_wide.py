@@ -70,7 +70,7 @@ DAMAGED = [
     (SURVEY, {"id_col": "who"}, ["no column 'who' for the respondent id", "it has 5 columns"]),
     (SURVEY, {"attribute_cols": ["Height"]}, ["no column 'Height'"]),
     (SURVEY.replace("berta", "anna"), {}, ["respondents that stand", "line 3: again"]),
-    (SURVEY.replace("berta", ""), {}, ["without a respondent id", "line 3"]),
+    (SURVEY.replace("berta", ""), {}, ["without respondent id", "line 3"]),
     (SURVEY.replace("3.0", "good"), {}, ["line 3, column 3: rating 'good'"]),
     (SURVEY.replace("3.0", "7"), {"scale": "1:5:1"}, ["off the scale", "column 3: rating 7"]),
     (SURVEY.replace(",9,", ",10,"), {}, ["'10' stand there more than once"]),

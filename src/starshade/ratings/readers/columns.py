@@ -28,7 +28,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _EXACT = 2**53  # whole numbers up to here are exact in a float
 
-_NO_ID = Fault("rows without a {role} id", "Give every row an id, or remove those rows.")
+_NO_ID = Fault("rows without {role} id", "Give every row an id, or remove those rows.")
 _BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct those rows.")
 _PART_ID = Fault(
     "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."

@@ -10,13 +10,15 @@ from pathlib import Path
 from starshade.errors import InputError
 from starshade.ratings.readers.inputs import Input, is_parquet, reading, unzip
 from starshade.ratings.readers.movielens import FAMILIES
+from starshade.ratings.readers.netflix_files import is_tar
 
 __all__ = ["Found", "find"]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
-_NETFLIX = ("mv_*.txt", "combined_data_*.txt", "training_set", "training_set.tar*")
+_NETFLIX = ("mv_*.txt", "combined_data_*.txt")
+_NETFLIX_SET = (*_NETFLIX, "training_set", "training_set.tar*")
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _file(item: Input, scratch: Path) -> Found:
         return _zip(item, scratch)
     if is_parquet(item):
         return Found("parquet", (item,))
-    if any(item.path.match(pattern) for pattern in _NETFLIX):
+    if _is(item, _NETFLIX) or is_tar(item.path):
         return Found("netflix", (item,), family="netflix")
     siblings = {path.name: Input(path, str(path)) for path in _listed(item.path.parent)}
     name = _bare(item.path.name)
@@ -105,7 +107,15 @@ def _file(item: Input, scratch: Path) -> Found:
 def _zip(item: Input, scratch: Path) -> Found:
     known = {name for family in FAMILIES for name in (family.ratings, family.users, family.items)}
     endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
-    members = unzip(item, scratch, lambda name: _bare(name) in known or _ends(name, endings))
+
+    def wanted(name: str) -> bool:
+        bare = _bare(name)
+        extra = (*_NETFLIX, "movie_titles.*")
+        return bare in known or _ends(bare, endings) or _is(Input(Path(name), ""), extra)
+
+    members = unzip(item, scratch, wanted)
+    if any(_is(member, _NETFLIX) for member in members):
+        return Found("netflix", (Input(scratch, item.shown),), family="netflix")
     if not members:
         raise InputError(
             f"{item.shown}: no file of ratings in it that is known",
@@ -123,7 +133,7 @@ def _folder(item: Input) -> Found:
         entries = {path.name: Input(path, str(path)) for path in item.path.iterdir()}
     if not entries:
         raise InputError(f"{item.shown}: an empty folder")
-    if any(entry.path.match(pattern) for entry in entries.values() for pattern in _NETFLIX):
+    if any(_is(entry, _NETFLIX_SET) for entry in entries.values()):
         return Found("netflix", (item,), family="netflix")
     return _by_name(entries, item.shown)
 
@@ -162,6 +172,11 @@ def _alike(files: list[Input], shown: str) -> Found:
     for file in files:
         if file.path.is_dir():
             raise InputError(f"{file.shown}: a folder among files", advice="Name files only.")
+        if _is(file, _NETFLIX):
+            raise InputError(
+                f"{file.shown}: the Netflix Prize's files are read one at a time or as a folder",
+                advice="Name the folder that they lie in.",
+            )
     are_parquet = [is_parquet(file) for file in files]
     if any(are_parquet) and not all(are_parquet):
         raise InputError(
@@ -192,6 +207,10 @@ def _at(entries: Mapping[str, Input], name: str) -> Input | None:
 def _bare(name: str) -> str:
     """Take the ending of a compression off."""
     return next((name.removesuffix(end) for end in _PACKED if name.endswith(end)), name)
+
+
+def _is(item: Input, patterns: tuple[str, ...]) -> bool:
+    return any(item.path.match(pattern) for pattern in patterns)
 
 
 def _ends(name: str, endings: tuple[str, ...]) -> bool:
