@@ -31,6 +31,7 @@ _BATCH = 64  # nuclei listed together, at most
 _CHUNK = 8  # nuclei that one thread carries through the table together
 _BLOCK = 2048  # records whose distances are computed together
 _STRIP = 128  # records of a block whose least distance is looked at first
+_WORTH_THREADS = 16_000_000  # comparisons of two ratings; below, waking threads costs more
 _SPARE = 256  # neighbours listed beyond those needed, at most; 3k where that is less
 
 
@@ -83,7 +84,10 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
             if length - kept > length // 8:
                 length = _close_ranks(work, place, free, length)
             nuclei = _first_free(free, length, min(batch, kept // k))
-            near = _nearest(work, free, length, nuclei, min(k - 1 + spare, kept - 1))
+            wanted = min(k - 1 + spare, kept - 1)
+            small = length * len(work) * len(nuclei) < _WORTH_THREADS
+            list_nearest = _nearest_alone if small else _nearest
+            near = list_nearest(work, free, length, nuclei, wanted)
             new, dealt = _resolve(near, nuclei, k, free, place, group, formed)
             formed += new
             kept -= k * new
@@ -156,6 +160,16 @@ def _nearest(work, free, length, nuclei, wanted):  # type: ignore[no-untyped-def
     n_chunks = (len(nuclei) + _CHUNK - 1) // _CHUNK
     for chunk in prange(n_chunks):
         first = chunk * _CHUNK
+        last = min(first + _CHUNK, len(nuclei))
+        _nearest_chunk(work, free, length, nuclei[first:last], near[first:last])
+    return near
+
+
+@njit(cache=True, nogil=True)
+def _nearest_alone(work, free, length, nuclei, wanted):  # type: ignore[no-untyped-def]
+    """Do what `_nearest` does on one thread."""
+    near = np.full((len(nuclei), wanted), -1, np.int64)
+    for first in range(0, len(nuclei), _CHUNK):
         last = min(first + _CHUNK, len(nuclei))
         _nearest_chunk(work, free, length, nuclei[first:last], near[first:last])
     return near
