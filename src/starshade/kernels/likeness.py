@@ -71,7 +71,7 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
         Groups are numbered as they are formed; −1 for the fewer than k records left over.
     n_groups : int
     """
-    announce("k-Likeness", _nearest, _resolve, _close_ranks)
+    announce("k-Likeness", _resolve)
     n = table.shape[1]
     group = np.full(n, -1, np.int64)
     work = table.copy()  # closes ranks as records leave
@@ -87,6 +87,7 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
             wanted = min(k - 1 + spare, kept - 1)
             small = length * len(work) * len(nuclei) < _WORTH_THREADS
             list_nearest = _nearest_alone if small else _nearest
+            announce("k-Likeness", list_nearest)
             near = list_nearest(work, free, length, nuclei, wanted)
             new, dealt = _resolve(near, nuclei, k, free, place, group, formed)
             formed += new
