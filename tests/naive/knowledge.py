@@ -30,7 +30,7 @@ def known_of(
     outside_top: int = 0,
 ) -> tuple[Clues, int]:
     """Return (item, rating, day) per known cell, wrong ones first, and the number told."""
-    key = mix(np.uint64(stream_key(seed, "knowledge")) ^ table.users.fingerprints[user])
+    key = np.uint64(mix(np.uint64(stream_key(seed, "knowledge")) ^ table.users.fingerprints[user]))
     # the X most rated, ties by item key
     by_support = sorted(range(table.n_items), key=lambda i: (-table.item_support[i], i))
     allowed = sorted(by_support[outside_top:])
@@ -56,7 +56,7 @@ def known_of(
     days = [] if table.days is None else sorted(int(d) for d in table.days if d != UNKNOWN_DAY)
     clues: Clues = []
     for j in range(known):
-        cell_key = number(key, np.uint64(2**32 + 1 + j))
+        cell_key = np.uint64(number(key, np.uint64(2**32 + 1 + j)))
         u, v = (uniform(cell_key, np.uint64(n)) for n in (0, 1))
         if j < wrong and wrong_kind == "item":
             day = days[int(v * len(days))] if days and day_error is not None else None

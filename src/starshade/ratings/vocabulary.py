@@ -123,7 +123,8 @@ class Vocabulary:
         """A 64-bit hash of each id's text: the key of that user's random stream."""
         out = np.empty(len(self), dtype=np.uint64)
         n = len(self.integers)
-        out[:n] = fingerprint_integers(self.integers)
-        for i, text in enumerate(self.texts):
-            out[n + i] = fingerprint_bytes(np.frombuffer(text.encode(), dtype=np.uint8))
+        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+            out[:n] = fingerprint_integers(self.integers)
+            for i, text in enumerate(self.texts):
+                out[n + i] = fingerprint_bytes(np.frombuffer(text.encode(), dtype=np.uint8))
         return out

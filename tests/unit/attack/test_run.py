@@ -152,8 +152,8 @@ def test_what_does_not_fit_together_is_refused() -> None:
         ScoreboardRH().run(original, knowledge, original=some_table(3, 3))
     with pytest.raises(ConfigError, match="which record to take out"):
         ScoreboardRH(absent=True).run(blind, knowledge, original=original)
+    short = Link(link.users.take(np.arange(3)), link.record[:3])
     with pytest.raises(ConfigError, match="do not belong together"):
-        short = Link(link.users.take(np.arange(3)), link.record[:3])
         ScoreboardRH().run(blind, knowledge, original=original, link=short)
     with pytest.raises(ConfigError, match="nobody can be attacked"):
         ScoreboardRH().run(original, Knowledge(known=3))

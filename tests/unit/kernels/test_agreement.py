@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.kernels.agreement import Contents, is_member
+from starshade.kernels.search import place_after, place_of
+from starshade.release.symbols import Symbols
+from tests.unit.attack.samples import symbol_tables
+
+
+@given(symbol_tables(), st.floats(-12, 12) | st.sampled_from([-11.0, -10.0, 0.25, 1.0, 4.5, 5.0]))
+def test_a_rating_is_a_member_as_symbols_say(symbols: Symbols, rating: float) -> None:
+    contents = Contents(
+        symbols.offsets,
+        symbols.members,
+        symbols.null,
+        symbols.low,
+        symbols.high,
+        symbols.has_rating,
+        symbols.scale.minimum,
+    )
+    for near in (rating, rating + 5e-10, rating - 5e-10):
+        expected = symbols.contains(np.array([near]))[0]
+        assert [is_member(near, s, contents) for s in range(len(symbols))] == expected.tolist()
+
+
+@given(st.lists(st.integers(0, 6)).map(sorted), st.integers(-1, 7), st.data())
+def test_places_are_those_of_a_sorted_list(
+    values: list[int], value: int, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(values)))
+    stop = data.draw(st.integers(start, len(values)))
+    part = np.array(values, dtype=np.int64)
+    inside = part[start:stop]
+    assert place_of(part, start, stop, value) == start + np.searchsorted(inside, value)
+    assert place_after(part, start, stop, value) == start + np.searchsorted(
+        inside, value, side="right"
+    )

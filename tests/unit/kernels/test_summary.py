@@ -1,0 +1,102 @@
+"""Exact sums of scores: against whole-number arithmetic without limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.kernels.summary import SUMMARY, mass, mass_unit, merge, power, sigmas, summarize
+from tests.naive import summary as naive
+
+HIGHEST = 2**31 - 1
+SCORE = st.sampled_from([0, 1, 2, HIGHEST - 1, HIGHEST]) | st.integers(0, HIGHEST)
+ROWS = st.lists(st.tuples(SCORE, st.sampled_from([1, 2, 100_000])), max_size=12)
+ONES = st.lists(st.tuples(SCORE, st.just(1)), max_size=12)
+
+
+def summarized(rows: list[tuple[int, int]], zero_rows: int = 0, zero_records: int = 0) -> Any:
+    out = np.zeros(1, dtype=SUMMARY)
+    out["own"] = out["best"] = -1
+    values = np.array([s for s, _ in rows], dtype=np.int32)
+    weights = np.array([n for _, n in rows], dtype=np.int64)
+    single = all(n == 1 for _, n in rows) and zero_rows == zero_records
+    summarize(values, weights, single, zero_records, zero_rows, out[0])
+    return out
+
+
+def assert_figures(out: Any, rows: list[tuple[int, int]]) -> None:
+    scores, sizes = [s for s, _ in rows], [n for _, n in rows]
+    expected = naive.summary(scores, sizes)
+    for name, value in expected.items():
+        if "square" in name:
+            high, low = int(out[f"{name}_high"][0]), int(out[f"{name}_low"][0])
+            assert high * 2**32 + low == value, name
+        else:
+            assert int(out[name][0]) == value, name
+    assert sigmas(out)[0] == pytest.approx(naive.sigma(scores, sizes), rel=1e-9)
+    assert sigmas(out, rows=True)[0] == pytest.approx(
+        naive.sigma(scores, [1] * len(rows)), rel=1e-9
+    )
+    if len(set(scores)) < 2:
+        assert sigmas(out)[0] == 0  # exactly
+
+
+@given(ROWS | ONES)
+def test_sums_are_exact(rows: list[tuple[int, int]]) -> None:
+    assert_figures(summarized(rows), rows)
+
+
+@given(ROWS | ONES, st.integers(1, 5), st.integers(0, 3))
+def test_rows_that_nothing_touched_count_as_zeros(
+    rows: list[tuple[int, int]], zero_rows: int, more: int
+) -> None:
+    zeros = [(0, 1)] * (zero_rows - 1) + [(0, 1 + more)]
+    assert_figures(summarized(rows, zero_rows, zero_rows + more), rows + zeros)
+
+
+@given(st.lists(ROWS, min_size=3, max_size=3))
+def test_blocks_merge_exactly_in_any_order(blocks: list[list[tuple[int, int]]]) -> None:
+    a, b, c = (summarized(rows) for rows in blocks)
+    whole = summarized([row for rows in blocks for row in rows])
+    assert merge(merge(a, b), c) == whole
+    assert merge(c, merge(b, a)) == whole
+
+
+def test_merging_keeps_the_targets_own_scores() -> None:
+    a, b = summarized([(5, 1)]), summarized([(7, 1)])
+    a["own"], b["best"] = 5, 7
+    merged = merge(a, b)
+    assert (merged["own"][0], merged["best"][0]) == (5, 7)
+
+
+def test_sigma_keeps_a_unit_beside_huge_scores() -> None:
+    rows = [(HIGHEST, 100_000), (HIGHEST - 1, 1)]
+    assert sigmas(summarized(rows))[0] == pytest.approx(naive.sigma(*zip(*rows, strict=True)))
+
+
+@given(ROWS | ONES, st.floats(0, 0.01) | st.just(0.0))
+def test_mass_is_the_sum_of_powers(rows: list[tuple[int, int]], rate: float) -> None:
+    scores, sizes = [s for s, _ in rows], [n for _, n in rows]
+    top = max(scores, default=0)
+    unit = mass_unit(max(sum(sizes), 1))
+    values = np.array(scores, dtype=np.int32)
+    weights = np.array(sizes, dtype=np.int64)
+    found = mass(values, weights, all(n == 1 for n in sizes), top, rate, unit)
+    assert 0 <= found <= 2**62
+    assert found / unit == pytest.approx(naive.mass(scores, sizes, top, rate), rel=1e-9)
+
+
+@given(st.floats(-80, 0))
+def test_power_is_a_power_of_two(y: float) -> None:
+    unit = mass_unit(1)
+    assert power(y, unit) / unit == pytest.approx(2.0**y, rel=1e-11, abs=2.0**-60)
+    assert power(0.0, unit) == unit
+
+
+@pytest.mark.parametrize("records", [1, 2, 3, 480_189, 2**31])
+def test_mass_of_all_records_fits(records: int) -> None:
+    assert 2**60 <= records * mass_unit(records) <= 2**62
