@@ -19,13 +19,13 @@ from starshade.audit.findings import (
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_part
 from starshade.release.read import read_release
 from starshade.release.receipt import digest_of
-from starshade.release.table import Private, Release
+from starshade.release.table import Release
 from starshade.release.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
 
@@ -120,7 +120,7 @@ class Audit:
         released = read_release(release, private=private)
         original = _matching_part(released, ratings)
         with task("verifying"):
-            counted = verify_folder(Path(release), _facts(released, original))
+            counted = _verified(Path(release), released, original)
         tries = knowledge_to_try(original, self.known)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         return AuditResult(
@@ -174,16 +174,23 @@ def _matching_part(release: Release, ratings: Ratings) -> Ratings:
     return part
 
 
-def _facts(release: Release, original: Ratings) -> Private | None:
-    """Return the owner's facts with the original, where the receipt is at hand."""
+def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]:
+    """Count everything on the files again; with the receipt look up every original cell."""
     if release.private is None:
-        return None
+        return verify_folder(path)
     if release.manifest.attribute_columns and original.attributes is None:
         raise ConfigError(
             "the release holds personal attributes, and the ratings were read without",
             advice="Give the file of personal attributes (--users FILE).",
         )
-    return replace(release.private, original=original)
+    try:
+        return verify_folder(path, replace(release.private, original=original))
+    except ReleaseError:
+        verify_folder(path)  # raises again when the folder itself is not whole
+    raise ConfigError(
+        "these ratings are not in the release's cells: it was not made of them",
+        advice="Give the ratings that the release was made from, read with the same options.",
+    )
 
 
 def _warnings(

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
+from starshade.audit.findings import (
+    claimed_k,
+    judge_attack,
+    judge_audience,
+    judge_claims,
+    judge_disclosed,
+    judge_k,
+)
+from starshade.ratings.scale import Scale
+from starshade.stats import Rate
+from tests.contract.cast import CAST
+from tests.strategies import table
+
+
+def claim(k: int, holds: bool = True) -> dict[str, Any]:
+    return {
+        "model": "k-anonymity",
+        "parameters": {"k": k},
+        "verified": {"smallest_group": k},
+        "holds": holds,
+    }
+
+
+def evidence(rate: float, known: int = 2) -> Evidence:
+    result = ScoreboardRH().run(CAST["ordinary"], Knowledge(known=1), rng=0)
+    after = replace(result, expected_top1=Rate(rate, 0.0, 1.0))
+    return Evidence(Knowledge(known=known), result, after)
+
+
+def test_claims() -> None:
+    assert judge_claims([claim(5)]).passed
+    assert not judge_claims([claim(5), claim(3, holds=False)]).passed
+    assert not judge_claims([]).passed
+    assert claimed_k([claim(3), claim(5)]) == 5
+    assert claimed_k([]) is None
+
+
+def test_the_independent_check() -> None:
+    release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
+    assert judge_k(release, 4).passed
+    assert not judge_k(release, 20).passed
+    assert not judge_k(release, 999).passed
+    assert not judge_k(release, 1).passed
+
+
+@pytest.mark.parametrize(
+    ("rates", "limit", "passed"),
+    [
+        ([0.1, 0.2], 0.2, True),
+        ([0.1, 0.2 + 1e-12], 0.2, True),
+        ([0.1, 0.21], 0.2, False),
+        ([0.21, 0.1], 0.2, False),
+        ([0.0], None, False),
+    ],
+)
+def test_the_worst_knowledge_decides(rates: list[float], limit: float | None, passed: bool) -> None:
+    found = [evidence(rate, known=2 + i) for i, rate in enumerate(rates)]
+    finding = judge_attack(found, limit, grouped=True)
+    assert finding.passed == passed
+    assert f"knows {2 + rates.index(max(rates))} cells" in finding.text
+
+
+def test_the_audience() -> None:
+    release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
+    assert judge_audience(release).passed
+    query = replace(release, manifest=release.manifest.model_copy(update={"audience": "query"}))
+    assert not judge_audience(query).passed
+
+
+def test_disclosed() -> None:
+    assert judge_disclosed(1.0, None) is None
+    for share, limit, passed in ((0.2, 0.2, True), (0.21, 0.2, False), (0.0, 0.0, True)):
+        finding = judge_disclosed(share, limit)
+        assert finding is not None
+        assert finding.passed == passed
+
+
+@pytest.mark.parametrize(
+    ("scale", "error"),
+    [
+        (Scale(1, 5, 1), 1.0),
+        (Scale(0.5, 5, 0.5), 1.0),
+        (Scale(-10, 10), 5.0),
+        (Scale(0, 100, 10), 20.0),
+    ],
+)
+def test_the_blur_is_a_quarter_of_the_scale(scale: Scale, error: float) -> None:
+    ratings = table([dict.fromkeys(range(9), scale.maximum)] * 3, scale)
+    tries = knowledge_to_try(ratings, (2, 4, 8))
+    assert [(k.known, k.wrong, k.rating_error) for k in tries] == [
+        (2, 0, 0.0), (4, 0, 0.0), (8, 0, 0.0),
+        (2, 0, error), (4, 1, error), (8, 2, error),
+    ]  # fmt: skip
+    assert not any(k.dates for k in tries)
+
+
+def test_no_more_is_known_than_somebody_rated() -> None:
+    stars = Scale(1, 5, 1)
+    few = table([dict.fromkeys(range(5), 3.0), {0: 1.0}], stars)
+    assert [k.known for k in knowledge_to_try(few, (2, 4, 8))] == [2, 4, 2, 4]
+    fewer = table([{0: 3.0}, {1: 1.0}], stars)
+    assert [k.known for k in knowledge_to_try(fewer, (2, 4, 8))] == [1, 1]
+    like_dislike = table([{0: 0.0, 1: 1.0}], Scale(0, 1, 1))  # no blur below one step
+    assert [k.known for k in knowledge_to_try(like_dislike, (2,))] == [2]
+
+
+def test_before_and_after_attack_the_same_targets() -> None:
+    original = CAST["duplicate records"].drop_empty_users()
+    release = KLikeness(k=3).anonymize(original, rng=0)
+    tries = knowledge_to_try(original, (2,))
+    for found in attack_both(original, release, tries, targets=7, seed=5):
+        assert found.before.targets == found.after.targets == 7
+        assert found.before.per_target.users.tolist() == found.after.per_target.users.tolist()

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.audit.make import make_release
+from starshade.audit.measure import measure_all
+from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError, ReleaseError
+from starshade.ratings.table import Ratings
+from tests.contract.cast import CAST
+
+RATINGS = CAST["duplicate records"].drop_empty_users()
+QUICK = Audit(known=(2,), targets=10)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    release = KLikeness(k=3).anonymize(RATINGS, rng=0)
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    return tmp_path / "out"
+
+
+def changed(out: Path, **facts: Any) -> None:
+    told = json.loads((out / "release.json").read_text())
+    (out / "release.json").write_text(json.dumps({**told, **facts}))
+
+
+def other_values(ratings: Ratings) -> Ratings:
+    from dataclasses import replace
+
+    return replace(ratings, codes=(len(ratings.levels) - 1 - ratings.codes).astype(np.uint8))
+
+
+def test_it_passes_and_says_why(out: Path) -> None:
+    result = QUICK.run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    assert result.passed
+    assert result.reasons == ()
+    assert {f.name for f in result.findings} == {"claims", "k-anonymity", "attack", "audience"}
+    assert result.warnings == ("One of the attacks had only 10 targets; its interval is wide.",)
+    assert "may leave" in str(result)
+    assert "<table>" in result._repr_html_()
+    found = json.loads(json.dumps(result.to_dict()))
+    assert found["config"]["targets"] == 10
+    assert found["utility"] == measure_all(KLikeness(k=3).anonymize(RATINGS, rng=0), RATINGS)
+
+
+def test_the_same_seed_gives_the_same_verdict(out: Path) -> None:
+    def figures(seed: int) -> dict[str, Any]:
+        found = QUICK.run(RATINGS, out, rng=seed).to_dict()
+        text = json.dumps(found)
+        assert text
+        return {k: v for k, v in found.items() if k in ("findings", "verdict", "utility", "digest")}
+
+    assert figures(1) == figures(1)
+
+
+def test_a_claim_that_is_not_kept_fails(out: Path) -> None:
+    told = json.loads((out / "release.json").read_text())
+    (first,) = told["claims"]
+    changed(out, claims=[{**first, "parameters": {"k": 9}}])
+    result = QUICK.run(RATINGS, out, rng=1)
+    assert not result.passed
+    names = {f.name for f in result.findings if not f.passed}
+    assert names >= {"claims", "k-anonymity"}
+    assert "should not leave" in str(result)
+
+
+def test_a_release_that_claims_nothing_fails(out: Path) -> None:
+    changed(out, claims=[])
+    result = QUICK.run(RATINGS, out, rng=1)
+    assert not result.passed
+    assert result.k is None
+    assert {f.name for f in result.findings if not f.passed} == {"claims", "attack"}
+
+
+def test_a_limit_can_only_be_stricter_where_records_are_equal(out: Path) -> None:
+    loose = Audit(known=(2,), targets=10, max_success=1.0).run(RATINGS, out, rng=1)
+    assert any("33.33%" in f.text for f in loose.findings if f.name == "attack")
+    strict = Audit(known=(2,), targets=10, max_success=1e-6).run(RATINGS, out, rng=1)
+    assert [f.name for f in strict.findings if not f.passed] == ["attack"]
+
+
+def test_ratings_that_it_was_not_made_of(out: Path) -> None:
+    receipt = out.parent / "receipt"
+    with pytest.raises(ConfigError, match="not made of them"):
+        QUICK.run(other_values(RATINGS), out, private=receipt)
+    few = RATINGS.keep_users(np.arange(RATINGS.n_users - 1))
+    with pytest.raises(ConfigError, match="was not made of them"):
+        QUICK.run(few, out)
+    with pytest.raises(ConfigError, match="the receipt's users"):
+        QUICK.run(few, out, private=receipt)
+    with pytest.raises(ConfigError, match="not in the original"):
+        QUICK.run(RATINGS.keep_items(np.arange(3)), out)
+
+
+def test_a_damaged_folder_is_no_fault_of_the_ratings(out: Path) -> None:
+    (out / "README.md").write_text("changed")
+    with pytest.raises(ReleaseError, match=r"README\.md"):
+        QUICK.run(RATINGS, out, private=out.parent / "receipt")
+
+
+def test_the_receipt_of_another_release(out: Path) -> None:
+    other = KLikeness(k=3).anonymize(RATINGS, rng=1)
+    other.save(out.parent / "other", private=out.parent / "other-receipt")
+    with pytest.raises(ReleaseError, match="another release"):
+        QUICK.run(RATINGS, out, private=out.parent / "other-receipt")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"known": ()},
+        {"known": (0,)},
+        {"targets": 0},
+        {"max_success": 0},
+        {"max_success": 1.1},
+        {"max_disclosed": -0.1},
+        {"max_disclosed": 1.1},
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range(bad: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        Audit(**bad)
+
+
+def test_what_make_release_says_is_what_was_made(tmp_path: Path) -> None:
+    ratings = CAST["empty users"]
+    made = make_release(ratings, KLikeness(k=3), out=tmp_path / "out", rng=0)
+    assert made.figures["records"] + made.figures["users_dropped"] == ratings.n_users
+    assert made.figures["smallest_group"] == made.release.classes.sizes.min()
+    assert made.figures["peak_rss_mb"] > 10
+    assert str(made.figures["groups"]) in str(made)
+    assert (tmp_path / "out" / "release.json").is_file()
+
+
+def test_the_demo(tmp_path: Path) -> None:
+    from starshade.audit.demo import tell
+
+    story = tell(tmp_path / "out", rng=3)
+    assert story.check.satisfied
+    assert story.attack_after.credit == "linked"
+    assert story.attack_after.expected_top1.rate <= 1 / 5
+    assert story.attack_before.expected_top1.rate > 0.9
+    assert len(story.example) == 10
+    assert json.dumps(story.to_dict())
