@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from starshade.cli.interrupt import wrote
@@ -9,6 +11,9 @@ from starshade.cli.options import ensure_free
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
 from starshade.ratings.synth_preset import PRESETS
+
+if TYPE_CHECKING:
+    from starshade.ratings.synth import Like
 
 __all__ = ["synth"]
 
@@ -32,7 +37,7 @@ __all__ = ["synth"]
 )
 @running(seed=True)
 def synth(
-    like: str,
+    like: Like,
     n_users: int | None,
     n_items: int | None,
     n_ratings: int | None,

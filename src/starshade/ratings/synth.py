@@ -1,0 +1,177 @@
+"""Synthetic ratings that behave like real ones.
+
+How they come about, step by step:
+
+1. *People* (`synth_people`): age, gender, occupation and zip code, and a taste that leans on
+   them: how much somebody likes each genre.
+2. *Shape* (`synth_shape`): a few users rate much and most rate little; a few items are known to
+   all and most to few; users arrive steadily and in campaigns.
+3. *Ratings* (`kernels.synth`): to find an item, a user goes to the charts or to the shelf of a
+   genre, and picks there by popularity; casual users go to the charts. The rating is the item's
+   quality, the user's leniency and liking for the genre, and noise, cut into stars so that the
+   histogram comes out right. Days come in bouts, most users having one.
+
+What makes a user stand out is then what it is in real data, and an attack succeeds as often:
+`benchmarks/synth_realism.py` prints the comparison. The numbers behind each data set are in
+`synth_preset`; all were fitted to aggregates, and no row of real data is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.scale import Scale
+from starshade.ratings.synth_drawing import Drawing
+from starshade.ratings.synth_people import draw_people, draw_taste
+from starshade.ratings.synth_preset import PRESETS, Preset
+from starshade.ratings.synth_shape import (
+    draw_activity,
+    draw_calendar,
+    draw_catalogue,
+    draw_shares,
+)
+from starshade.ratings.table import Ratings, ReadReport
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Like", "synthesize"]
+
+Like = Literal["movielens-100k", "netflix"]
+
+_DENSEST = 0.9  # share of all cells that may hold a rating
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How many users, items and ratings to draw."""
+
+    n_users: int
+    n_items: int
+    n_ratings: int
+
+
+def synthesize(
+    like: Like = "movielens-100k",
+    *,
+    n_users: int | None = None,
+    n_items: int | None = None,
+    n_ratings: int | None = None,
+    rng: Rng = None,
+) -> Ratings:
+    """Draw a rating table that behaves like a real one.
+
+    Long-tailed users and items, latent tastes, days in bouts, and personal attributes (Age,
+    Gender, Occupation, Zip code) that lean on taste. Scale 1 to 5. The same seed gives the same
+    table at any number of threads.
+
+    Parameters
+    ----------
+    like : {"movielens-100k", "netflix"}
+        The data to resemble.
+    n_users, n_items : int, optional
+        Default: those of the real data. Ids are 1 … n and say nothing about popularity.
+    n_ratings : int, optional
+        Drawn exactly; at least `n_users`, at most 90 % of all cells. Default: as many per user
+        as in the real data, but at most half of the cells. Every user has a rating (at least
+        20 like MovieLens where there are enough), and every item one where there are enough.
+    rng : int, Generator or None
+        Seed.
+
+    Raises
+    ------
+    ConfigError
+        Sizes that are no whole numbers, contradict each other, or need more memory than may
+        be used.
+
+    Examples
+    --------
+    >>> synthesize(n_users=10, n_items=5, n_ratings=20, rng=0)
+    Ratings(10 users x 5 items, 20 ratings, scale 1:5:1)
+    """
+    if like not in PRESETS:
+        raise ConfigError(f"like {like!r}: allowed are {', '.join(PRESETS)}")
+    preset = PRESETS[like]
+    size = _resolve_size(preset, n_users, n_items, n_ratings)
+    _check_memory(preset, size)
+    seed = resolve_seed(rng)
+    report = ReadReport(source=f"synthetic, like {like}, seed {seed}", format="synthetic")
+    return _draw(preset, size, seed, report)
+
+
+def _resolve_size(
+    preset: Preset, n_users: int | None, n_items: int | None, n_ratings: int | None
+) -> _Size:
+    """Fill in the sizes not given, and refuse those that contradict each other."""
+    given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
+    for name, value in given.items():
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if value is not None and not (whole and 1 <= value < 2**31 - 1):
+            raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to 2**31 - 2")
+    users = preset.n_users if n_users is None else int(n_users)
+    items = preset.n_items if n_items is None else int(n_items)
+    cells = users * items
+    if n_ratings is None:
+        per_user = preset.n_ratings * users // preset.n_users
+        n_ratings = max(users, min(per_user, cells // 2))
+    size = _Size(users, items, int(n_ratings))
+    if size.n_ratings > int(_DENSEST * cells):
+        raise ConfigError(
+            f"{size.n_ratings:,} ratings of {users:,} users on {items:,} items: at most "
+            f"{int(_DENSEST * cells):,} ({_DENSEST:.0%} of all cells) can be drawn",
+            advice="Ask for fewer ratings, or for more users or items.",
+        )
+    if size.n_ratings < users:
+        raise ConfigError(
+            f"{size.n_ratings:,} ratings for {users:,} users: every user needs at least one",
+            advice="Ask for more ratings or fewer users.",
+        )
+    return size
+
+
+def _check_memory(preset: Preset, size: _Size) -> None:
+    """Refuse what would not fit, before anything is allocated."""
+    per_user = 8 * (5 * preset.genres + 30) + 60  # tastes and shares with their scratch; text
+    need = 8 * size.n_ratings + per_user * size.n_users + 120 * size.n_items
+    allowed = budget.memory()
+    if need > allowed:
+        raise ConfigError(
+            f"{size.n_ratings:,} ratings of {size.n_users:,} users need about "
+            f"{need / 1e9:.1f} GB of memory; {allowed / 1e9:.1f} GB may be used",
+            advice="Ask for less, or allow more memory if the machine has it.",
+        )
+
+
+def _draw(preset: Preset, size: _Size, seed: int, report: ReadReport) -> Ratings:
+    """Draw the table; the request is known to be sound."""
+    users = Vocabulary(np.arange(1, size.n_users + 1))
+    people = draw_people(size.n_users, seed)
+    taste = draw_taste(people, preset.genres, preset.demographic, seed)
+    counts = draw_activity(preset, size.n_users, size.n_items, size.n_ratings, seed)
+    catalogue = draw_catalogue(preset, size.n_items, seed)
+    shares = draw_shares(preset, catalogue, taste, counts, seed)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    with task("drawing synthetic ratings", 3 * size.n_ratings) as step:
+        draw = Drawing(users.fingerprints, indptr, seed, step)
+        columns = draw.columns(catalogue, shares)
+        codes = draw.codes(preset, catalogue, taste, columns)
+        days = draw.days(preset, *draw_calendar(preset, counts, seed))
+    return Ratings(
+        scale=Scale(1, 5, 1),
+        users=users,
+        items=Vocabulary(np.arange(1, size.n_items + 1)),
+        indptr=indptr,
+        columns=columns,
+        codes=codes,
+        levels=Scale(1, 5, 1).levels,
+        days=days,
+        first_day=preset.first_day,
+        attributes=people.table(),
+        item_names=tuple(f"Item {j}" for j in range(1, size.n_items + 1)),
+        report=report,
+    )
