@@ -461,3 +461,47 @@ def test_the_fast_path_and_the_general_reader_agree(tmp_path) -> None:
     general = read_ratings(write(tmp_path / "b.csv", header + quoted))
     assert cells(fast) == cells(general)
     assert Path(general.report.source).name == "b.csv"
+
+
+def test_a_store_says_all_itself(tmp_path) -> None:
+    ratings = read_ratings(write(tmp_path / "x.csv", "user,item,rating,date\na,x,4,2020-01-02\n"))
+    ratings.save(tmp_path / "store")
+    people = write(tmp_path / "people.csv", "user,age\na,3\n")
+    again = read_ratings(tmp_path / "store", users=people)
+    assert cells(again) == cells(ratings)
+    assert again.attributes.to_pydict() == {"age": [3.0]}
+    assert again.lineage is not None
+    assert not read_ratings(tmp_path / "store", dates=False).has_days
+    (tmp_path / "store" / "levels.npy").write_bytes(b"")
+    with pytest.raises(InputError, match="damaged"):
+        read_ratings(tmp_path / "store")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"user_col": "u"}, "is a store, whose columns are fixed"),
+        ({"null_values": ["9"]}, "is a store, whose columns are fixed"),
+        ({"scale": "1:10:1"}, "the store's scale is 4:4:1, not 1:10:1"),
+    ],
+)
+def test_a_store_cannot_be_read_in_another_way(tmp_path, options, message: str) -> None:
+    read_ratings(write(tmp_path / "x.csv", "user,item,rating\na,x,4\n")).save(tmp_path / "store")
+    with pytest.raises(ConfigError, match=message):
+        read_ratings(tmp_path / "store", **options)
+
+
+def test_netflix_files_are_found_alone_in_a_folder_and_in_a_zip(tmp_path) -> None:
+    folder = tmp_path / "netflix"
+    write(folder / "mv_0000009.txt", "9:\n1,3,2005-09-06\n")
+    write(folder / "mv_0000010.txt", "10:\n1,4,2005-09-06\n2,5,2005-05-13\n")
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, path.name)
+    for source in (folder, tmp_path / "archive.zip"):
+        ratings = read_ratings(source)
+        assert values(ratings) == THREE
+        assert ratings.report.format == "netflix"
+    assert values(read_ratings(folder / "mv_0000009.txt")) == {("1", "9"): 3.0}
+    with pytest.raises(InputError, match="Name the folder"):
+        read_ratings(folder / "mv_*.txt")
