@@ -27,7 +27,7 @@ class Interval:
 
     def __str__(self) -> str:
         left, right = "(" if self.without_low else "[", ")" if self.without_high else "]"
-        low, high = ("null" if e == -math.inf else f"{e:.10g}" for e in (self.low, self.high))
+        low, high = ("null" if e == -math.inf else f"{e:.15g}" for e in (self.low, self.high))
         return f"{left}{low},{high}{right}"
 
 

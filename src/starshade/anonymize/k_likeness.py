@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -37,7 +38,7 @@ class KLikeness:
     ----------
     k : int
         Least size of a group, from 2 to the number of records.
-    hierarchy : str or Dgh
+    hierarchy : str, path or Dgh
         ``ndgh`` (the set of values present), ``dgh`` (two halves, then all; any scale),
         ``dgh-a``, ``dgh-b``, ``dgh-c`` (the paper's, for null = 0 and 1-5), or the path of a
         file (`starshade.anonymize.hierarchy_file`), which is read at once.
@@ -61,7 +62,7 @@ class KLikeness:
     """
 
     k: int
-    hierarchy: str | Dgh = "ndgh"
+    hierarchy: str | Path | Dgh = "ndgh"
     items: ItemSelection | None = None
     rare_items: RareItems = "drop"
     attributes: Literal["none", "exact"] = "none"
@@ -76,7 +77,7 @@ class KLikeness:
                 "so personal attributes are released not at all (none) or as they are (exact)",
                 advice="Use none for a release to publish, exact for one behind the query service.",
             )
-        if isinstance(self.hierarchy, str) and self.hierarchy not in READY_MADE:
+        if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
             object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
@@ -105,7 +106,7 @@ class KLikeness:
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
         hierarchy = resolve(
-            self.hierarchy,
+            self._named,
             table.scale,
             null_occurs=table.n_ratings < table.n_users * table.n_items,
         )
@@ -126,15 +127,21 @@ class KLikeness:
             attributes=self.attributes,
         )
 
+    @property
+    def _named(self) -> str | Dgh:
+        """The hierarchy, a file's contents in the place of its path."""
+        return self.hierarchy if isinstance(self.hierarchy, Dgh) else str(self.hierarchy)
+
     def _config(self) -> dict[str, Any]:
         """Return what the manifest says: no seed, no path, no item id."""
+        named = self._named
         config: dict[str, Any] = {
             "k": int(self.k),
-            "hierarchy": self.hierarchy if isinstance(self.hierarchy, str) else self.hierarchy.name,
+            "hierarchy": named.name if isinstance(named, Dgh) else named,
             "items": "all" if self.items is None else str(self.items),
         }
-        if isinstance(self.hierarchy, Dgh):
-            config["levels"] = self.hierarchy.to_text()
+        if isinstance(named, Dgh):
+            config["levels"] = named.to_text()
         return config
 
     def _private_config(self) -> dict[str, Any]:

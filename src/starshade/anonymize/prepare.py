@@ -85,7 +85,7 @@ def prepare(
             if table.n_users >= 2
             else "k-anonymity needs at least two users with a rating.",
         )
-    rare = 0
+    rare, before = 0, table.n_users
     if rare_items == "drop":
         common = np.flatnonzero(table.item_support >= k)
         rare = table.n_items - len(common)
@@ -96,8 +96,8 @@ def prepare(
             )
         if rare:
             table = table.keep_items(common)
-            note(f"{rare:,} items rated by fewer than {k} users are left out")
-    without = ratings.n_users - table.n_users
-    if without:
-        note(f"{without:,} users without a rating on the released items are left out")
-    return Prepared(table, rare, without)
+            note(
+                f"{rare:,} items rated by fewer than {k} users are left out, and "
+                f"{before - table.n_users:,} users who rated no other"
+            )
+    return Prepared(table, rare, ratings.n_users - table.n_users)

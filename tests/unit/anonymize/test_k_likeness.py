@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.dgh import Dgh
+from starshade.anonymize.hierarchy_file import parse_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.order import seeded_order
 from starshade.errors import ConfigError, UnmetError
@@ -94,7 +95,14 @@ def test_a_file_and_the_ready_made_hierarchy_of_the_same_levels_agree(tmp_path):
     by_file = KLikeness(4, str(path)).anonymize(some(), rng=3)
     ready = KLikeness(4, "dgh-b").anonymize(some(), rng=3)
     assert contents(by_file.classes) == contents(ready.classes)
-    assert isinstance(KLikeness(4, str(path)).hierarchy, Dgh)
+    method = KLikeness(4, path)
+    assert isinstance(method.hierarchy, Dgh)
+    path.unlink()  # it was read when the method was made
+    release = method.anonymize(some(), rng=3)
+    assert contents(release.classes) == contents(ready.classes)
+    # what the owner's receipt holds is enough to make the hierarchy again
+    told = release.private.config["levels"]
+    assert parse_hierarchy("\n".join(told)).levels == method.hierarchy.levels
 
 
 @pytest.mark.parametrize("scale", [STARS, Scale(0.5, 5, 0.5), Scale(-10, 10)])
