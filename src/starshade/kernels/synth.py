@@ -210,14 +210,14 @@ def _opinion(key, i, quality, leniency, liking, noise):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def sample_opinions(  # type: ignore[no-untyped-def]
-    keys, users, indptr, columns, leniency, liking, quality, genre, noise
+    keys, stride, indptr, columns, leniency, liking, quality, genre, noise
 ):
-    """Return the opinions of the given users on all their items, in row order.
+    """Return every `stride`-th opinion of the table.
 
     Parameters
     ----------
     keys : ndarray of uint64, shape (n_users,)
-    users : ndarray of int64, shape (sampled,)
+    stride : int
     indptr, columns : ndarray
         The table's rows.
     leniency : ndarray of float64, shape (n_users,)
@@ -227,13 +227,16 @@ def sample_opinions(  # type: ignore[no-untyped-def]
     noise : float
         Scale of the logistic noise.
     """
-    out = np.empty((indptr[users + 1] - indptr[users]).sum())
-    filled = 0
-    for u in users:
-        for i in range(indptr[u + 1] - indptr[u]):
-            j = columns[indptr[u] + i]
-            out[filled] = _opinion(keys[u], i, quality[j], leniency[u], liking[u, genre[j]], noise)
-            filled += 1
+    out = np.empty((len(columns) + stride - 1) // stride)
+    u = 0
+    for k in range(len(out)):
+        p = k * stride
+        while indptr[u + 1] <= p:
+            u += 1
+        j = columns[p]
+        out[k] = _opinion(
+            keys[u], p - indptr[u], quality[j], leniency[u], liking[u, genre[j]], noise
+        )
     return out
 
 

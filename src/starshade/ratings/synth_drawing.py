@@ -69,8 +69,9 @@ class Drawing:
         rest = 1 - preset.quality - preset.leniency - preset.liking
         noise = np.sqrt(3 * rest) / np.pi  # a logistic number's variance is (pi scale)^2 / 3
         items = (quality, catalogue.genre, noise)
-        some = np.arange(0, n_users, 1 + len(columns) // _SAMPLE)
-        sample = kernels.sample_opinions(keys, some, self.indptr, columns, leniency, liking, *items)
+        stride = 1 + len(columns) // _SAMPLE
+        table = (self.indptr, columns, leniency, liking)
+        sample = kernels.sample_opinions(keys, stride, *table, *items)
         until = np.cumsum(preset.histogram) / np.sum(preset.histogram)
         cuts = np.quantile(sample, until[:-1])
         out = np.empty(len(columns), dtype=np.uint8)
