@@ -28,6 +28,7 @@ def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     again = shell("demo")
     assert again.returncode == 2
     assert "exists already" in again.stderr
+    assert "1/5" not in again.stderr  # told before the work
     assert again.stdout == ""
 
 

@@ -211,6 +211,19 @@ def test_attack_on_ratings(ratings_csv: Path) -> None:
     }
 
 
+def test_what_the_adversary_lacks(ratings_csv: Path) -> None:
+    def knowledge(*options: str) -> dict[str, object]:
+        found = told("attack", ratings_csv, "--known", 2, "--targets", 5, *options)["knowledge"]
+        assert isinstance(found, dict)
+        return found
+
+    assert (knowledge()["ratings"], knowledge()["dates"]) == (True, True)
+    assert knowledge("--no-dates")["dates"] is False
+    assert knowledge("--no-ratings")["ratings"] is False
+    assert knowledge("--wrong", "1", "--wrong-kind", "item")["wrong_kind"] == "item"
+    assert knowledge("--about-count")["about_count"] is True
+
+
 def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     base = ("attack", made.folder, "--original", ratings_csv, "--items", "top:10", "--known", 2)
     compatible = told(*base, "--seed", 1)

@@ -128,7 +128,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
         "@running()\n"
         "def do(context, run):\n"
         "    run.emit({'a': 'x' * 1000000}, lambda: None)\n"
-        "    context.exit(1)\n"
+        "    context.exit(5)\n"
         "main.get_command = lambda context, name: do\n"
         "main()\n"
     )
@@ -136,7 +136,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     out = subprocess.run(
         ["bash", "-c", shell], env={**os.environ, "CODE": code}, capture_output=True, text=True
     )
-    assert (out.stdout, out.stderr, out.returncode) == ("{", "", 1)
+    assert (out.stdout, out.stderr, out.returncode) == ("{", "", 5)
 
 
 def test_names_from_data_are_no_markup() -> None:

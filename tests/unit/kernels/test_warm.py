@@ -50,7 +50,7 @@ def run(folder: Path, body: str, kernel: str = KERNEL, **environment: str) -> st
     plain = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     out = subprocess.run(
         [sys.executable, "-c", code],
-        env={**plain, "PYTHONPATH": f"{folder}:{root}", **environment},
+        env={**plain, "PYTHONPATH": f"{folder}:{root}:{root}/src", **environment},
         capture_output=True,
         text=True,
         check=True,
