@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.outcomes import Outcomes
 from starshade.attack.scoreboard_rh import ScoreboardRH
@@ -201,3 +202,20 @@ def test_movielens_number_of_ratings_helps(ml100k: Ratings) -> None:
     plain = ScoreboardRH().run(ml100k, knowledge, rng=0)
     told = ScoreboardRH().run(ml100k, dataclasses.replace(knowledge, about_count=True), rng=0)
     assert told.expected_top1.low > plain.expected_top1.rate
+
+
+@pytest.mark.real
+def test_a_release_of_movielens_hides_everybody_among_k(ml100k: Ratings) -> None:
+    """k = 5, NDGH, the ten most rated items: nobody stands out, whatever is known of them."""
+    items = ml100k.keep_items(ml100k.most_rated(10))
+    release = KLikeness(k=5, hierarchy="ndgh").anonymize(items, rng=0)
+    for linked in (True, False):
+        data = release if linked else dataclasses.replace(release, private=None)
+        for knowledge in (Knowledge(known=1, dates=False), Knowledge(known=4, dates=False)):
+            found = ScoreboardRH().run(data, knowledge, original=items, rng=0)
+            assert found.expected_top1.high <= 1 / 5
+            assert found.success.rate == found.false_match.rate == 0
+            assert found.records == 927
+            assert found.entropy_bits.mean < np.log2(927)
+            assert found.credit == ("linked" if linked else "compatible")
+            assert found.entropy_bits.mean - found.entropy_bits_profile.mean >= np.log2(5)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.knowledge import Marginals, Mistakes, Table, count_marked, draw
+from starshade.kernels.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
@@ -193,8 +193,8 @@ class Knowledge:
         )
         levels = original.levels
         reach = self.rating_error + _SLACK
-        counts = np.bincount(original.codes, minlength=len(levels))
-        dated = np.bincount(table.days, minlength=UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
+        counts = tally(table.codes, len(levels))
+        dated = tally(table.days, UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
         marginals = Marginals(
             fixed(levels),
             _below(counts),

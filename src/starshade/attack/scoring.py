@@ -128,7 +128,7 @@ def prepare(
     """
     item = np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32)
     own = view.row_of_user[known.users]
-    support = view.profiles.support[item]
+    support = view.support[item]
     if absent:
         rated = view.profiles.symbols.has_rating
         support = support - holds(_rows_of(view.profiles), rated, own, item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -48,6 +49,14 @@ class View:
     item_of: NDArray[np.int32]
     credit: Literal["linked", "compatible"]
     ungeneralized: bool
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """|supp(i)| as the adversary sees it, per released item."""
+        cells = self.profiles
+        if cells.symbols.has_rating.all() and (cells.sizes == 1).all():
+            return np.diff(self.postings.indptr)
+        return cells.support
 
     def truth(self) -> Ratings:
         """Return the original on the released items, numbered as there; no user is dropped."""

@@ -18,7 +18,7 @@ from starshade.kernels.fingerprint import below, mix, number, uniform
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.search import place_after
 
-__all__ = ["Marginals", "Mistakes", "Table", "count_marked", "draw"]
+__all__ = ["Marginals", "Mistakes", "Table", "count_marked", "draw", "tally"]
 
 _UNKNOWN_DAY = 65_535
 # where each purpose starts counting; the choice of cells starts at 0
@@ -71,6 +71,15 @@ def count_marked(indptr, columns, mark):  # type: ignore[no-untyped-def]
     for row in range(len(out)):
         for p in range(indptr[row], indptr[row + 1]):
             out[row] += mark[columns[p]]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def tally(values, n):  # type: ignore[no-untyped-def]
+    """Count how often each of 0…n-1 occurs; without a wider copy, as NumPy makes one."""
+    out = np.zeros(n, np.int64)
+    for p in range(len(values)):
+        out[values[p]] += 1
     return out
 
 

@@ -34,9 +34,10 @@ def add_known(t, block, aux, tables, scores, worth, day_worth):  # type: ignore[
         _price_contents(t, j, codes, aux, tables, worth)
         if len(block.days) > 0 and aux.day[t, j] != NO_DAY:
             scale = aux.weight[t, j] * tables.unit
-            _price_days(aux.day[t, j], scale, tables.decay, day_worth)
-            _add_dated(scores, rows, codes, block.days[start:stop], worth, day_worth)
-            _price_days(aux.day[t, j], 0.0, tables.decay, day_worth)
+            days = block.days[start:stop]
+            _price_days(aux.day[t, j], scale, tables.decay, days, day_worth)
+            _add_dated(scores, rows, codes, days, worth, day_worth)
+            _price_days(aux.day[t, j], 0.0, tables.decay, days, day_worth)
         else:
             _add(scores, rows, codes, worth)
     return touched
@@ -74,9 +75,15 @@ def _price_contents(t, j, codes, aux, tables, worth):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _price_days(day, scale, decay, day_worth):  # type: ignore[no-untyped-def]
+def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-def]
     """Say what each day is worth beside the known one; `scale` 0 wipes it out again."""
     reach = len(decay) - 1
+    if len(days) < reach:  # fewer than there are days within reach
+        for p in range(len(days)):
+            away = abs(np.int64(days[p]) - day)
+            if away <= reach and days[p] != _UNKNOWN_DAY:
+                day_worth[days[p]] = np.int32(scale * decay[away] + 0.5)
+        return
     for d in range(max(0, day - reach), min(_UNKNOWN_DAY, day + reach + 1)):
         day_worth[d] = np.int32(scale * decay[abs(d - day)] + 0.5)
 

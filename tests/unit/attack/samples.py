@@ -55,7 +55,7 @@ def symbol_tables(draw: st.DrawFn) -> Symbols:
         members = [np.array(sorted(members)) for members, _ in contents]
         return Symbols.sets(scale, members, np.array([null for _, null in contents]))
     scale = Scale(-10, 10)
-    bound = st.sampled_from([-11.0, -10.0, -7.5, 0.0, 0.25, 3.0, 10.0])
+    bound = st.sampled_from([-11.0, -10.5, -10.0, -7.5, 0.0, 0.25, 3.0, 10.0])
     pairs = st.tuples(bound, bound).map(lambda p: (min(p), max(p)))
     ranges = draw(st.lists(pairs.filter(lambda p: p[1] > -11), min_size=1, max_size=5, unique=True))
     low, high = np.array(ranges).T

@@ -18,7 +18,7 @@ from starshade.attack.view import View, look
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.scoreboard import fraction_bits, scores
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import Ratings
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.table import Release
 from tests.naive import scoreboard_rh as naive
 from tests.strategies import ratings_tables, table
@@ -29,7 +29,7 @@ ATTACKS = st.builds(
     ScoreboardRH,
     phi=st.sampled_from([0.0, 0.5, 1.5]),
     rho0=st.sampled_from([None, 0.7]),
-    d0=st.sampled_from([30.0, 2.0]),
+    d0=st.sampled_from([30.0, 2.0, 1e6]),
     theta=st.sampled_from([1.0, 0.5]),
 )
 
@@ -169,6 +169,32 @@ def test_few_raters_among_many_users(
 ) -> None:
     known = data.draw(knowledge_of(ratings)).take(slice(0, 6))
     check_against_twin(dataclasses.replace(attack, absent=absent), ratings, ratings, known)
+
+
+@given(
+    st.sampled_from([2.0, 1.0, 0.3]),
+    st.sampled_from([-3, 0, 20, 45, UNKNOWN_DAY - 1]),
+    st.integers(0, 5),
+)
+def test_an_item_with_more_raters_than_days_that_count(d0: float, day: int, missing: int) -> None:
+    """The days within reach are then priced, not the raters' days."""
+    days = [{0: UNKNOWN_DAY if u < missing else u} for u in range(50)]
+    ratings = table([{0: 3.0} for _ in days], Scale(1, 5, 1), days=days)
+    known = Known(
+        np.array([0]),
+        np.zeros((1, 1), np.int32),
+        np.full((1, 1), np.nan),
+        np.array([[day]], np.int32),
+    )
+    view = look(ratings, None, None)
+    aux, tables = prepare(view, known, Pricing(1.5, d0))
+    assert len(tables.decay) <= 50
+    fast = scores(block_of(view.profiles, view.postings), aux, tables)[0][view.row_of_user]
+    records = naive.records_of_table(ratings)
+    slow = naive.Attack(ratings.scale, d0=d0, dated=True, bits=20)
+    told = clues(known, view, 0)
+    exact = [naive.score(record, told, records, slow) for record in records]
+    assert fast.tolist() == exact
 
 
 @given(st.data(), ratings_tables(scales=(Scale(-10, 10),), max_users=6, max_items=4))

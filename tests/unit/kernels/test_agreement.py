@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from starshade.kernels.agreement import Contents, is_member
 from starshade.kernels.search import place_after, place_of
+from starshade.ratings.scale import Scale
 from starshade.release.symbols import Symbols
 from tests.unit.attack.samples import symbol_tables
 
 
-@given(symbol_tables(), st.floats(-12, 12) | st.sampled_from([-11.0, -10.0, 0.25, 1.0, 4.5, 5.0]))
-def test_a_rating_is_a_member_as_symbols_say(symbols: Symbols, rating: float) -> None:
-    contents = Contents(
+def contents_of(symbols: Symbols) -> Contents:
+    return Contents(
         symbols.offsets,
         symbols.members,
         symbols.null,
@@ -21,6 +21,11 @@ def test_a_rating_is_a_member_as_symbols_say(symbols: Symbols, rating: float) ->
         symbols.has_rating,
         symbols.scale.minimum,
     )
+
+
+@given(symbol_tables(), st.floats(-12, 12) | st.sampled_from([-11.0, -10.0, 0.25, 1.0, 4.5, 5.0]))
+def test_a_rating_is_a_member_as_symbols_say(symbols: Symbols, rating: float) -> None:
+    contents = contents_of(symbols)
     for near in (rating, rating + 5e-10, rating - 5e-10):
         expected = symbols.contains(np.array([near]))[0]
         assert [is_member(near, s, contents) for s in range(len(symbols))] == expected.tolist()
@@ -38,3 +43,9 @@ def test_places_are_those_of_a_sorted_list(
     assert place_after(part, start, stop, value) == start + np.searchsorted(
         inside, value, side="right"
     )
+
+
+def test_the_part_of_a_range_below_the_scale_holds_no_rating() -> None:
+    symbols = Symbols.ranges(Scale(-10, 10), np.array([-11.0]), np.array([0.0]))
+    members = [is_member(v, 0, contents_of(symbols)) for v in (-10.5, -10.0, 0.0, 0.5)]
+    assert members == [False, True, True, False]
