@@ -5,29 +5,26 @@ day, or a row number) in the low ``shift`` bits. `gather_rows` puts the rows of 
 user, `turn` puts them behind their item. Both keep the order in which they meet rows, so in the
 end the users of an item ascend and copies of one cell stand side by side, still in file order.
 
-Work is cut into lanes, each with its own counters and its own places in the output, so lanes may
-run in any order and on any number of threads and the result is the same.
+Work is cut into `lanes`, which may run in any order with one result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from starshade.kernels.lanes import cut, places, run
 
 __all__ = ["gather_rows", "repeats", "turn", "unpack"]
 
 Int32s = NDArray[np.int32]
 Packed = NDArray[np.uint64]
 
-_LANES = 4
-_COUNTERS = 1 << 24  # over all lanes: 128 MB
+_PART = 1 << 22  # cells unpacked at once
 
 
 def gather_rows(
@@ -55,15 +52,15 @@ def gather_rows(
     packed : ndarray of uint64
         ``item << shift | payload``.
     """
-    lanes = _lanes(np.array([len(block) for block in users]), len(ranks[0]))
+    lanes = cut(np.array([len(block) for block in users]), len(ranks[0]))
     counts = np.zeros((len(lanes), len(ranks[0])), dtype=np.int64)
 
     def count(lane: int) -> None:
         for block in range(*lanes[lane]):
             _count_rows(users[block], ranks[0], counts[lane])
 
-    _each(count, len(lanes))
-    indptr, place = _places(counts)
+    run(count, len(lanes))
+    indptr, place = places(counts)
     packed = np.empty(int(indptr[-1]), dtype=np.uint64)
 
     def scatter(lane: int) -> None:
@@ -73,7 +70,7 @@ def gather_rows(
                 place[lane], packed,
             )  # fmt: skip
 
-    _each(scatter, len(lanes))
+    run(scatter, len(lanes))
     return indptr, packed
 
 
@@ -81,7 +78,7 @@ def turn(
     indptr: NDArray[np.int64], packed: Packed, n_columns: int, shift: int
 ) -> tuple[NDArray[np.int64], Packed]:
     """Put cells that lie row by row behind their columns; rows ascend within a column."""
-    lanes = _lanes(np.diff(indptr), n_columns)
+    lanes = cut(np.diff(indptr), n_columns)
     counts = np.zeros((len(lanes), n_columns), dtype=np.int64)
     bits = np.uint64(shift)
 
@@ -89,14 +86,14 @@ def turn(
         first, last = lanes[lane]
         _count_cells(packed[indptr[first] : indptr[last]], bits, counts[lane])
 
-    _each(count, len(lanes))
-    turned_ptr, place = _places(counts)
+    run(count, len(lanes))
+    turned_ptr, place = places(counts)
     turned = np.empty_like(packed)
 
     def scatter(lane: int) -> None:
         _scatter_cells(*lanes[lane], indptr, packed, bits, place[lane], turned)
 
-    _each(scatter, len(lanes))
+    run(scatter, len(lanes))
     return turned_ptr, turned
 
 
@@ -108,14 +105,14 @@ def unpack(
     columns = np.empty(n, dtype=np.int32)
     codes = np.empty(n, dtype=code_type)
     days = np.empty(n if with_days else 0, dtype=np.uint16)
-    edges = [n * i // _LANES for i in range(_LANES + 1)]
+    bits = np.uint64(shift), np.uint64(code_bits)
+    parts = [slice(i, i + _PART) for i in range(0, n, _PART)]
 
-    def lane(i: int) -> None:
-        part = slice(edges[i], edges[i + 1])
-        bits = np.uint64(shift), np.uint64(code_bits)
+    def work(i: int) -> None:
+        part = parts[i]
         _unpack(packed[part], *bits, columns[part], codes[part], days[part])
 
-    _each(lane, _LANES)
+    run(work, len(parts))
     return columns, codes, days if with_days else None
 
 
@@ -128,33 +125,6 @@ def repeats(indptr: NDArray[np.int64], columns: Int32s) -> NDArray[np.bool_] | N
     starts = indptr[:-1]
     same[starts[starts < len(columns)]] = False
     return same
-
-
-def _lanes(sizes: NDArray[np.integer], n_counters: int) -> list[tuple[int, int]]:
-    """Cut a row of blocks into a few runs of about equal total size."""
-    lanes = max(1, min(_LANES, _COUNTERS // max(1, n_counters)))
-    ends = np.cumsum(sizes)
-    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, lanes) / lanes) + 1
-    edges = np.unique(np.concatenate([[0], cuts, [len(sizes)]])).tolist()
-    return list(pairwise(edges))
-
-
-def _each(work: Callable[[int], object], lanes: int) -> None:
-    """Run every lane, on as many threads as Numba may use."""
-    with ThreadPoolExecutor(min(lanes, numba.get_num_threads())) as pool:
-        for _ in pool.map(work, range(lanes)):  # raises what a lane raised
-            pass
-
-
-def _places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Turn counts (lanes × columns) into offsets and, in place, each lane's first places."""
-    indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
-    np.cumsum(counts.sum(axis=0), out=indptr[1:])
-    before = indptr[:-1].copy()
-    for lane in counts:
-        before += lane
-        lane[:] = before - lane
-    return indptr, counts
 
 
 @njit(cache=True, nogil=True)

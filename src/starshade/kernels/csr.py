@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.lanes import cut, places, run
+
 __all__ = ["keep_columns", "keep_rows", "transpose"]
 
 Days = NDArray[np.uint16] | None
@@ -26,24 +28,39 @@ def transpose(
     n_columns: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], Days]:
     """Turn rows into columns by counting; rows stay ascending within a column."""
-    with_days = days is not None
-    out = _transpose(indptr, columns, codes, days if with_days else _NO_DAYS, n_columns, with_days)
-    return out[0], out[1], out[2], out[3] if with_days else None
+    lanes = cut(np.diff(indptr), n_columns)
+    counts = np.zeros((len(lanes), n_columns), dtype=np.int64)
+
+    def count(lane: int) -> None:
+        first, last = lanes[lane]
+        _count(columns[indptr[first] : indptr[last]], counts[lane])
+
+    run(count, len(lanes))
+    out_ptr, place = places(counts)
+    rows = np.empty(len(columns), dtype=np.int32)
+    out_codes = np.empty(len(columns), dtype=codes.dtype)
+    out_days = _NO_DAYS if days is None else np.empty(len(columns), dtype=np.uint16)
+
+    def scatter(lane: int) -> None:
+        _scatter(
+            *lanes[lane], indptr, columns, codes, _NO_DAYS if days is None else days,
+            place[lane], rows, out_codes, out_days,
+        )  # fmt: skip
+
+    run(scatter, len(lanes))
+    return out_ptr, rows, out_codes, None if days is None else out_days
 
 
 @njit(cache=True, nogil=True)
-def _transpose(indptr, columns, codes, days, n_columns, with_days):  # type: ignore[no-untyped-def]
-    n = len(columns)
-    out_ptr = np.zeros(n_columns + 1, np.int64)
-    for p in range(n):
-        out_ptr[columns[p] + 1] += 1
-    for j in range(n_columns):
-        out_ptr[j + 1] += out_ptr[j]
-    place = out_ptr[:-1].copy()
-    rows = np.empty(n, np.int32)
-    out_codes = np.empty_like(codes)
-    out_days = np.empty(n if with_days else 0, np.uint16)
-    for i in range(len(indptr) - 1):
+def _count(columns, counts):  # type: ignore[no-untyped-def]
+    for p in range(len(columns)):
+        counts[columns[p]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _scatter(first, last, indptr, columns, codes, days, place, rows, out_codes, out_days):  # type: ignore[no-untyped-def]
+    with_days = len(out_days) > 0
+    for i in range(first, last):
         for p in range(indptr[i], indptr[i + 1]):
             q = place[columns[p]]
             place[columns[p]] = q + 1
@@ -51,7 +68,6 @@ def _transpose(indptr, columns, codes, days, n_columns, with_days):  # type: ign
             out_codes[q] = codes[p]
             if with_days:
                 out_days[q] = days[p]
-    return out_ptr, rows, out_codes, out_days
 
 
 def keep_columns(

@@ -104,7 +104,7 @@ def locate_netflix(path: Path, row: int) -> str:
     for block, found in map(_parse, _blocks(path)):
         if row < len(found.users):
             place = 0
-            for line in block.text.splitlines(keepends=True):
+            for line in bytes(block.text).splitlines(keepends=True):
                 if line.strip() and not line.strip().endswith(b":"):
                     row -= 1
                 if row < 0:
@@ -126,7 +126,7 @@ class _Piece(NamedTuple):
 class _Block(NamedTuple):
     """Whole lines of one or more files."""
 
-    text: bytes
+    text: bytes | memoryview
     pieces: tuple[_Piece, ...]
 
 
@@ -135,7 +135,7 @@ def _parse(block: _Block) -> tuple[_Block, kernel.Parsed]:
 
 
 def _blocks(path: Path) -> Iterator[_Block]:
-    texts: list[bytes] = []
+    texts: list[memoryview] = []
     pieces: list[_Piece] = []
     size = 0
     with whole(path):
@@ -145,12 +145,12 @@ def _blocks(path: Path) -> Iterator[_Block]:
                 texts.append(text)
                 size += len(text)
                 if size >= _BLOCK:
-                    yield _Block(b"".join(texts), tuple(pieces))
+                    yield _Block(texts[0] if len(texts) == 1 else b"".join(texts), tuple(pieces))
                     texts, pieces, size = [], [], 0
     yield _Block(b"".join(texts), tuple(pieces))
 
 
-def _texts(shown: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _texts(shown: str, file: BinaryIO) -> Iterator[tuple[int, memoryview]]:
     """Yield whole lines of a file, with their place in it; the first must be a movie."""
     position = 0
     for text in line_blocks(file):

@@ -28,8 +28,9 @@ from starshade.ratings.batch import Batch
 
 __all__ = ["UNREADABLE", "NotPlain", "in_order", "line_blocks", "plain_batches"]
 
-UNREADABLE = b'"\n'  # a block that no fast parser takes
+UNREADABLE = memoryview(b'"\n')  # a block that no fast parser takes
 
+_LF = 10
 _BLOCK = 1 << 24  # bytes parsed at once
 _LONGEST_LINE = 1 << 20
 _MOST_THREADS = 8  # more would only hold more blocks in memory: parsing is not the bottleneck
@@ -85,7 +86,7 @@ def plain_batches(
     """
     announce("the fast text reader", plain._parse_lines)
     blocks = _blocks_of(paths, header)
-    first = next(blocks, b"")
+    first = next(blocks, memoryview(b""))
     mark = delimiter.encode()
     kinds = np.full(n_columns, plain.SKIP)
     kinds[list(columns[:3])] = plain.USER, plain.ITEM, plain.RATING
@@ -94,7 +95,7 @@ def plain_batches(
         kinds[columns[3]] = plain.ISO_DATE if iso else plain.SECONDS
     row = blanks = 0
 
-    def parse(block: bytes) -> plain.Lines:
+    def parse(block: memoryview) -> plain.Lines:
         return plain.parse_lines(np.frombuffer(block, dtype=np.uint8), mark, kinds)
 
     with closing(in_order(parse, chain([first], blocks))) as parsed:
@@ -129,23 +130,31 @@ def in_order(
                 future.cancel()
 
 
-def line_blocks(file: BinaryIO) -> Iterator[bytes]:
+def line_blocks(file: BinaryIO) -> Iterator[memoryview]:
     """Cut the rest of a file into blocks of whole lines, each ended by a line feed.
 
     A line of more than a megabyte is no row of a table: it comes as `UNREADABLE`.
     """
-    while block := file.read(_BLOCK):
-        if not block.endswith(b"\n"):
-            block += file.readline(_LONGEST_LINE)
-        if not block.endswith(b"\n"):
+    while True:
+        # one buffer for the block and the rest of its last line: no byte is copied twice
+        block = np.empty(_BLOCK + _LONGEST_LINE + 1, dtype=np.uint8).data
+        size = file.readinto(block[:_BLOCK])  # type: ignore[attr-defined]
+        if not size:
+            return
+        if block[size - 1] != _LF:
+            rest = file.readline(_LONGEST_LINE)
+            block[size : size + len(rest)] = rest
+            size += len(rest)
+        if block[size - 1] != _LF:
             if file.read(1):
                 yield UNREADABLE
                 return
-            block += b"\n"
-        yield block
+            block[size] = _LF
+            size += 1
+        yield block[:size]
 
 
-def _blocks_of(paths: Sequence[Path], header: bool) -> Iterator[bytes]:
+def _blocks_of(paths: Sequence[Path], header: bool) -> Iterator[memoryview]:
     for path in paths:
         with open(path, "rb") as file:
             if header and file.readline(_LONGEST_LINE).count(b'"') % 2:
@@ -154,9 +163,9 @@ def _blocks_of(paths: Sequence[Path], header: bool) -> Iterator[bytes]:
             yield from line_blocks(file)
 
 
-def _has_iso_date(block: bytes, delimiter: bytes, place: int) -> bool:
+def _has_iso_date(block: memoryview, delimiter: bytes, place: int) -> bool:
     """Tell whether the date of the first row is written YYYY-MM-DD."""
-    for line in BytesIO(block):
+    for line in BytesIO(block[:_LONGEST_LINE]):
         if line.strip():
             fields = line.rstrip(b"\r\n").split(delimiter)
             return place < len(fields) and bool(_ISO_DATE.fullmatch(fields[place]))

@@ -1,0 +1,82 @@
+"""Work cut into lanes: the counting sorts' way to use threads and give one answer.
+
+A counting sort counts, turns the counts into places, and writes each cell to the next place of
+its column. Here each lane, a run of the input, has its own counters and its own places, which
+follow those of the lanes before it; so lanes may run in any order and on any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["cut", "places", "run"]
+
+_LANES = 4
+_WORTH_IT = 1 << 16  # cells; fewer are done before a thread has started
+_COUNTERS = 1 << 24  # over all lanes: 128 MB
+
+
+def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]]:
+    """Cut a row of blocks into at most four runs of about equal total size.
+
+    Parameters
+    ----------
+    sizes : ndarray of int, shape (n,)
+        Cells in each block.
+    n_counters : int
+        Counters that each lane will need; many make fewer lanes.
+
+    Returns
+    -------
+    list of (first, last)
+        Half-open, covering all blocks.
+    """
+    ends = np.cumsum(sizes)
+    lanes = max(1, min(_LANES, _COUNTERS // max(1, n_counters)))
+    if not len(ends) or ends[-1] < _WORTH_IT:
+        return [(0, len(ends))]
+    inner = np.searchsorted(ends, ends[-1] * np.arange(1, lanes) / lanes) + 1
+    edges = np.unique(np.concatenate([[0], inner, [len(ends)]])).tolist()
+    return list(pairwise(edges))
+
+
+def run(work: Callable[[int], object], lanes: int) -> None:
+    """Do ``work(lane)`` for every lane, on as many threads as Numba may use."""
+    threads = min(lanes, numba.get_num_threads())
+    if threads <= 1:
+        for lane in range(lanes):
+            work(lane)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, range(lanes)):  # raises what a lane raised
+            pass
+
+
+def places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Turn counts into offsets and first places.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (lanes, n)
+        Changed in place.
+
+    Returns
+    -------
+    indptr : ndarray of int64, shape (n + 1,)
+        Column j of the output begins at ``indptr[j]``.
+    place : ndarray of int64, shape (lanes, n)
+        Where each lane begins within each column; the same memory as `counts`.
+    """
+    indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
+    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    before = indptr[:-1].copy()
+    for lane in counts:
+        before += lane
+        lane[:] = before - lane
+    return indptr, counts
