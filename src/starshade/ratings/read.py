@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, InputError
 from starshade.progress import note
+from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
 from starshade.ratings.readers.attributes import attach, read_attributes
 from starshade.ratings.readers.detect import Found, find
@@ -194,8 +195,8 @@ def _built(opened: Opened, request: Request) -> Ratings:
     )
     if opened.plain is not None:
         with suppress(NotPlain):
-            return make(opened.plain.batches())
-    ratings = make(table.batches())
+            return make(_some(opened.plain.batches(), opened.where))
+    ratings = make(_some(table.batches(), opened.where))
     report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes()))
     if not isinstance(table, WideTable):
         return ratings.annotate(report=report)
@@ -209,6 +210,16 @@ def _built(opened: Opened, request: Request) -> Ratings:
         return ratings
     ids, attributes = table.attributes()
     return attach(ratings, ids, attributes, opened.where, request.nulls)
+
+
+def _some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
+    """Hand batches on; refuse a source that has no row."""
+    n_rows = 0
+    for batch in batches:
+        n_rows += len(batch)
+        yield batch
+    if not n_rows:
+        raise InputError(f"{where}: no ratings in it", advice="Check what stands below its header.")
 
 
 def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -> Ratings:

@@ -16,6 +16,7 @@ import pytest
 
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.read import read_ratings
+from starshade.ratings.table import Ratings
 from tests.unit.ratings.samples import cells, listening, values, write
 
 D = datetime.date
@@ -73,9 +74,9 @@ def test_movielens_1m(tmp_path) -> None:
 
 
 def test_double_colon_with_half_stars_and_text_ids(tmp_path) -> None:
-    path = write(tmp_path / "ratings.dat", "u1::m1::4.5::978300760\nu2::m 2::0.5::978302109\n")
+    path = write(tmp_path / "ratings.dat", "u1::m1::4.5::978300760\nu2::m\x0c2::0.5::978302109\n")
     ratings = read_ratings(path)
-    assert values(ratings) == {("u1", "m1"): 4.5, ("u2", "m 2"): 0.5}
+    assert values(ratings) == {("u1", "m1"): 4.5, ("u2", "m\x0c2"): 0.5}
 
 
 CSV = "userId,movieId,rating,timestamp\n1,10,4.0,964982703\n1,9,3.0,964981247\n2,10,5.0,1\n"
@@ -253,6 +254,20 @@ def test_compressions_encodings_and_line_ends(tmp_path, name: str, pack) -> None
     assert values(read_ratings(write(tmp_path / name, pack(raw)))) == THREE
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path) -> None:
+    assert values(read_ratings(write(tmp_path / "u.data", "\ufeff" + U_DATA))) == THREE
+    quoted = "\ufeff" + U_DATA.replace("1\t", '"1"\t', 1)
+    assert values(read_ratings(write(tmp_path / "x.tsv", quoted))) == THREE
+
+
+def test_a_header_of_megabytes(tmp_path) -> None:
+    items = [f"{i:06d}" + "x" * 200 for i in range(12_000)]
+    text = ",".join(["id", *items]) + "\n" + ",".join(["a", "4", *[""] * 11_999]) + "\n"
+    ratings = read_ratings(write(tmp_path / "x.csv", text), wide=True)
+    assert values(ratings) == {("a", items[0]): 4.0}
+    assert ratings.report.dropped_items == 11_999
+
+
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_line_ends_within_quotes(tmp_path, quote: str) -> None:
     text = f'user,item,rating\r\n"a\r\nb",{quote}x{quote},4\r\n'
@@ -409,6 +424,28 @@ def test_declared_scale_as_text(tmp_path) -> None:
     ratings = read_ratings(path, scale="1:10:1")
     assert str(ratings.scale) == "1:10:1"
     assert not ratings.report.scale_inferred
+
+
+def test_arrays() -> None:
+    ratings = Ratings.from_arrays([1, 1, 2], np.array(["10", "9", "10"]), [4, 3.0, 5], [0, 1, 2])
+    assert values(ratings) == THREE
+    assert cells(ratings)["2", "10"][1] == D(1970, 1, 3)
+    dates = np.array(["2020-02-29", "NaT", "2020-03-01"], dtype="datetime64[D]")
+    dated = Ratings.from_arrays([1, 1, 2], [10, 9, 10], [4, 3, 5], dates, scale="1:5:1")
+    assert [day for _, day in cells(dated).values()] == [None, D(2020, 2, 29), D(2020, 3, 1)]
+    with pytest.raises(InputError, match="unequal length: user 2, item 1"):
+        Ratings.from_arrays([1, 2], [1], [1])
+    with pytest.raises(InputError, match="arrays: cannot be read"):
+        Ratings.from_arrays([1, "x"], [1, 2], [1, 2])
+    with pytest.raises(InputError, match="row 1"):
+        Ratings.from_arrays([1, 1], [1, 1], [1, 2])
+    assert Ratings.from_arrays([1, 1], [1, 1], [1, 2], on_duplicate="last").values() == [2.0]
+
+
+@pytest.mark.parametrize("source", [{"user": [1]}, 5, None, np.eye(2), b"x"])
+def test_sources_that_hold_no_ratings(source) -> None:
+    with pytest.raises(ConfigError, match="ratings cannot be read from"):
+        read_ratings(source)
 
 
 @pytest.mark.parametrize(

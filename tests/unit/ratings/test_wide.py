@@ -74,7 +74,7 @@ DAMAGED = [
     (SURVEY.replace("3.0", "good"), {}, ["line 3, column 3: rating 'good'"]),
     (SURVEY.replace("3.0", "7"), {"scale": "1:5:1"}, ["off the scale", "column 3: rating 7"]),
     (SURVEY.replace(",9,", ",10,"), {}, ["'10' stand there more than once"]),
-    ("id,a\nx,\n", NO_ATTRIBUTES, ["no ratings in the input"]),
+    ("id,a\nx,\n", NO_ATTRIBUTES, ["survey.csv: no ratings in it"]),
     # undeclared attributes are taken for items, and their values for ratings
     (SURVEY, NO_ATTRIBUTES | {"scale": "1:5:1"}, ["off the scale", "column 4: rating 30"]),
 ]

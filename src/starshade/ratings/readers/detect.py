@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from starshade.errors import InputError
+from starshade.errors import ConfigError, InputError
 from starshade.ratings.readers.inputs import Input, is_parquet, reading, unzip
 from starshade.ratings.readers.movielens import FAMILIES
 from starshade.ratings.readers.netflix_files import is_tar
@@ -56,8 +56,15 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Found:
     ------
     InputError
         Nothing is there, nothing in it is known, or it is not clear which file is meant.
+    ConfigError
+        The source is of a type that holds no ratings.
     """
-    if not isinstance(source, (str, Path)):
+    if not isinstance(source, (str, Path, list, tuple)):
+        raise ConfigError(
+            f"ratings cannot be read from {type(source).__name__}",
+            advice="Give a path, a list of paths, a frame with columns, or a sparse matrix.",
+        )
+    if isinstance(source, (list, tuple)):
         files = [path for entry in source for path in _paths(entry)]
         if not files:
             raise InputError("an empty list of files: no ratings to read")

@@ -16,7 +16,8 @@ from starshade.ratings.readers.text import Dialect
 
 __all__ = ["Head", "look"]
 
-_HEAD = 1 << 20  # bytes looked at; a wide table's header may be long
+_HEAD = 1 << 20  # bytes looked at
+_LONGEST_HEAD = 1 << 24  # a wide table's header may be long
 _ROWS = 200
 _DELIMITERS = ("::", "\t", ",", ";", "|")  # a blank is tried when none of these splits
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
@@ -88,8 +89,14 @@ def _head(item: Input) -> tuple[str, bool]:
     """Return the first bytes as text, and whether they are all."""
     with reading(item), open(item.path, "rb") as file:
         head = file.read(_HEAD)
+        while head.count(b"\n") < 2 and len(head) < _LONGEST_HEAD:
+            more = file.read(_HEAD)
+            if not more:
+                break
+            head += more
+        whole = not file.read(1)
     # a byte that is not UTF-8 may stand in a column that nobody asks for
-    return head.decode("utf-8-sig", errors="replace"), len(head) < _HEAD
+    return head.decode("utf-8-sig", errors="replace"), whole
 
 
 def _checked(delimiter: str) -> str:
@@ -107,7 +114,7 @@ def _delimiter(text: str, whole: bool, quoted: bool, item: Input) -> str:
     best, most = "", 1
     first = ("", 1)
     for mark in _DELIMITERS:
-        counts = [len(row) for row in _records(text, whole, mark, quoted, item)]
+        counts = _counts(text, whole, mark, quoted, item)
         if min(counts) == max(counts) and counts[0] > most:
             best, most = mark, counts[0]
         if counts[0] > first[1]:
@@ -116,17 +123,26 @@ def _delimiter(text: str, whole: bool, quoted: bool, item: Input) -> str:
         return best
     if first[1] >= _LEAST:  # some row does not fit: the reader will name it
         return first[0]
-    blanks = [len(row) for row in _records(text, whole, " ", quoted, item)]
+    blanks = _counts(text, whole, " ", quoted, item)
     if min(blanks) == max(blanks) >= _LEAST:
         return " "
     return best or first[0] or ","
 
 
+def _counts(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> list[int]:
+    """Return the number of fields of each of the first rows; 1 where they are beyond measure."""
+    try:
+        return [len(row) for row in _records(text, whole, mark, quoted, item)]
+    except InputError:
+        return [1]
+
+
 def _records(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> list[list[str]]:
     """Split the first rows; at least one. The last may be cut off, and is left out then."""
     if mark == "::":
-        lines = text.splitlines()[: _ROWS + 1]
-        rows = [line.split("::") for line in lines if line]
+        # str.splitlines would also split at characters that may stand in an id
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        rows = [line.split("::") for line in lines if line][: _ROWS + 1]
         return rows[:-1] if not whole and len(rows) > 1 else rows
     lines_of = io.StringIO(text, newline="")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
