@@ -196,6 +196,18 @@ def test_bytes_that_are_not_utf8(tmp_path) -> None:
     assert read_ratings(titles).n_ratings == 1  # a column that nobody asked for
 
 
+def test_a_single_colon_among_double_ones(tmp_path) -> None:
+    path = write(tmp_path / "ratings.dat", "u::i::5::9\na:b:c::5::9\n")
+    with pytest.raises(InputError, match="a single ':' stands among the '::'"):
+        read_ratings(path)
+
+
+def test_one_column_for_two_roles(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating\na,b,4\n")
+    with pytest.raises(InputError, match="column 'user' cannot be user and item at once"):
+        read_ratings(path, user_col="user", item_col="user")
+
+
 def test_a_zero_byte_far_down(tmp_path) -> None:
     text = "user,item,rating\n" + "a,b,4\n" * 1 + "".join(f"u{i},b,4\n" for i in range(20_000))
     with pytest.raises(InputError, match="line 20003") as caught:

@@ -97,6 +97,8 @@ def test_movielens_20m_and_latest(tmp_path, form: str) -> None:
         with zipfile.ZipFile(source, "w") as archive:
             for path in folder.iterdir():
                 archive.write(path, f"ml-latest/{path.name}")
+            archive.writestr("__MACOSX/ml-latest/ratings.csv", b"\0\5\26\7")
+            archive.writestr("ml-latest/._movies.csv", b"\0\5\26\7")
     ratings = read_ratings(source)
     assert values(ratings) == THREE
     assert ratings.report.format == "movielens-csv"
@@ -188,6 +190,28 @@ def test_columns_by_number_without_a_header(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "5,zz,10,1,7\n4,zz,10,2,7\n")
     ratings = read_ratings(path, user_col="4", item_col="3", rating_col="1")
     assert values(ratings) == {("1", "10"): 5.0, ("2", "10"): 4.0}
+
+
+def test_dates_of_eight_digits_are_no_seconds(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating,date\n1,10,4,20031231\n2,10,4,20040101\n")
+    assert [day for _, day in cells(read_ratings(path)).values()] == [
+        D(2003, 12, 31),
+        D(2004, 1, 1),
+    ]
+
+
+def test_the_delimiter_splits_all_rows_alike(tmp_path) -> None:
+    text = "user;item;rating;note, free, in, a, few, words\n1;10;4;x\n1;9;3;y\n2;10;5;z\n"
+    assert values(read_ratings(write(tmp_path / "x.csv", text))) == THREE
+
+
+@pytest.mark.parametrize("block", [64, 100, 1000])
+def test_rows_are_read_whole_across_blocks(tmp_path, monkeypatch, block: int) -> None:
+    monkeypatch.setattr("starshade.ratings.readers.text._BLOCK", block)
+    rows = {(f"u\n{i}", f"i{i % 7}"): float(i % 5) for i in range(200)}
+    text = "".join(f'"{user}",{item},{rating}\n' for (user, item), rating in rows.items())
+    path = write(tmp_path / "x.csv", "user,item,rating\n" + text)
+    assert values(read_ratings(path)) == rows
 
 
 def test_header_can_be_denied_and_demanded(tmp_path) -> None:
@@ -408,6 +432,15 @@ def test_attributes_may_be_a_frame_or_parquet(tmp_path) -> None:
             "city": [None, "B"],
             "ok": [None, "true"],
         }
+
+
+def test_attributes_find_their_users_in_any_order_and_codes_stay_text(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating\na,x,4\nb,x,5\n")
+    people = write(tmp_path / "p.csv", "code,user,n\n1,unknown,7\n007,b,1e1\n12,a,-2.5\n")
+    assert read_ratings(path, users=people).attributes.to_pydict() == {
+        "code": ["12", "007"],
+        "n": [-2.5, 10.0],
+    }
 
 
 def test_item_names_from_a_file_or_a_mapping(tmp_path) -> None:
