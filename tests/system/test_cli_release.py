@@ -272,6 +272,17 @@ def test_a_changed_release_is_refused(made: Made, ratings_csv: Path, tmp_path: P
         assert "README.md" in refused(*command)
 
 
+def test_a_release_is_not_taken_for_ratings(made: Made, tmp_path: Path) -> None:
+    folder = made.folder
+    for command in (
+        ["data", "describe", folder],
+        ["anonymize", folder, "--k", 3, "--out", tmp_path / "out"],
+        ["measure", folder, folder],
+        ["attack", folder, "--original", folder],
+    ):
+        assert "ratings are asked for" in refused(*command)
+
+
 def test_list() -> None:
     for kind, name in (
         ("attacks", "scoreboard-rh"),

@@ -72,6 +72,11 @@ class Reading:
         InputError, ConfigError
             See `read_ratings` and `parse_items`.
         """
+        if (Path(source) / "release.json").is_file():
+            raise ConfigError(
+                f"{source}: is a release, and ratings are asked for",
+                advice="Give the ratings that it was made from.",
+            )
         from starshade.ratings.read import read_ratings
 
         items = self.selection() if select else None  # a bad list is told before the long work

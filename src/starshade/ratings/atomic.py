@@ -21,6 +21,7 @@ from starshade.errors import OutputError, StarshadeError
 
 __all__ = ["atomic_file", "atomic_folder", "output_error"]
 
+_ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -161,12 +162,13 @@ def _make_file(name: Path, mode: int) -> int:
 
 def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make a temporary sibling and hold a lock on it; again if a sweeper was faster."""
-    while True:
+    for attempt in range(_ATTEMPTS):
         temporary = path.parent / f"{_prefix(path)}{secrets.token_hex(8)}"
         try:
             lock = make(temporary)
         except FileNotFoundError:
-            if not path.parent.is_dir():
+            # a sweeper may take a sibling away at once; some places (/proc) never make one
+            if not path.parent.is_dir() or attempt == _ATTEMPTS - 1:
                 raise
             continue
         with suppress(OSError):  # a file system without locks: nobody can sweep there either
@@ -174,6 +176,7 @@ def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
         if temporary.exists():
             return temporary, lock
         os.close(lock)
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
 
 
 def _sweep(path: Path) -> None:

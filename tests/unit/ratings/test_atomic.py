@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,9 @@ def test_other_names_are_not_swept(tmp_path):
     with atomic_file(tmp_path / "out"):
         time.sleep(0)
     assert names(tmp_path) == [".tmp-out-more-0123456789abcdef", ".tmp-out-notes", "out"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_place_that_makes_nothing_is_an_error_not_a_wait() -> None:
+    with pytest.raises(OutputError, match="cannot be written"), atomic_folder(Path("/proc/x")):
+        pass
