@@ -134,7 +134,13 @@ def test_places_are_refused_before_the_work(
     out = tmp_path / "out"
     assert "--private" in refused(*base, out, "--private", tmp_path / "there")
     assert "inside a release" in refused(*base, out, "--private", made.folder / "receipt")
-    monkeypatch.setattr("os.access", lambda *_: False)
+    if Path("/proc/self").exists():
+        assert "cannot be written" in refused(*base, "/proc/out")
+
+    def forbidden(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", forbidden)
     assert "no permission" in refused(*base, out)
 
 

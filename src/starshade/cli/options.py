@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,8 +226,6 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
     ------
     OutputError
     """
-    import os
-
     path = Path(os.path.abspath(out))
     if os.path.lexists(path):
         raise OutputError(
@@ -236,9 +236,10 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
         raise OutputError(
             f"{option} {out}: the folder {path.parent} does not exist", advice="Create it first."
         )
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(
-            f"{option} {out}: no permission to write to {path.parent}",
-            advice="Choose a place that you may write to.",
-        )
+    from starshade.ratings.atomic import output_error
+
+    try:  # asking for permission does not tell: root may do all but what cannot be done
+        os.rmdir(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
+    except OSError as error:
+        raise output_error(error, path) from error
     return path
