@@ -199,7 +199,7 @@ class Knowledge:
             fixed(levels),
             _below(counts),
             np.searchsorted(levels, levels - reach),
-            np.searchsorted(levels, levels + reach, side="right"),
+            np.searchsorted(levels, levels + reach),
             _below(dated),
         )
         scale = original.scale

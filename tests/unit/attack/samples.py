@@ -66,8 +66,9 @@ def symbol_tables(draw: st.DrawFn) -> Symbols:
 def releases(draw: st.DrawFn, *, linked: bool) -> tuple[Ratings, Release]:
     """A release of some records beside an original that fits it more or less.
 
-    The original has items that were not released and users who have no record; its ratings are
-    members of their record's cells more often than not.
+    The original has items that were not released and users who have no record, the release
+    perhaps an item that the original lacks; ratings are members of their record's cells more
+    often than not.
     """
     symbols = draw(symbol_tables())
     scale = symbols.scale
@@ -98,6 +99,13 @@ def releases(draw: st.DrawFn, *, linked: bool) -> tuple[Ratings, Release]:
     if linked:
         link = Link(original.users.take(np.arange(n_records)), np.array(place, dtype=np.int64))
     items = original.items.take(np.array(original_items))
+    if draw(st.booleans()):  # an item that the original does not know, first in key order
+        items = Vocabulary(np.append(0, items.integers))
+        extra = st.none() | st.integers(0, len(symbols) - 1)
+        rows = [{i + 1: symbol for i, symbol in row.items()} for row in rows]
+        for row in rows:
+            if (symbol := draw(extra)) is not None:
+                row[0] = symbol
     return original, release(rows, sizes, symbols, items, link)
 
 

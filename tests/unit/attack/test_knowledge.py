@@ -19,9 +19,8 @@ from tests.strategies import ratings_tables, table
 from tests.unit.attack.test_scoreboard_rh import some_table
 
 KNOWLEDGE = st.builds(
-    Knowledge,
-    known=st.integers(1, 3),
-    wrong=st.integers(0, 1),
+    lambda known_wrong, **settings: Knowledge(*known_wrong, **settings),
+    st.tuples(st.integers(1, 4), st.integers(0, 3)).filter(lambda p: p[1] <= p[0]),
     wrong_kind=st.sampled_from(["value", "item"]),
     rating_error=st.sampled_from([0.0, 0.5, 1.0, 1.3]),
     day_error=st.sampled_from([None, 0, 3, 14]),
@@ -141,6 +140,16 @@ def test_wrong_items_are_spread_evenly() -> None:
     known = many({1: 5.0}, known=1, wrong=1, wrong_kind="item")
     assert sorted(shares(known.items[:, 0])) == [0, 2, 3]
     assert all(s == pytest.approx(1 / 3, abs=0.03) for s in shares(known.items[:, 0]).values())
+
+
+def test_several_wrong_items_are_different_ones() -> None:
+    rows = [{0: 1.0, 1: 2.0, 2: 3.0}] * 2000
+    ratings = table(rows, Scale(1, 5, 1), n_items=7)
+    knowledge = Knowledge(known=3, wrong=3, wrong_kind="item")
+    items = knowledge.draw(ratings, np.arange(2000), 1).items
+    assert all(len(set(row)) == 3 for row in items.tolist())
+    counts = {item: share * 3 for item, share in shares(items.ravel()).items()}
+    assert counts == {item: pytest.approx(3 / 4, abs=0.04) for item in (3, 4, 5, 6)}
 
 
 def test_the_number_told_is_within_half() -> None:

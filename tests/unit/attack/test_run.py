@@ -43,16 +43,18 @@ def grouped() -> tuple[Ratings, Release]:
 
 def test_a_result_is_plain_json_with_the_documented_keys() -> None:
     ratings = some_table(40, 12)
-    result = ScoreboardRH(absent=True).run(ratings, Knowledge(known=3), rng=1)
+    result = ScoreboardRH(absent=True).run(ratings, Knowledge(known=1), rng=1)
     told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert told.keys() == KEYS
     assert told["success"].keys() == told["false_match_absent"].keys() == {"rate", "low", "high"}
     assert told["entropy_bits"].keys() == {"mean", "median"}
     assert told["targets"] + told["ineligible"] == told["records"] == 40
     assert told["config"]["rho0"] == pytest.approx(0.375 * 4.5)
-    assert told["knowledge"]["name"] == "3 known, ratings exact, days ±14"
-    interval = told["expected_top1_interval"]
-    assert interval["low"] <= told["expected_top1"] <= interval["high"]
+    assert told["knowledge"]["name"] == "1 known, ratings exact, days ±14"
+    best = result.expected_top1
+    assert best.low < best.rate < best.high  # or the next two lines would prove nothing
+    assert told["expected_top1"] == best.rate
+    assert told["expected_top1_interval"] == {"low": best.low, "high": best.high}
     answered = result.success.rate + result.false_match.rate
     assert answered + result.no_answer == pytest.approx(1)
     for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.agreement import Contents, is_member
+from starshade.kernels.agreement import Contents, Rows, Truth, agrees, is_member
 from starshade.kernels.search import place_after, place_of
 from starshade.ratings.scale import Scale
 from starshade.release.symbols import Symbols
@@ -49,3 +49,17 @@ def test_the_part_of_a_range_below_the_scale_holds_no_rating() -> None:
     symbols = Symbols.ranges(Scale(-10, 10), np.array([-11.0]), np.array([0.0]))
     members = [is_member(v, 0, contents_of(symbols)) for v in (-10.5, -10.0, 0.0, 0.5)]
     assert members == [False, True, True, False]
+
+
+def test_a_cell_that_is_null_alone_counts_on_neither_side() -> None:
+    symbols = Symbols.ranges(Scale(-10, 10), np.array([-11.0, 5.0]), np.array([-10.5, 6.0]))
+    first = np.array([0, 1, 3])  # row 0: item 0; row 1: items 0 and 1
+    rows = Rows(
+        first, np.array([0, 0, 1], np.int32), np.array([1, 1, 0], np.uint8), np.empty(0, np.uint16)
+    )
+    truth = Truth(np.array([0, 1]), np.zeros(1, np.int32), np.array([0.0]), np.empty(0, np.uint16))
+    for theta, expected in ((0.5, False), (0.01, False)):
+        for row in range(2):
+            assert agrees(row, rows, 0, truth, contents_of(symbols), theta) == expected
+    right = truth._replace(ratings=np.array([5.5]))
+    assert agrees(1, rows, 0, right, contents_of(symbols), 1.0)
