@@ -13,6 +13,10 @@ Every kernel has a slow twin in ``tests/naive/`` and also runs interpreted
 (``NUMBA_DISABLE_JIT=1``), so small unsigned integers are widened before they are subtracted.
 """
 
-from starshade.kernels.warm import ensure_cache_place
+import os
 
-ensure_cache_place()  # before any kernel is declared: Numba refuses to start without one
+from starshade.kernels.warm import prepare_cache
+
+# before Numba is loaded, or any kernel declared
+os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", "omp tbb workqueue")
+prepare_cache()

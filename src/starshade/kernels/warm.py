@@ -1,4 +1,4 @@
-"""Say when a kernel is about to be compiled, and make sure that there is a place to keep it.
+"""Say when a kernel is about to be compiled, and look after the place where it is kept.
 
 Numba compiles a kernel on its first use, which takes seconds, and keeps the result on disk. A
 person who waits should know why, once. The Python face of a kernel says
@@ -8,19 +8,20 @@ person who waits should know why, once. The Python face of a kernel says
 from __future__ import annotations
 
 import atexit
+import hashlib
 import importlib
 import os
 import pkgutil
 import shutil
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starshade.kernels.stale import forget_stale
 from starshade.progress import note
 
-__all__ = ["KernelCache", "announce", "ensure_cache_place", "kernel_cache"]
+__all__ = ["KernelCache", "announce", "kernel_cache", "prepare_cache"]
 
 _said: set[str] = set()
 
@@ -89,20 +90,33 @@ def kernel_cache() -> KernelCache:
     )
 
 
-def ensure_cache_place() -> None:
-    """Give Numba a folder of our own where it would find none and refuse to start.
+def prepare_cache() -> None:
+    """See to it that Numba has a cache, and that nothing in it is stale.
 
-    That happens when both the package and the home are read-only (a hardened container). The
-    folder is private and lives as long as the process: a shared one could be poisoned.
+    To be called before a kernel is declared. Where both the package and the home are read-only
+    (a hardened container) Numba would find no place and refuse to start: then it gets a private
+    folder that lives as long as the process; a shared one could be poisoned.
     """
-    if os.environ.get("NUMBA_CACHE_DIR") or "numba" in sys.modules:
-        return
-    cache_home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    usual = (Path(__file__).parent / "__pycache__", Path(cache_home).expanduser() / "numba")
-    if not any(os.access(_nearest(place), os.W_OK) for place in usual):
+    sources = Path(__file__).parent
+    place = _cache_place(sources)
+    if place is None:
         folder = tempfile.mkdtemp(prefix="starshade-kernels-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = folder
+    else:
+        forget_stale(sources, place)
+
+
+def _cache_place(sources: Path) -> Path | None:
+    """Return where Numba will keep what it compiles from a folder; None: nowhere."""
+    own = f"{sources.name}_{hashlib.sha1(str(sources).encode()).hexdigest()}"
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(chosen) / own
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    for place in (sources / "__pycache__", home / "numba" / own):
+        if os.access(_nearest(place), os.W_OK):
+            return place
+    return None
 
 
 def _nearest(path: Path) -> Path:

@@ -93,18 +93,25 @@ def test_without_any_place_for_a_cache_kernels_still_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here ends with the test
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
     monkeypatch.setattr(warm.os, "access", lambda *_: False)
     monkeypatch.setattr(warm.tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
-    warm.ensure_cache_place()
-    assert os.environ.get("NUMBA_CACHE_DIR", "").startswith(str(tmp_path))
+    warm.prepare_cache()
+    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / "starshade-kernels-")
 
 
 def test_a_place_for_the_cache_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    warm.ensure_cache_place()
-    assert "NUMBA_CACHE_DIR" not in os.environ
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    warm.prepare_cache()
+    assert os.environ["NUMBA_CACHE_DIR"] == ""
+
+
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"), reason="nothing is compiled"
+)
+def test_the_place_is_the_one_that_numba_takes() -> None:
+    from starshade.kernels.fingerprint import mix
+
+    assert str(warm._cache_place(Path(warm.__file__).parent)) == mix._cache.cache_path
 
 
 def test_the_doctor_finds_the_kernels() -> None:
