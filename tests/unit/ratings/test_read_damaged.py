@@ -293,7 +293,10 @@ def test_folders_and_zips_that_are_not_clear(tmp_path) -> None:
         read_ratings(tmp_path / "y.zip")
     with pytest.raises(InputError, match="a folder among files"):
         read_ratings([folder])
+    pq.write_table(pa.table({"user": [1], "item": [1], "rating": [1]}), folder / "b.parquet")
     pq.write_table(pa.table({"user": [1]}), folder / "c.parquet")
+    with pytest.raises(InputError, match=r"c\.parquet: its columns are not those of .*b\.parquet"):
+        read_ratings([folder / "b.parquet", folder / "c.parquet"])
     with pytest.raises(InputError, match="some files are Parquet"):
         read_ratings([folder / "a.csv", folder / "c.parquet"])
 

@@ -144,6 +144,27 @@ def test_nothing_is_overwritten_and_nothing_half_written_stays(tmp_path) -> None
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "x.csv", "y.items.csv"]
 
 
+def test_a_file_that_came_first_goes_when_a_later_one_fails(tmp_path, monkeypatch) -> None:
+    ratings = read_ratings(
+        write(tmp_path / "in.csv", "user,item,rating\n2,a,4\n"), item_names={"a": "A"}
+    )
+
+    def meanwhile(*_: object) -> None:
+        write(tmp_path / "y.items.csv", "somebody else's")
+
+    monkeypatch.setattr("starshade.ratings.writers.write_long", meanwhile)
+    with pytest.raises(OutputError, match="exists already"):
+        write_ratings(ratings, tmp_path / "y.csv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "y.items.csv"]
+    assert text(tmp_path / "y.items.csv") == "somebody else's"
+
+
+def test_a_first_id_like_a_byte_order_mark(tmp_path) -> None:
+    ratings = some(user=["\ufeffx", "\ufeffy", "\ufeffy"])
+    write_ratings(ratings, tmp_path / "x.csv", "amazon")
+    assert cells(read_ratings(tmp_path / "x.csv")) == cells(ratings)
+
+
 @pytest.mark.parametrize("form", ["movielens-100k", "movielens-dat"])
 def test_ids_that_a_format_cannot_hold_are_refused(tmp_path, form: str) -> None:
     ratings = some(item=["a\tb", "a::b", "c"])
