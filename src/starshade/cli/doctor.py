@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
-from importlib import metadata, util
 from typing import Any
 
 import click
@@ -30,6 +28,9 @@ _EXTRAS = {  # extra → a module of each package in it
 @running()
 def doctor(run: Run) -> None:
     """Versions, threads, kernel cache and memory: what to send with a bug report."""
+    import platform
+    from importlib import metadata, util
+
     found = {
         "starshade": __version__,
         "python": platform.python_version(),

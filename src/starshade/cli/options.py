@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -236,6 +235,8 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
         raise OutputError(
             f"{option} {out}: the folder {path.parent} does not exist", advice="Create it first."
         )
+    import tempfile
+
     from starshade.ratings.atomic import output_error
 
     try:  # asking for permission does not tell: root may do all but what cannot be done
