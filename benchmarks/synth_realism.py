@@ -1,4 +1,4 @@
-"""Is synthetic data as easy to attack as the real data it resembles?
+"""How easy synthetic data are to attack, beside the real data that they resemble.
 
 Runs Scoreboard-RH in thirteen settings on MovieLens 100K (where STARSHADE_DATA, default
 ../shared/data, has it) and on synthetic data like it, and prints success, expected top-1 and

@@ -45,6 +45,7 @@ __all__ = ["Like", "synthesize"]
 Like = Literal["movielens-100k", "netflix"]
 
 _DENSEST = 0.9  # share of all cells that may hold a rating
+_MOST = 2**31 - 2  # users, items, ratings: positions are drawn with 31 bits
 
 
 @dataclass(frozen=True)
@@ -110,15 +111,14 @@ def _resolve_size(
     """Fill in the sizes not given, and refuse those that contradict each other."""
     given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
     for name, value in given.items():
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if value is not None and not (whole and 1 <= value < 2**31 - 1):
-            raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to 2**31 - 2")
+        if value is not None and not _is_size(value):
+            raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to {_MOST:,}")
     users = preset.n_users if n_users is None else int(n_users)
     items = preset.n_items if n_items is None else int(n_items)
     cells = users * items
     if n_ratings is None:
         per_user = preset.n_ratings * users // preset.n_users
-        n_ratings = max(users, min(per_user, cells // 2))
+        n_ratings = min(_MOST, max(users, min(per_user, cells // 2)))
     size = _Size(users, items, int(n_ratings))
     if size.n_ratings > int(_DENSEST * cells):
         raise ConfigError(
@@ -134,6 +134,13 @@ def _resolve_size(
     return size
 
 
+def _is_size(value: object) -> bool:
+    """Tell whether a value is a whole number that counts something."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return False
+    return 1 <= int(value) <= _MOST
+
+
 def _check_memory(preset: Preset, size: _Size) -> None:
     """Refuse what would not fit, before anything is allocated."""
     per_user = 8 * (5 * preset.genres + 30) + 60  # tastes and shares with their scratch; text
@@ -142,7 +149,7 @@ def _check_memory(preset: Preset, size: _Size) -> None:
     if need > allowed:
         raise ConfigError(
             f"{size.n_ratings:,} ratings of {size.n_users:,} users need about "
-            f"{need / 1e9:.1f} GB of memory; {allowed / 1e9:.1f} GB may be used",
+            f"{need / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB may be used",
             advice="Ask for less, or allow more memory if the machine has it.",
         )
 
