@@ -92,6 +92,8 @@ def ratings_from_scipy(
     """
     # COO keeps every stored entry: a conversion to CSR would add up repeated ones
     sparse = matrix.tocoo()
+    if len(sparse.shape) != 2:
+        raise InputError("sparse array: it must have two axes, users and items")
     n_users, n_items = sparse.shape
     users = np.asarray(sparse.row, dtype=np.int64)
     items = np.asarray(sparse.col, dtype=np.int64)

@@ -285,11 +285,11 @@ def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path) -> None:
 
 
 def test_a_header_of_megabytes(tmp_path) -> None:
-    items = [f"{i:06d}" + "x" * 200 for i in range(12_000)]
-    text = ",".join(["id", *items]) + "\n" + ",".join(["a", "4", *[""] * 11_999]) + "\n"
+    items = [f"{i:06d}" + "x" * 200 for i in range(6000)]
+    text = ",".join(["id", *items]) + "\n" + ",".join(["a", "4", *[""] * 5999]) + "\n"
     ratings = read_ratings(write(tmp_path / "x.csv", text), wide=True)
     assert values(ratings) == {("a", items[0]): 4.0}
-    assert ratings.report.dropped_items == 11_999
+    assert ratings.report.dropped_items == 5999
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -402,6 +402,8 @@ def test_scipy_explicit_zeros_are_ratings() -> None:
     twice = coo_array((np.array([1.0, 2.0]), (np.array([0, 0]), np.array([1, 1]))), shape=(2, 2))
     with pytest.raises(InputError, match="sparse matrix, entry"):
         read_ratings(twice)
+    with pytest.raises(InputError, match="two axes"):
+        read_ratings(coo_array([1.0, 2.0]))
 
 
 def test_declared_nulls_are_left_out_and_counted(tmp_path) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.batch import Batch
-from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
+from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.source import Source
 
 __all__ = ["KeptRows", "LongTable"]
