@@ -113,13 +113,19 @@ def draw_taste(people: People, genres: int, demographic: float, seed: int) -> ND
     rng = generator(seed, "synthetic taste")
     n = len(people.age)
     by_age, by_gender, by_occupation, by_region = _LEANING
-    leaning = by_age * np.outer(
-        (np.log(people.age) - _AGE[0]) / _AGE[1], rng.standard_normal(genres)
-    )
+    years = (np.log(people.age) - _AGE[0]) / _AGE[1]
     sex = (people.male - _MALE) / np.sqrt(_MALE * (1 - _MALE))
-    leaning += by_gender * np.outer(sex, rng.standard_normal(genres))
-    leaning += by_occupation * rng.standard_normal((len(_OCCUPATIONS), genres))[people.occupation]
-    leaning += by_region * rng.standard_normal((_REGIONS, genres))[people.zip_code // 10_000]
+    leaning = by_age * years[:, None] * _likes(rng, 1, genres)
+    leaning += by_gender * sex[:, None] * _likes(rng, 1, genres)
+    leaning += by_occupation * _likes(rng, len(_OCCUPATIONS), genres)[people.occupation]
+    leaning += by_region * _likes(rng, _REGIONS, genres)[people.zip_code // 10_000]
     leaning /= np.sqrt(sum(weight**2 for weight in _LEANING))
     own = rng.standard_normal((n, genres))
     return np.asarray(np.sqrt(demographic) * leaning + np.sqrt(1 - demographic) * own)
+
+
+def _likes(rng: np.random.Generator, kinds: int, genres: int) -> NDArray[np.float64]:
+    """Draw how each kind of people likes the genres: of mean 0 and variance 1 exactly."""
+    likes = rng.standard_normal((kinds, genres))
+    likes -= likes.mean(axis=1, keepdims=True)
+    return np.asarray(likes / likes.std(axis=1, keepdims=True))

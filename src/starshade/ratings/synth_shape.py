@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from starshade.rng import generator
 
 __all__ = ["Catalogue", "draw_activity", "draw_calendar", "draw_catalogue", "draw_shares"]
 
-# Steps of the R2 sequence (Roberts 2018): points that fill the unit square evenly, so that the
-# few most popular items are spread over genres and qualities alike with every seed.
+# Steps of the R2 sequence (Roberts 2018), points that fill the unit square evenly, and of its
+# one-dimensional kin: with every seed the few most popular items are spread over genres and
+# qualities alike, and the few most active users over those with and without a bent for charts.
 _R2 = (0.7548776662466927, 0.5698402909980532)
+_GOLDEN = 0.6180339887498949
 
 Floats = NDArray[np.float64]
 
@@ -75,15 +78,13 @@ class Catalogue:
 
 def draw_catalogue(preset: Preset, n_items: int, seed: int) -> Catalogue:
     """Draw popularity, genre and quality of the items; the order of ids says nothing."""
-    from scipy.special import ndtri
-
     rng = generator(seed, "synthetic items")
     rank = rng.permutation(n_items)
     x = (rank + 0.5) / n_items
     log_weight = -preset.decay * x - preset.slope * np.log(x + preset.offset)
     fame = (log_weight - log_weight.mean()) / max(float(log_weight.std()), 1e-9)
     u, v = ((rng.random() + rank * step) % 1.0 for step in _R2)
-    own = ndtri(np.clip(v, 1e-9, 1 - 1e-9))
+    own = _normal(v)
     genre = (u * preset.genres).astype(np.int64)
     by_genre = np.argsort(genre, kind="stable")
     charts = (x + preset.charts_offset) ** -preset.charts_slope
@@ -106,12 +107,22 @@ def draw_shares(
     lean = np.linspace(-1, 1, preset.genres)
     shares = mass * np.exp(preset.taste * taste + preset.casual * activity * lean)
     shares /= shares.sum(axis=1, keepdims=True)
-    own = generator(seed, "synthetic charts").standard_normal((len(counts), 1))
+    rank = np.empty(len(counts))
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    start = generator(seed, "synthetic charts").random()
+    own = _normal((start + rank * _GOLDEN) % 1.0)[:, None]
     odds = preset.charts - preset.charts_by_activity * activity + preset.charts_spread * own
     charts = 1 / (1 + np.exp(-odds))
     cumulative = np.cumsum(np.hstack([shares * (1 - charts), charts]), axis=1)
     cumulative[:, -1] = 1.0
     return np.asarray(cumulative)
+
+
+def _normal(evenly: NDArray[np.floating[Any]]) -> Floats:
+    """Turn numbers spread evenly over [0, 1) into normal ones."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(np.clip(evenly, 1e-9, 1 - 1e-9)))
 
 
 def draw_calendar(
