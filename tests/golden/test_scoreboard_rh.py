@@ -46,7 +46,7 @@ def scored(data: Ratings, about: Known, *, absent: bool = False) -> np.ndarray[A
     """Every record's score, in record order."""
     view = look(data, None, None)
     aux, tables = prepare(view, about, Pricing(1.5, 30.0), absent=absent)
-    found = scores(block_of(view.profiles, view.postings), aux, tables)[0] / tables.unit
+    found = scores(block_of(view), aux, tables)[0] / tables.unit
     return np.asarray(found[view.row_of_user])
 
 

@@ -6,21 +6,27 @@ import math
 from fractions import Fraction
 
 
-def summary(scores: list[int], sizes: list[int]) -> dict[str, int]:
-    """Return the sums of `kernels.summary` over rows that stand for `sizes` records each."""
+def summary(scores: list[int], sizes: list[int], repeated: list[int]) -> dict[str, int]:
+    """Return the sums of `kernels.summary` over rows that stand for `sizes` records each.
+
+    `repeated` are scores of rows that are no profile of their own.
+    """
+    profiles = list(scores)
+    for s in repeated:
+        profiles.remove(s)
     top = max(scores, default=-1)
     below = max((s for s in scores if s < top), default=-1)
     return {
         "records": sum(sizes),
-        "rows": len(scores),
+        "profiles": len(profiles),
         "top": top,
         "runner_up": below,
         "top_records": sum(n for s, n in zip(scores, sizes, strict=True) if s == top),
-        "top_rows": scores.count(top),
+        "top_profiles": profiles.count(top),
         "total": sum(s * n for s, n in zip(scores, sizes, strict=True)),
         "square": sum(s * s * n for s, n in zip(scores, sizes, strict=True)),
-        "row_total": sum(scores),
-        "row_square": sum(s * s for s in scores),
+        "profile_total": sum(profiles),
+        "profile_square": sum(s * s for s in profiles),
     }
 
 

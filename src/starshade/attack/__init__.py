@@ -24,14 +24,14 @@ true row (*compatible*).
 
 **How it is computed.** An original table and a release look the same to an attack: rows of cells,
 a row standing for one or more identical records (`release.cells`). Rows that are equal cell by
-cell are merged first: a row is a *profile*, with a multiplicity. For each known item the list of
-its raters (postings) is walked, and each rater's score grows by the worth of what their cell says,
+cell are found first: the distinct ones are the *profiles*. For each known item the list of its
+raters (postings) is walked, and each rater's score grows by the worth of what their cell says,
 read from tables: one entry per cell content (the mean over a generalized cell's members), one per
 day. The worths are whole numbers of 2^-20, so equal scores are equal, a sum is the same in any
 order, and partial results over blocks of rows merge exactly. ::
 
     Knowledge ── draw ──> Known (per target: items, ratings, days)          knowledge.py
-    data, original, link ──> View (profiles, postings, who is who)         view.py
+    data, original, link ──> View (rows, postings, who is who)             view.py
     Known + View ──> scores, summaries, masses           kernels/scoreboard.py, postings.py
                  ──> the figures, per target and over all    scoreboard_rh.py, result.py
 """

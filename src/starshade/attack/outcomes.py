@@ -71,10 +71,10 @@ def outcomes_of(
     theirs = summaries["own" if view.credit == "linked" else "best"]
     right = (theirs >= 0) & (theirs == top)
     eccentricity = _eccentricity(summaries)
-    of_profiles = _eccentricity(summaries, rows=True)
+    of_profiles = _eccentricity(summaries, profiles=True)
     matched = stands_out(summaries, phi)
     agreeing = (summaries["best"] >= 0) & (summaries["best"] == top)
-    bits, bits_profile = _entropies(summaries, masses, view.profiles.n_records)
+    bits, bits_profile = _entropies(summaries, masses, view.cells.n_records)
     return Outcomes(
         users=users,
         eccentricity=eccentricity,
@@ -83,7 +83,7 @@ def outcomes_of(
         matched=matched,
         success=matched & right,
         false_match=matched & ~right,
-        disclosed=stands_out(summaries, phi, rows=True) & agreeing,
+        disclosed=stands_out(summaries, phi, profiles=True) & agreeing,
         expected_top1=np.where(right, 1 / np.maximum(summaries["top_records"], 1), 0.0),
         entropy_bits=bits,
         entropy_bits_profile=bits_profile,
@@ -91,21 +91,21 @@ def outcomes_of(
     )
 
 
-def stands_out(summaries: NDArray[Any], phi: float, *, rows: bool = False) -> NDArray[np.bool_]:
+def stands_out(summaries: NDArray[Any], phi: float, *, profiles: bool = False) -> NDArray[np.bool_]:
     """Tell where one record (or profile) alone has the highest score, by φ standard deviations.
 
     A tie, equal scores throughout and a single record never match, whatever φ.
     """
-    alone = summaries["top_rows" if rows else "top_records"] == 1
+    alone = summaries["top_profiles" if profiles else "top_records"] == 1
     spread = summaries["runner_up"] >= 0
-    enough = _eccentricity(summaries, rows=rows) >= phi * (1 - _SLACK)
+    enough = _eccentricity(summaries, profiles=profiles) >= phi * (1 - _SLACK)
     return np.asarray(alone & spread & enough)
 
 
-def _eccentricity(summaries: NDArray[Any], *, rows: bool = False) -> NDArray[np.float64]:
-    alone = summaries["top_rows" if rows else "top_records"] == 1
+def _eccentricity(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
+    alone = summaries["top_profiles" if profiles else "top_records"] == 1
     gap = np.where(alone, summaries["top"] - summaries["runner_up"], 0)
-    sigma = sigmas(summaries, rows=rows)
+    sigma = sigmas(summaries, profiles=profiles)
     return np.where(sigma > 0, gap / np.where(sigma > 0, sigma, 1.0), 0.0)
 
 

@@ -75,6 +75,8 @@ class AttackResult:
         The attack's settings.
     knowledge : dict
         What the adversary knows, with its name.
+    known_released : float
+        Share of the known cells whose items are in the attacked data; the others say nothing.
     seed : int
         Makes the same attack again.
     digest : str
@@ -105,6 +107,7 @@ class AttackResult:
     seed: int
     digest: str
     per_target: Outcomes = field(repr=False, compare=False)
+    known_released: float = 1.0
     read_seconds: float = 0.0
     version: str = field(default=__version__)
 
@@ -134,6 +137,7 @@ class AttackResult:
             "postings_per_second": self.postings_per_second,
             "config": dict(self.config),
             "knowledge": dict(self.knowledge),
+            "known_released": self.known_released,
             "seed": self.seed,
             "digest": self.digest,
             "version": self.version,
@@ -144,13 +148,13 @@ class AttackResult:
         own = "their own record" if self.credit == "linked" else "a compatible record"
         text = (
             f"{self.attack} on {self.records:,} records, knowing of each of {self.targets:,} "
-            f"targets: {self.knowledge['name']}. For {self.success} of the targets {own} stands "
-            f"out, for {self.false_match} a wrong one, and {self.no_answer:.1%} get no answer. "
-            f"Made to answer, the adversary is right in {self.expected_top1} of the cases; "
-            f"guessing without the data: {guess:.2%}. What the target's record says is found "
-            f"for {self.disclosed}, counting identical records as one. To point at such a "
-            f"record, {self.entropy_bits.mean:.2f} bits are still missing on average, of "
-            f"{np.log2(self.records):.2f} before."
+            f"targets: {self.knowledge['name']}. {self._unreleased()}For {self.success} of the "
+            f"targets {own} stands out, for {self.false_match} a wrong one, and "
+            f"{self.no_answer:.1%} get no answer. Made to answer, the adversary is right in "
+            f"{self.expected_top1} of the cases; guessing without the data: {guess:.2%}. What the "
+            f"target's record says is found for {self.disclosed}, counting identical records as "
+            f"one. To point at such a record, {self.entropy_bits.mean:.2f} bits are still missing "
+            f"on average, of {np.log2(self.records):.2f} before."
         )
         if self.false_match_absent is not None:
             text += (
@@ -160,6 +164,15 @@ class AttackResult:
         if self.expected_top1.low <= guess:
             text += " This is no better than guessing."
         return text
+
+    def _unreleased(self) -> str:
+        """Say how much of the knowledge is of use, where not all of it is."""
+        if self.known_released == 1:
+            return ""
+        return (
+            f"Of the known cells {self.known_released:.1%} are on released items; the others say "
+            "nothing. "
+        )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

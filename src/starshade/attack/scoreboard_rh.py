@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -111,7 +111,8 @@ class ScoreboardRH:
         data : Ratings or Release
             What the adversary sees.
         knowledge : Knowledge, optional
-            What they know of each target.
+            What they know of each target; the result names what of it was of use: no days
+            where `data` have none.
         original : Ratings, optional
             The truth behind a release (required there): targets are its users, knowledge is
             drawn from it. Known items that are not released say nothing, yet count as known.
@@ -127,10 +128,10 @@ class ScoreboardRH:
         ConfigError
             Arguments that do not fit together, or nobody to attack.
         """
-        knowledge = knowledge or Knowledge()
         seed = resolve_seed(rng)
         started = perf_counter()
         view = look(data, original, link)
+        knowledge = _effective(knowledge or Knowledge(), view)
         if self.absent and view.credit == "compatible":
             raise ConfigError(
                 "absent: without a link nobody can say which record to take out",
@@ -146,13 +147,14 @@ class ScoreboardRH:
         return _sum_up(
             outcomes,
             attack=self.name,
-            records=view.profiles.n_records,
+            records=view.cells.n_records,
             ineligible=ineligible,
             credit=view.credit,
             seconds=ended - started,
             postings_per_second=postings / max(ended - scoring, 1e-9),
             config=asdict(self) | config,
             knowledge={"name": knowledge.name} | asdict(knowledge),
+            known_released=float((view.item_of[known.items] >= 0).mean()),
             seed=seed,
             digest=digest_of(view.original),
         )
@@ -173,7 +175,15 @@ class ScoreboardRH:
         if self.rho0 is not None:
             return Pricing(self.rho0, self.d0)
         # on a scale of one single rating every rating is right
-        return Pricing(0.375 * view.profiles.symbols.scale.width or math.inf, self.d0)
+        return Pricing(0.375 * view.cells.symbols.scale.width or math.inf, self.d0)
+
+
+def _effective(knowledge: Knowledge, view: View) -> Knowledge:
+    """Return what the adversary can make use of: no days where none are shown.
+
+    Days have draws of their own, so nothing else that is known changes.
+    """
+    return replace(knowledge, dates=False) if view.cells.days is None else knowledge
 
 
 def _sum_up(outcomes: Outcomes, *, seed: int, **told: Any) -> AttackResult:

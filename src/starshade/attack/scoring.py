@@ -17,7 +17,6 @@ from starshade.kernels.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.readonly import fixed
 from starshade.kernels.scoreboard import Aux, Block, Goal, Tables, attack, fraction_bits, holds
 from starshade.progress import task
-from starshade.ratings.table import ByItem
 from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
 
@@ -48,13 +47,13 @@ def score_all(
     postings : int
         Cells looked at.
     """
-    block = block_of(view.profiles, view.postings)
+    block = block_of(view)
     goal = goal_of(view, theta, absent=absent)
     parts = []
     postings = 0
     lengths = np.diff(view.postings.indptr)
     with task("attacking without the target" if absent else "attacking", len(known)) as step:
-        for part in _batches(known, view.profiles.symbols):
+        for part in _batches(known, view.cells.symbols):
             aux, tables = prepare(view, part, pricing, absent=absent)
             parts.append(attack(block, aux, tables, goal))
             postings += int(lengths[aux.item[aux.item >= 0]].sum())
@@ -66,8 +65,14 @@ def score_all(
     )
 
 
-def block_of(rows: Cells, postings: ByItem, first: int = 0) -> Block:
-    """Lay out rows for the kernel; `first` is the number of the first among all rows."""
+def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
+    """Lay out the rows start…stop-1 (default: all) for the kernel."""
+    rows, postings = view.cells, view.postings
+    stop = rows.n_groups if stop is None else stop
+    if (start, stop) != (0, rows.n_groups):
+        rows = rows.keep_rows(np.arange(start, stop))
+        postings = rows.by_item
+    repeats = view.repeats[(view.repeats >= start) & (view.repeats < stop)] - start
     rated = rows.symbols.has_rating
     lengths = np.diff(rows.indptr)
     if not rated.all():
@@ -77,12 +82,14 @@ def block_of(rows: Cells, postings: ByItem, first: int = 0) -> Block:
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
     return Block(
-        first,
+        start,
         fixed(postings.indptr),
         fixed(postings.users),
         fixed(postings.codes),
         fixed(_NO_DAYS if postings.days is None else postings.days),
         fixed(rows.sizes),
+        fixed(view.copies[start:stop]),
+        fixed(repeats),
         fixed(support),
         fixed(_below(np.bincount(support, minlength=longest))),
         fixed(_below(records)),
@@ -94,7 +101,7 @@ def block_of(rows: Cells, postings: ByItem, first: int = 0) -> Block:
 def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
     """Lay out the truth for the kernel."""
     own_only = view.ungeneralized and theta == 1.0
-    symbols = view.profiles.symbols
+    symbols = view.cells.symbols
     truth = view.truth()
     ratings = np.empty(0) if own_only else truth.values()
     return Goal(
@@ -130,8 +137,8 @@ def prepare(
     own = view.row_of_user[known.users]
     support = view.support[item]
     if absent:
-        rated = view.profiles.symbols.has_rating
-        support = support - holds(_rows_of(view.profiles), rated, own, item)
+        rated = view.cells.symbols.has_rating
+        support = support - holds(_rows_of(view.cells), rated, own, item)
     unit = 2.0 ** fraction_bits(known.items.shape[1])
     sim, tables = _tables(view, known, pricing, unit)
     none = np.zeros(len(known), dtype=np.int64)
@@ -155,7 +162,7 @@ def _tables(
     view: View, known: Known, pricing: Pricing, unit: float
 ) -> tuple[NDArray[np.int32], Tables]:
     """Return each known cell's row of the similarity table, and the tables."""
-    symbols = view.profiles.symbols
+    symbols = view.cells.symbols
     rated = ~np.isnan(known.ratings)
     one_by_one = _one_by_one(symbols)
     values = np.unique(known.ratings[rated])
@@ -167,7 +174,7 @@ def _tables(
             np.zeros((1, len(symbols))),  # a day known, but no rating: no term
         ]
     )
-    undated = (known.days == NO_DAY) | (view.profiles.days is None)
+    undated = (known.days == NO_DAY) | (view.cells.days is None)
     sim = np.where(undated, len(listed), len(listed) + 1)
     sim[rated] = -1 if one_by_one else np.searchsorted(values, known.ratings[rated])
     # a day further away than this is worth less than half a unit

@@ -28,23 +28,29 @@ class View:
     ----------
     original : Ratings
         The true table; targets are its users.
-    profiles : Cells
-        Distinct rows, each with the number of records that have it.
+    cells : Cells
+        Rows as they were released, each standing for one or more records.
     postings : ByItem
         The same cells item by item.
+    repeats : ndarray of int64
+        Rows that equal an earlier one, ascending: the others are the distinct *profiles*.
+    copies : ndarray of int64, shape (n_rows,)
+        Records of all rows that equal a row, itself included.
     row_of_user : ndarray of int64, shape (n_users,)
-        The profile of each user of the original; -1 where it is unknown or they have none.
+        The row of each user of the original; -1 where it is unknown or they have none.
     item_of : ndarray of int32, shape (n_items,)
         Where each item of the original is among the released ones; -1 where it is not.
     credit : {"linked", "compatible"}
         Whether `row_of_user` is known.
     ungeneralized : bool
-        The profiles are the original's own rows.
+        The rows are the original's own.
     """
 
     original: Ratings
-    profiles: Cells
+    cells: Cells
     postings: ByItem
+    repeats: NDArray[np.int64]
+    copies: NDArray[np.int64]
     row_of_user: NDArray[np.int64]
     item_of: NDArray[np.int32]
     credit: Literal["linked", "compatible"]
@@ -53,7 +59,7 @@ class View:
     @cached_property
     def support(self) -> NDArray[np.int64]:
         """|supp(i)| as the adversary sees it, per released item."""
-        cells = self.profiles
+        cells = self.cells
         if cells.symbols.has_rating.all() and (cells.sizes == 1).all():
             return np.diff(self.postings.indptr)
         return cells.support
@@ -61,7 +67,7 @@ class View:
     def truth(self) -> Ratings:
         """Return the original on the released items, numbered as there; no user is dropped."""
         released = self.item_of >= 0
-        if released.all() and len(released) == self.profiles.n_items:
+        if released.all() and len(released) == self.cells.n_items:
             return self.original
         table = self.original
         indptr, columns, codes, days = keep_columns(
@@ -71,7 +77,7 @@ class View:
         columns = self.item_of[released][columns]
         return replace(
             table,
-            items=self.profiles.items,
+            items=self.cells.items,
             indptr=indptr,
             columns=columns,
             codes=codes,
@@ -138,20 +144,16 @@ def _see(
     *,
     ungeneralized: bool = False,
 ) -> View:
-    """Merge equal rows to profiles and put the view together."""
+    """Find the equal rows and put the view together."""
     first = first_equal_row(cells.indptr, cells.columns, cells.codes, cells.days)
-    kept = np.unique(first)
-    if len(kept) < cells.n_groups:
-        profile_of_row = np.searchsorted(kept, first)
-        # whole numbers below 2**53 are exact in float64, which is what bincount sums in
-        sizes = np.bincount(profile_of_row, weights=cells.sizes).astype(np.int64)
-        cells = replace(cells.keep_rows(kept), sizes=sizes)
-        row_of_user = np.where(row_of_user < 0, -1, profile_of_row[row_of_user])
-        postings = None
+    # whole numbers below 2**53 are exact in float64, which is what bincount sums in
+    records = np.bincount(first, weights=cells.sizes).astype(np.int64)
     return View(
         original=original,
-        profiles=cells,
+        cells=cells,
         postings=cells.by_item if postings is None else postings,
+        repeats=np.flatnonzero(first != np.arange(len(first))),
+        copies=records[first],
         row_of_user=row_of_user,
         item_of=_places(cells.items, original.items).astype(np.int32),
         credit=credit,

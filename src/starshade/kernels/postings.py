@@ -8,7 +8,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["EVERY_ROW", "NO_DAY", "add_known", "is_candidate", "list_candidates", "list_touched"]
+__all__ = [
+    "EVERY_ROW",
+    "NO_DAY",
+    "add_known",
+    "is_candidate",
+    "list_candidates",
+    "list_repeats",
+    "list_touched",
+]
 
 EVERY_ROW = 2**31 - 1  # as `most`: rows of any length are candidates
 NO_DAY = -(2**31)  # the known day that says "not known"
@@ -92,6 +100,18 @@ def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-
 def is_candidate(row, t, block, aux):  # type: ignore[no-untyped-def]
     """Tell whether a row's number of ratings fits what the adversary was told."""
     return aux.least[t] <= block.support[row] <= aux.most[t]
+
+
+@njit(cache=True, nogil=True)
+def list_repeats(t, block, aux, scores, repeated):  # type: ignore[no-untyped-def]
+    """Copy the scores of candidates that repeat an earlier row; return how many."""
+    n = 0
+    for i in range(len(block.repeats)):
+        row = block.repeats[i]
+        if is_candidate(row, t, block, aux):
+            repeated[n] = scores[row]
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)

@@ -30,10 +30,11 @@ from starshade.kernels.postings import (
     add_known,
     is_candidate,
     list_candidates,
+    list_repeats,
     list_touched,
 )
 from starshade.kernels.search import place_of
-from starshade.kernels.summary import SUMMARY, mass, mass_unit, power, sigma, summarize
+from starshade.kernels.summary import SUMMARY, leave_out, mass, mass_unit, power, sigma, summarize
 from starshade.kernels.warm import announce
 
 __all__ = [
@@ -61,6 +62,8 @@ class Block(NamedTuple):
     first : number of the first row among all rows
     indptr, rows, codes, days : the cells item by item; `days` is empty where none are released
     sizes : records of each row
+    copies : records of all rows that equal it, itself included
+    repeats : rows that equal an earlier one, in this block or before
     support : rated items of each row
     rows_below, records_below : rows and records with fewer than s rated items, s = 0…items + 1
     single : every row is one record
@@ -73,6 +76,8 @@ class Block(NamedTuple):
     codes: NDArray[Any]
     days: NDArray[np.uint16]
     sizes: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    repeats: NDArray[np.int64]
     support: NDArray[np.int32]
     rows_below: NDArray[np.int64]
     records_below: NDArray[np.int64]
@@ -124,8 +129,9 @@ class Tables(NamedTuple):
 class Goal(NamedTuple):
     """What is asked about the target itself.
 
-    own_only : no row but the target's own can agree with its truth (an ungeneralized table)
-    absent : one record is taken out of the target's own row first
+    own_only : no row but the target's own and its copies can agree with its truth (an
+        ungeneralized table)
+    absent : one record is taken out of the target's own row first; profiles do not matter then
     """
 
     truth: Truth
@@ -272,6 +278,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
     scores = np.zeros(n_rows, np.int32)
     worth, day_worth = _scratch(tables)
     values, weights = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
+    repeated = np.empty(len(block.repeats), np.int32)
     n_agreeing = 1 if goal.own_only else n_rows
     alike, alike_weights = np.empty(n_agreeing, np.int32), np.empty(n_agreeing, np.int64)
     for t in range(start, stop):
@@ -288,6 +295,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
                 out["own"] = scores[own]
             for i in range(n_alike):
                 out["best"] = max(out["best"], alike[i])
+        n_repeated = 0 if goal.absent else list_repeats(t, block, aux, scores, repeated)
         sparse = touched * _SPARSE < n_rows
         whole = not sparse and not goal.absent and aux.most[t] == EVERY_ROW
         zero_rows, zero_records = 0, 0
@@ -304,6 +312,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
             some, some_weights = values[:n], weights[:n]
         if not merged:
             summarize(some, some_weights, block.single, zero_records, zero_rows, out)
+            leave_out(repeated[:n_repeated], out)
         if weighed:
             rate = _rate(out)
             zeros = zero_records * power(-out["top"] * rate, unit) if zero_records > 0 else 0
@@ -346,6 +355,6 @@ def _find_agreeing(t, own, block, aux, goal, scores, alike, weights):  # type: i
             or agrees(row, block.by_row, aux.user[t], goal.truth, goal.contents, goal.theta)
         ):
             alike[n] = scores[row]
-            weights[n] = block.sizes[row]
+            weights[n] = block.copies[row] if goal.own_only else block.sizes[row]
             n += 1
     return n

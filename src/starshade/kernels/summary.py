@@ -1,9 +1,10 @@
 """What an attack must remember of a block of scores, and how two blocks become one, exactly.
 
 Scores are whole numbers (of 2^-20, see `scoreboard`), so their sums do not depend on order. A
-*row* stands for one or more identical *records*; every figure is kept for both: the eccentricity
-of a record counts copies, that of a profile does not. Squares need up to 93 bits; they are kept
-in two limbs, ``high * 2**32 + low``.
+row stands for one or more identical records, and rows may be equal too: each distinct row is one
+*profile*. Every figure is kept for records and for profiles: the eccentricity of a record counts
+copies, that of a profile does not. Squares need up to 93 bits; they are kept in two limbs,
+``high * 2**32 + low``.
 """
 
 from __future__ import annotations
@@ -15,23 +16,33 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["SUMMARY", "mass", "mass_unit", "merge", "power", "sigma", "sigmas", "summarize"]
+__all__ = [
+    "SUMMARY",
+    "leave_out",
+    "mass",
+    "mass_unit",
+    "merge",
+    "power",
+    "sigma",
+    "sigmas",
+    "summarize",
+]
 
 #: top, runner_up and the two scores of the target are -1 where there is none
 SUMMARY = np.dtype(
     [
         ("records", np.int64),
-        ("rows", np.int64),
+        ("profiles", np.int64),
         ("top", np.int64),  # highest score
         ("runner_up", np.int64),  # highest score below the top
         ("top_records", np.int64),  # records that share the top
-        ("top_rows", np.int64),
+        ("top_profiles", np.int64),
         ("total", np.int64),  # sum of scores over records
         ("square_high", np.int64),
         ("square_low", np.int64),
-        ("row_total", np.int64),  # the same over rows
-        ("row_square_high", np.int64),
-        ("row_square_low", np.int64),
+        ("profile_total", np.int64),  # the same over profiles
+        ("profile_square_high", np.int64),
+        ("profile_square_low", np.int64),
         ("own", np.int64),  # score of the target's own row
         ("best", np.int64),  # highest score of a row that agrees with the target's true one
     ]
@@ -39,7 +50,7 @@ SUMMARY = np.dtype(
 _SUMS = tuple(
     name
     for name in SUMMARY.names or ()
-    if "total" in name or "square" in name or name in ("records", "rows")
+    if "total" in name or "square" in name or name in ("records", "profiles")
 )
 _MASK = 0xFFFFFFFF
 _LN2 = math.log(2.0)
@@ -49,6 +60,8 @@ _E3, _E4, _E5, _E6, _E7, _E8, _E9 = (1 / math.factorial(n) for n in range(3, 10)
 @njit(cache=True, nogil=True)
 def summarize(values, weights, single, zero_records, zero_rows, out):  # type: ignore[no-untyped-def]
     """Fill one SUMMARY with the scores of a block; leaves `own` and `best` alone.
+
+    Every row is taken for a profile; `leave_out` corrects that.
 
     Parameters
     ----------
@@ -79,13 +92,8 @@ def summarize(values, weights, single, zero_records, zero_rows, out):  # type: i
         v = values[i]
         top_rows += v == top
         runner_up = max(runner_up, v if v < top else np.int32(-1))
-    out["rows"] = len(values) + zero_rows
     out["top"] = top
     out["runner_up"] = runner_up
-    out["top_rows"] = top_rows
-    out["row_total"] = total
-    out["row_square_high"] = np.int64(high)
-    out["row_square_low"] = np.int64(low)
     if single:
         out["records"] = len(values) + zero_rows
         out["top_records"] = top_rows
@@ -94,6 +102,11 @@ def summarize(values, weights, single, zero_records, zero_rows, out):  # type: i
         out["square_low"] = np.int64(low)
     else:
         _summarize_records(values, weights, zero_records, top, out)
+    out["profiles"] = len(values) + zero_rows
+    out["top_profiles"] = top_rows
+    out["profile_total"] = total
+    out["profile_square_high"] = np.int64(high)
+    out["profile_square_low"] = np.int64(low)
 
 
 @njit(cache=True, nogil=True)
@@ -120,6 +133,18 @@ def _summarize_records(values, weights, zero_records, top, out):  # type: ignore
     out["square_low"] = low
 
 
+@njit(cache=True, nogil=True)
+def leave_out(repeated, out):  # type: ignore[no-untyped-def]
+    """Take rows that repeat an earlier one, given by their scores, out of the profiles again."""
+    for i in range(len(repeated)):
+        v = np.int64(repeated[i])
+        out["profiles"] -= 1
+        out["top_profiles"] -= v == out["top"]
+        out["profile_total"] -= v
+        out["profile_square_high"] -= (v * v) >> 32
+        out["profile_square_low"] -= (v * v) & _MASK
+
+
 def merge(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Join the summaries of two blocks of rows, target by target; exact, in any order.
 
@@ -132,7 +157,7 @@ def merge(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         out[name] = a[name] + b[name]
     top = np.maximum(a["top"], b["top"])
     out["top"] = top
-    for name in ("top_records", "top_rows"):
+    for name in ("top_records", "top_profiles"):
         out[name] = np.where(a["top"] == top, a[name], 0) + np.where(b["top"] == top, b[name], 0)
     below = [np.where(side[n] < top, side[n], -1) for side in (a, b) for n in ("top", "runner_up")]
     out["runner_up"] = np.max(below, axis=0)
@@ -168,14 +193,14 @@ def _sigmas(n, total, high, low):  # type: ignore[no-untyped-def]
     return out
 
 
-def sigmas(summaries: NDArray[Any], *, rows: bool = False) -> NDArray[np.float64]:
-    """SD of the scores of all records (or all rows), in units of the scores, per target.
+def sigmas(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
+    """SD of the scores of all records (or all profiles), in units of the scores, per target.
 
     Scores that are all equal give exactly 0.
     """
-    pre = "row_" if rows else ""
+    pre = "profile_" if profiles else ""
     sides = [summaries[f"{pre}{name}"] for name in ("total", "square_high", "square_low")]
-    counts = summaries["rows" if rows else "records"]
+    counts = summaries["profiles" if profiles else "records"]
     spread = _sigmas(*(np.ascontiguousarray(side) for side in (counts, *sides)))
     return np.where(summaries["runner_up"] < 0, 0.0, spread)
 

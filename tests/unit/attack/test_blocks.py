@@ -23,16 +23,15 @@ PRICING = Pricing(1.5, 30.0)
 
 def cut(view: View, edges: list[int]) -> list[Block]:
     out = []
-    for start, stop in pairwise([0, *edges, view.profiles.n_groups]):
-        rows = view.profiles.keep_rows(np.arange(start, stop))
-        out.append(block_of(rows, rows.by_item, start))
+    for start, stop in pairwise([0, *edges, view.cells.n_groups]):
+        out.append(block_of(view, start, stop))
     return out
 
 
 def check(view: View, known: Known, edges: list[int], theta: float, *, absent: bool) -> None:
     goal = goal_of(view, theta, absent=absent)
     aux, tables = prepare(view, known, PRICING, absent=absent)
-    summaries, masses = attack(block_of(view.profiles, view.postings), aux, tables, goal)
+    summaries, masses = attack(block_of(view), aux, tables, goal)
     blocks = cut(view, edges)
     merged = score(blocks[0], aux, tables, goal)
     for block in blocks[1:]:
@@ -40,7 +39,7 @@ def check(view: View, known: Known, edges: list[int], theta: float, *, absent: b
     assert np.array_equal(merged, summaries)
     if absent:
         return
-    shares = [weigh(b, aux, tables, goal, merged, view.profiles.n_records) for b in blocks]
+    shares = [weigh(b, aux, tables, goal, merged, view.cells.n_records) for b in blocks]
     for name in ("total", "agreeing"):
         assert np.array_equal(sum(share[name] for share in shares), masses[name]), name
 
@@ -57,7 +56,7 @@ def test_blocks_of_a_table(
     assume(ratings.n_ratings > 0)
     view = look(ratings, None, None)
     known = data.draw(knowledge_of(ratings)).take(slice(0, 8))
-    places = st.integers(0, view.profiles.n_groups)
+    places = st.integers(0, view.cells.n_groups)
     edges = sorted(data.draw(st.lists(places, min_size=1, max_size=3)))
     check(view, known, edges, theta, absent=absent)
 
@@ -67,6 +66,6 @@ def test_blocks_of_a_release(data: st.DataObject, absent: bool) -> None:
     original, released = data.draw(releases(linked=True))
     view = look(released, original, None)
     known = data.draw(knowledge_of(original))
-    places = st.integers(0, view.profiles.n_groups)
+    places = st.integers(0, view.cells.n_groups)
     edges = sorted(data.draw(st.lists(places, min_size=1, max_size=3)))
     check(view, known, edges, 1.0, absent=absent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ KEYS = {
     "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
     "expected_top1_interval", "disclosed", "false_match", "false_match_absent", "no_answer",
     "entropy_bits", "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
-    "config", "knowledge", "seed", "digest", "version",
+    "config", "knowledge", "known_released", "seed", "digest",
+    "version",
 }  # fmt: skip
 FIVE = Scale(1, 5, 1)
 
@@ -60,6 +62,8 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
     for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):
         assert str(figure) in str(result)
     assert "guessing without the data: 2.50%" in str(result)
+    assert told["known_released"] == 1
+    assert "released" not in str(result)
 
 
 def test_without_absence_there_is_no_rate_for_it() -> None:
@@ -88,6 +92,37 @@ def test_a_class_of_two_is_found_but_not_the_person_in_it() -> None:
     assert result.disclosed.rate > 0
     bits = result.per_target
     assert np.allclose(bits.entropy_bits - bits.entropy_bits_profile, 1)
+
+
+def test_days_are_known_only_where_there_are_days() -> None:
+    dated = some_table(40, 12)
+    assert dated.has_days
+    assert ScoreboardRH().run(dated, Knowledge(known=1), rng=1).knowledge["dates"]
+    undated = ScoreboardRH().run(replace(dated, days=None), Knowledge(known=1), rng=1)
+    assert not undated.knowledge["dates"]
+    assert "no days" in undated.knowledge["name"]
+
+
+def test_a_release_without_days_is_attacked_without_days_and_as_often() -> None:
+    original, released = grouped()
+    dated = replace(original, days=np.arange(original.n_ratings, dtype=np.uint16))
+    results = [
+        ScoreboardRH().run(released, Knowledge(known=1, dates=dates), original=dated, rng=2)
+        for dates in (True, False)
+    ]
+    assert [r.knowledge["name"] for r in results] == ["1 known, ratings exact, no days"] * 2
+    assert results[0].expected_top1 == results[1].expected_top1
+    assert np.array_equal(results[0].per_target.entropy_bits, results[1].per_target.entropy_bits)
+
+
+def test_knowledge_of_items_that_are_not_released_is_told() -> None:
+    original, released = grouped()
+    assert released.private is not None
+    blind = Release(released.manifest, released.classes)
+    result = ScoreboardRH().run(blind, Knowledge(known=2), original=original, rng=0)
+    # users 1, 2 and 4 know both released items, user 5 one of them and one that is not there
+    assert result.known_released == result.to_dict()["known_released"] == 7 / 8
+    assert "Of the known cells 87.5% are on released items" in str(result)
 
 
 def test_without_a_link_a_compatible_profile_counts() -> None:

@@ -72,12 +72,12 @@ def clues(known: Known, view: View, t: int) -> list[naive.Clue]:
 
 def twin(attack: ScoreboardRH, view: View, bits: int | None) -> naive.Attack:
     return naive.Attack(
-        view.profiles.symbols.scale,
+        view.cells.symbols.scale,
         attack.phi,
         attack.rho0,
         attack.d0,
         attack.theta,
-        view.profiles.days is not None,
+        view.cells.days is not None,
         bits,
     )
 
@@ -144,9 +144,9 @@ def test_scores_are_the_papers_to_a_millionth(data: st.DataObject, ratings: Rati
     known = data.draw(knowledge_of(ratings))
     slow = twin(ScoreboardRH(), view, None)
     aux, tables = prepare(view, known, Pricing(slow.reach, 30.0))
-    fast = scores(block_of(view.profiles, view.postings), aux, tables) / tables.unit
-    records = naive.records_of(view.profiles)
-    row_of_record = np.repeat(np.arange(view.profiles.n_groups), view.profiles.sizes)
+    fast = scores(block_of(view), aux, tables) / tables.unit
+    records = naive.records_of(view.cells)
+    row_of_record = np.repeat(np.arange(view.cells.n_groups), view.cells.sizes)
     for t in range(len(known)):
         told = clues(known, view, t)
         exact = [naive.score(record, told, records, slow) for record in records]
@@ -189,7 +189,7 @@ def test_an_item_with_more_raters_than_days_that_count(d0: float, day: int, miss
     view = look(ratings, None, None)
     aux, tables = prepare(view, known, Pricing(1.5, d0))
     assert len(tables.decay) <= 50
-    fast = scores(block_of(view.profiles, view.postings), aux, tables)[0][view.row_of_user]
+    fast = scores(block_of(view), aux, tables)[0][view.row_of_user]
     records = naive.records_of_table(ratings)
     slow = naive.Attack(ratings.scale, d0=d0, dated=True, bits=20)
     told = clues(known, view, 0)
@@ -205,7 +205,7 @@ def test_ratings_too_many_for_a_table_are_priced_the_same(
     known = data.draw(knowledge_of(ratings))
     view = look(ratings, None, None)
     pricing = Pricing(7.5, 30.0)
-    block = block_of(view.profiles, view.postings)
+    block = block_of(view)
     in_tables = scores(block, *prepare(view, known, pricing))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("starshade.attack.scoring._MANY", 0)
@@ -278,7 +278,7 @@ def test_more_cells_than_twenty_bits_hold() -> None:
     )
     view = look(ratings, None, None)
     aux, tables = prepare(view, known, Pricing(1.5, 30.0))
-    score = scores(block_of(view.profiles, view.postings), aux, tables)[0]
+    score = scores(block_of(view), aux, tables)[0]
     assert score[1] == 0
     assert score[0] / tables.unit == pytest.approx(n * 2 / np.log(2), rel=1e-5)
 
