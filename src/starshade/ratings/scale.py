@@ -32,8 +32,8 @@ class Scale:
     Raises
     ------
     ConfigError
-        Bounds that are not finite or out of order, a step that does not divide the range, or
-        more than 65,535 levels.
+        Bounds that are not finite, too far apart or out of order, a step that is too small to
+        tell levels apart or does not divide the range, or more than 65,535 levels.
 
     Examples
     --------
@@ -57,20 +57,35 @@ class Scale:
                 f"scale {self.minimum:g}:{self.maximum:g}: the minimum is above the maximum",
                 advice="Write it as minimum:maximum:step, e.g. 1:5:1.",
             )
-        if self.step is None:
-            return
-        object.__setattr__(self, "step", float(self.step))
-        if not (math.isfinite(self.step) and self.step > 0):
-            raise ConfigError(f"scale step {self.step:g}: must be above 0")
-        steps = self.width / self.step
+        if self.step is not None:
+            object.__setattr__(self, "step", float(self.step))
+            self._check_step(self.step)
+        # null lies below the minimum, and has to be a number too
+        if not (math.isfinite(self.width) and math.isfinite(self.null_level)):
+            raise ConfigError(
+                f"scale {self}: the range is too wide to compute with",
+                advice="Examples: 1:5:1, 0.5:5:0.5, -10:10.",
+            )
+
+    def _check_step(self, step: float) -> None:
+        if not (math.isfinite(step) and step > 0):
+            raise ConfigError(f"scale step {step:g}: must be above 0")
+        if not math.isfinite(self.width):
+            return  # refused with or without a step
+        steps = self.width / step
+        if steps > 65_534.5:
+            raise ConfigError(
+                f"scale {self}: more than 65,535 levels",
+                advice="Leave the step out for a real-valued scale, e.g. -10:10.",
+            )
+        if step <= max(SLACK, 2 * math.ulp(max(abs(self.minimum), abs(self.maximum)))):
+            raise ConfigError(
+                f"scale step {step:g}: too small to tell levels apart",
+                advice="Leave the step out for a real-valued scale, e.g. -10:10.",
+            )
         if abs(steps - round(steps)) > 1e-6:
             raise ConfigError(
                 f"scale {self}: the step does not divide the range",
-                advice="Leave the step out for a real-valued scale, e.g. -10:10.",
-            )
-        if round(steps) + 1 > 65_535:
-            raise ConfigError(
-                f"scale {self}: more than 65,535 levels",
                 advice="Leave the step out for a real-valued scale, e.g. -10:10.",
             )
 

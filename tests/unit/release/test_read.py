@@ -267,6 +267,8 @@ def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
         ({"records": -1}, "release.json: records"),
         ({"scale": {"minimum": 1, "maximum": 5, "step": 3}}, "step does not divide"),
         ({"scale": {"minimum": 5, "maximum": 1, "step": None}}, "minimum is above"),
+        ({"scale": {"minimum": -1e308, "maximum": 1e308, "step": 1}}, "too wide"),
+        ({"scale": {"minimum": 1, "maximum": 1e308, "step": 1e-300}}, "more than 65,535"),
         ({"layout": "carrot"}, "release.json: layout"),
         ({"layout": "profile"}, r"profiles.parquet: missing"),
         ({"files": {}}, "without a hash"),
