@@ -64,11 +64,27 @@ def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> R
         The interval is the same for the same seed.
     draws : int
         Resamples.
+
+    Notes
+    -----
+    Resampling equal credits gives back the same mean, an interval without width that n equal
+    observations do not justify. As many targets as Wilson's interval allows for after none in n
+    (0.4 % of 1,000) may earn something else, 0 at the least and 1 at the most; credits that are
+    all 0 or all 1 get exactly Wilson's interval.
+
+    Examples
+    --------
+    >>> print(bootstrap(np.ones(100), seed=0), wilson(100, 100))
+    100.0% [96.3%, 100.0%] 100.0% [96.3%, 100.0%]
     """
     n = len(shares)
     if n == 0:
         return Rate(math.nan, 0.0, 1.0)
     values, counts = np.unique(shares, return_counts=True)
+    if len(values) == 1:
+        (same,) = values.tolist()
+        unseen = wilson(0, n).high
+        return Rate(same, same * (1 - unseen), same + (1 - same) * unseen)
     # resampling n credits = one multinomial draw over the distinct ones
     picks = np.random.default_rng(seed).multinomial(n, counts / n, size=draws)
     low, high = np.quantile(picks @ values / n, [0.025, 0.975])

@@ -75,10 +75,16 @@ def test_an_earlier_release_of_the_same_data_is_warned_of(
         told("anonymize", store, "--k", k, "--out", tmp_path / name)
     found = told("audit", store, tmp_path / "second", "--earlier", tmp_path / "first")
     assert any("release of the same data" in warning for warning in found["warnings"])
+    assert found["verdict"].startswith("By itself this release may leave the house; together with")
+    assert "release of the same data" in found["warnings"][0]
+    result = call("audit", store, tmp_path / "second", "--earlier", tmp_path / "first")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("PASS by itself, but not together with an earlier release\n")
     file = tmp_path / "third"
     told("anonymize", ratings_csv, "--k", 3, "--out", file)
     other = told("audit", store, tmp_path / "second", "--earlier", file)
-    assert any("nobody can tell" in warning for warning in other["warnings"])
+    (advice,) = [text for text in other["warnings"] if "nobody can tell" in text]
+    assert "starshade data convert" in advice
 
 
 def test_for_a_person(made: Made, ratings_csv: Path) -> None:

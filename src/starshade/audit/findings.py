@@ -61,7 +61,7 @@ def judge_k(release: Release, k: int) -> Finding:
 
 
 def judge_attack(evidence: Sequence[Evidence], limit: float | None, grouped: bool) -> Finding:
-    """Ask whether any knowledge points at the right record more often than allowed.
+    """Ask whether, with any knowledge tried, the attack finds more records than allowed.
 
     Parameters
     ----------
@@ -75,8 +75,9 @@ def judge_attack(evidence: Sequence[Evidence], limit: float | None, grouped: boo
     """
     worst = max(evidence, key=lambda e: e.after.expected_top1.rate)
     found = (
-        f"Who knows {worst.knowledge.known} cells of a person points at the right record in "
-        f"{worst.after.expected_top1} of {worst.after.targets:,} cases at best"
+        f"By this attack, who knows {worst.knowledge.known} cells of a person points at the right "
+        f"record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the most that "
+        "any knowledge tried came to"
     )
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")

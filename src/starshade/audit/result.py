@@ -42,7 +42,7 @@ class AuditResult:
     findings : tuple of Finding
         The release passes when each of them does.
     warnings : tuple of str
-        What does not decide but must be known.
+        What does not decide but must be known; earlier releases of the same data come first.
     claims : tuple of dict
         ``model, parameters, verified, holds`` of each claim, counted on the files.
     evidence : tuple of Evidence
@@ -61,6 +61,8 @@ class AuditResult:
     digest : str
         SHA-256 over the ratings on the released items.
     seconds : float
+    same_data : tuple of str
+        Earlier releases of the same data: to hold both is to hold more than either.
     version : str
     """
 
@@ -78,6 +80,7 @@ class AuditResult:
     config: dict[str, Any]
     digest: str
     seconds: float
+    same_data: tuple[str, ...] = ()
     version: str = field(default=__version__)
 
     @property
@@ -92,7 +95,7 @@ class AuditResult:
 
     @property
     def worst(self) -> Evidence:
-        """The knowledge that finds people on the release best."""
+        """The knowledge, of those tried, with which the attack did best on the release."""
         return max(self.evidence, key=lambda e: e.after.expected_top1.rate)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,29 +127,24 @@ class AuditResult:
         return max(e.after.disclosed.rate for e in self.evidence)
 
     def _attacks(self, side: str) -> dict[str, Any]:
-        """Return the figures under the best knowledge (judged on the release), then all."""
+        """Return the figures under `worst`, then all."""
         every = [getattr(e, side).to_dict() for e in self.evidence]
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
         before, after = self.worst.before, self.worst.after
-        head = (
-            "This release may leave the house."
-            if self.passed
-            else "This release should not leave the house: " + " ".join(self.reasons)
-        )
         claim = (
             f"Each of its {self.records:,} records looks like at least {self.k - 1} others, "
             "counted again on its files. "
             if self.k and self.passed
             else ""
         )
-        known = self.worst.knowledge.known
         attack = (
-            f"Somebody who knows {known} ratings of a person points at the right record in "
-            f"{before.expected_top1.rate:.1%} of the cases on the ratings themselves, and in "
-            f"{after.expected_top1.rate:.1%} on this release; the profile of the right group "
-            f"stands out in {self._profiles_found:.1%} at most. "
+            f"By this attack ({after.attack}), somebody who knows {self.worst.knowledge.known} "
+            f"ratings of a person points at the right record in {before.expected_top1.rate:.1%} "
+            f"of the cases on the ratings themselves, and in {after.expected_top1.rate:.1%} on "
+            "this release; the profile of the right group stands out in up to "
+            f"{self._profiles_found:.1%}. "
         )
         tells = (
             f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "
@@ -154,7 +152,33 @@ class AuditResult:
             f"{self.disclosure['users_rating_exists']:.1%} in one that shows that they rated an "
             "item; to hide among others is not to hide what one rated."
         )
-        return f"{head} {claim}{attack}{tells}"
+        return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
+
+    def _head(self) -> str:
+        """Say whether it may leave; with earlier releases of the same data, it depends."""
+        told = (
+            "this release may leave the house"
+            if self.passed
+            else "this release should not leave the house: " + " ".join(self.reasons)
+        )
+        if not self.same_data:
+            return told[0].upper() + told[1:] + ("." if self.passed else "")
+        earlier = (
+            f"together with {', '.join(self.same_data)}, made of the same data, it "
+            f"{'may' if self.passed else 'should'} not: whoever holds both can intersect their "
+            "groups, and then nobody hides among k any more."
+        )
+        return f"By itself {told}{';' if self.passed else ' And'} {earlier}"
+
+    def _guarantee(self) -> str:
+        """Set what was tried apart from what holds whatever is tried."""
+        if not any(f.name == "k-anonymity" and f.passed for f in self.findings):
+            return "Another attack may find more."
+        alone = " in this release alone" if self.same_data else ""
+        return (
+            "Another attack may find the right group more often; what is guaranteed"
+            f"{alone} is that nobody points at the right record more often than 1 in {self.k}."
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -40,7 +40,7 @@ class Audit:
     """Judge whether a release may be published.
 
     It may when every claim is found again on the files, the independent check agrees, the same
-    attack that finds people in the ratings finds nobody better than 1 in k on the release, the
+    attack that finds people in the ratings finds them no better than 1 in k on the release, the
     audience is ``publish``, and, if a limit was given, few enough users have a rating disclosed
     (DESIGN §4).
 
@@ -105,7 +105,7 @@ class Audit:
             cell is looked up in its class; without it an answer counts when it is compatible
             with the truth, which can only overstate the attack's ``expected_top1``.
         earlier : sequence of path
-            Releases published before; one of the same data set is warned of.
+            Releases published before; the verdict begins with those of the same data set.
         rng : int, Generator or None
 
         Raises
@@ -119,13 +119,14 @@ class Audit:
         seed = resolve_seed(rng)
         released = read_release(release, private=private)
         original = _matching_part(released, ratings)
+        same, unknown = _lineages(released, earlier)
         with task("verifying"):
             counted = _verified(Path(release), released, original)
         tries = knowledge_to_try(original, self.known)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         return AuditResult(
             findings=self._judge(released, counted, evidence),
-            warnings=_warnings(released, evidence, earlier),
+            warnings=(*_warnings(released, evidence, same), *map(_unknown, unknown)),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             utility=measure_all(released, ratings),
@@ -138,6 +139,7 @@ class Audit:
             config={**asdict(self), "known": list(self.known)},
             digest=digest_of(original),
             seconds=perf_counter() - started,
+            same_data=same,
         )
 
     def _judge(
@@ -193,10 +195,12 @@ def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]
     )
 
 
-def _warnings(
-    release: Release, evidence: Sequence[Evidence], earlier: Sequence[str | Path]
-) -> tuple[str, ...]:
-    told = []
+def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str]) -> list[str]:
+    told = [
+        f"{path} is a release of the same data: whoever holds both can intersect their groups, "
+        "and then nobody hides among k any more."
+        for path in same
+    ]
     if release.private is None:
         told.append(
             "Without the receipt (--private) answers were credited when compatible with the "
@@ -205,13 +209,27 @@ def _warnings(
     few = min(e.after.targets for e in evidence)
     if few < _FEW:
         told.append(f"One of the attacks had only {few:,} targets; its interval is wide.")
+    return told
+
+
+def _lineages(
+    release: Release, earlier: Sequence[str | Path]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which earlier releases are of the same data, and which may be."""
+    own = release.manifest.lineage
+    same, unknown = [], []
     for path in earlier:
-        other = read_release(path).manifest
-        if other.lineage is None or release.manifest.lineage is None:
-            told.append(f"{path}: nobody can tell whether it is of the same data (no lineage).")
-        elif other.lineage == release.manifest.lineage:
-            told.append(
-                f"{path} is a release of the same data: whoever holds both can intersect their "
-                "groups, and then nobody hides among k any more."
-            )
-    return tuple(told)
+        other = read_release(path).manifest.lineage
+        if own is None or other is None:
+            unknown.append(str(path))
+        elif other == own:
+            same.append(str(path))
+    return tuple(same), tuple(unknown)
+
+
+def _unknown(path: str) -> str:
+    return (
+        f"{path}: nobody can tell whether it is of the same data (no lineage). Convert the ratings "
+        "to a store first (starshade data convert RATINGS --out store/) and make all releases "
+        "from it."
+    )

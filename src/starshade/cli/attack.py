@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from starshade.cli.options import Reading, knowing, knowledge_of, reading
 from starshade.cli.run import Run, running
@@ -74,6 +75,9 @@ def attack(
         table, truth = reading.read(data), None
     read_seconds = time.perf_counter() - started
     result = chosen.run(table, knowledge, original=truth, targets=targets, rng=run.seed)
+    source = click.get_current_context().get_parameter_source("day_error")
+    if source is ParameterSource.COMMANDLINE and not result.knowledge["dates"]:
+        note("--day-error did nothing: no days are known, or the attacked data have none")
     run.emit({**result.to_dict(), "read_seconds": read_seconds}, lambda: _summary(result))
 
 
@@ -112,6 +116,5 @@ def _summary(result: AttackResult) -> Any:
         ("matched though absent (false_match_absent)", None if absent is None else str(absent)),
         ("bits still missing, mean and median", f"{bits.mean:.2f}, {bits.median:.2f}"),
         ("answers were credited as", result.credit),
-        ("cells looked at per second", f"{result.postings_per_second:.3g}"),
     ]
     return page(words(str(result)), figures(rows))

@@ -50,6 +50,43 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert found["utility"] == measure_all(KLikeness(k=3).anonymize(RATINGS, rng=0), RATINGS)
 
 
+def test_it_claims_no_more_than_was_tried(out: Path) -> None:
+    text = str(QUICK.run(RATINGS, out, rng=1))
+    assert "By this attack (scoreboard-rh)" in text
+    assert "Another attack may find the right group more often" in text
+    assert "more often than 1 in 3." in text
+    changed(out, claims=[])
+    unclaimed = str(QUICK.run(RATINGS, out, rng=1))
+    assert "Another attack may find more." in unclaimed
+    assert "guaranteed" not in unclaimed
+
+
+def test_an_earlier_release_of_the_same_data_comes_first(out: Path, tmp_path: Path) -> None:
+    earlier = tmp_path / "earlier"
+    KLikeness(k=4).anonymize(RATINGS, rng=0).save(earlier)
+    unknown = QUICK.run(RATINGS, out, earlier=[earlier], rng=1)
+    assert str(unknown).startswith("This release may leave the house.")
+    assert "starshade data convert RATINGS --out store/" in unknown.warnings[-1]
+    for folder, lineage in ((out, "a" * 32), (earlier, "b" * 32)):
+        changed(folder, lineage=lineage)
+    assert QUICK.run(RATINGS, out, earlier=[earlier], rng=1).warnings == unknown.warnings[:-1]
+    changed(earlier, lineage="a" * 32)
+    result = QUICK.run(RATINGS, out, earlier=[earlier], rng=1)
+    assert result.passed
+    assert str(result).startswith(
+        f"By itself this release may leave the house; together with {earlier}, made of the same "
+        "data, it may not:"
+    )
+    assert "guaranteed in this release alone" in str(result)
+    assert "release of the same data" in result.warnings[0]
+    failed = Audit(known=(2,), targets=10, max_success=1e-6).run(
+        RATINGS, out, earlier=[earlier], rng=1
+    )
+    assert not failed.passed
+    assert str(failed).startswith("By itself this release should not leave the house: By this")
+    assert "it should not: whoever holds both" in str(failed)
+
+
 def test_the_same_seed_gives_the_same_verdict(out: Path) -> None:
     def figures(seed: int) -> dict[str, Any]:
         found = QUICK.run(RATINGS, out, rng=seed).to_dict()
