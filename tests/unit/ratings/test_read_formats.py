@@ -577,3 +577,24 @@ def test_netflix_files_are_found_alone_in_a_folder_and_in_a_zip(tmp_path) -> Non
     assert values(read_ratings(folder / "mv_0000009.txt")) == {("1", "9"): 3.0}
     with pytest.raises(InputError, match="Name the folder"):
         read_ratings(folder / "mv_*.txt")
+
+
+def test_columns_that_nobody_took_are_named(tmp_path) -> None:
+    text = "user,item,rating,when_seen_at,city\na,b,4,2020-01-02,Rome\n"
+    said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' holds the dates, "
+    path = write(tmp_path / "x.csv", text)
+    assert read_ratings(path).report.notes == (said + "name it: --day-col)",)
+    pq.write_table(pa.table({"user": [1], "item": [1], "rating": [4], "k": [1]}), tmp_path / "p")
+    assert read_ratings(tmp_path / "p").report.notes == ("columns not read: 'k'",)
+    taken = read_ratings(path, day_col="when_seen_at")
+    assert taken.report.notes == ("columns not read: 'city'",)
+    declined = write(tmp_path / "y.csv", "user,item,rating,date\na,b,4,2020-01-02\n")
+    assert read_ratings(declined, dates=False).report.notes == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["reviewed_at", "created_at", "rated_at", "review_date", "date_rated", "dateReviewed"]
+)
+def test_more_names_of_dates(tmp_path, name: str) -> None:
+    path = write(tmp_path / "x.csv", f"user,item,rating,{name}\na,b,4,2020-01-02\n")
+    assert read_ratings(path).report.mapping["day"] == name

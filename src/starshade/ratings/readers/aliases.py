@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
 
-__all__ = ["ALIASES", "matching", "normalized", "refuse_repeated", "resolve"]
+__all__ = ["ALIASES", "matching", "normalized", "refuse_repeated", "resolve", "unread"]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -37,7 +37,8 @@ ALIASES: dict[str, frozenset[str]] = {
     "day": _names(
         "timestamp timestamps ts date time day datetime unixreviewtime reviewtime reviewdate "
         "unixtime unixtimestamp ratingdate ratingtime ratingtimestamp ratedat ratedon createdat "
-        "eventtime"
+        "eventtime reviewedat reviewedon reviewtimestamp daterated datereviewed ratedate "
+        "createdon datecreated"
     ),
     "name": _names(
         "title name itemname itemtitle movietitle moviename filmtitle booktitle producttitle "
@@ -56,6 +57,7 @@ _OPTION = {
     "respondent": "--id-col",
 }
 _WORD = {"day": "date", "respondent": "respondent id"}
+_LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
 
 
 def normalized(name: str) -> str:
@@ -138,6 +140,41 @@ def resolve(
             roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
             raise InputError(f"{where}: column {name!r} cannot be {roles} at once")
     return found
+
+
+def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> tuple[str, ...]:
+    """Say in a note which columns have no role, and which of them may be the dates.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    roles : mapping
+        Role → column.
+    dates : bool
+        Whether dates are asked for at all.
+
+    Returns
+    -------
+    tuple of str
+        One sentence, or none.
+
+    Examples
+    --------
+    >>> roles = {"user": "user", "item": "book", "rating": "stars"}
+    >>> unread(["user", "book", "stars", "city"], roles, dates=True)
+    ("columns not read: 'city'",)
+    """
+    taken = set(roles.values())
+    if not dates:
+        taken.update(matching(columns, "day"))
+    left = [name for name in columns if name not in taken]
+    if not left:
+        return ()
+    said = f"columns not read: {_listed(left)}"
+    if dates and "day" not in roles:
+        alike = [name for name in left if _LIKE_A_DATE.search(name)]
+        said += f" (if {_listed(alike)} holds the dates, name it: --day-col)" if alike else ""
+    return (said,)
 
 
 def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bool) -> str:

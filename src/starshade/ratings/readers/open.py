@@ -9,7 +9,7 @@ from typing import Any
 
 from starshade.errors import InputError
 from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import resolve
+from starshade.ratings.readers.aliases import resolve, unread
 from starshade.ratings.readers.detect import Found
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.long import LongTable
@@ -106,7 +106,7 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
         notes += said
     opened = _long(source, where, roles, format_, request, is_named=head.dialect.header)
     plain = _plain(files, head, roles, columns) if not request.null_values else None
-    return replace(opened, plain=plain, notes=notes)
+    return replace(opened, plain=plain, notes=(*notes, *opened.notes))
 
 
 def open_parquet(found: Found, request: Request) -> Opened:
@@ -143,7 +143,8 @@ def _long(
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
     if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):
         mapping["delimiter"] = source.dialect.delimiter
-    return Opened(table, where, format_, mapping)
+    said = unread(source.columns, roles, dates=request.dates) if is_named else ()
+    return Opened(table, where, format_, mapping, notes=said)
 
 
 def _usual(format_: str) -> str:
