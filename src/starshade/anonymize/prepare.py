@@ -9,6 +9,8 @@ import numpy as np
 
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import note
+from starshade.ratings.levels import on_scale, users_per_level
+from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 
@@ -100,4 +102,27 @@ def prepare(
                 f"{rare:,} items rated by fewer than {k} users are left out, and "
                 f"{before - table.n_users:,} users who rated no other"
             )
+    table = on_scale(table, _publishable_scale(ratings, table, k))
     return Prepared(table, rare, ratings.n_users - table.n_users)
+
+
+def _publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
+    """Return a scale that tells nothing of ratings which are not released.
+
+    A declared scale was chosen by the owner. One that was found in the data may owe a bound or
+    its step to a single user whose rating is left out: it is found anew among the ratings that
+    stay and those that k users gave.
+    """
+    if not ratings.report.scale_inferred:
+        return table.scale
+    shared = ratings.levels[users_per_level(ratings) >= k]
+    kept = np.union1d(shared, table.levels[np.unique(table.codes)])
+    if table.scale.step is None:
+        return Scale(kept.min(), kept.max())
+    scale = Scale.infer(kept)
+    if scale != table.scale:
+        note(
+            f"the scale is published as {scale}: what else the ratings show of it was left out "
+            "(declare it with --scale to keep it)"
+        )
+    return scale

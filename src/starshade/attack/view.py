@@ -15,6 +15,7 @@ from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
+from starshade.release.part import refuse_strangers
 from starshade.release.table import Link, Release
 
 __all__ = ["View", "look"]
@@ -100,7 +101,8 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
     Raises
     ------
     ConfigError
-        A release without its original, or a rating table with another original or a link.
+        A release without its original, or with ratings it was not made of; or a rating table
+        with another original or a link.
     """
     if isinstance(data, Ratings):
         if (original is not None and original is not data) or link is not None:
@@ -115,6 +117,7 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
             "an attack on a release needs the original ratings",
             advice="Knowledge is drawn from them, and answers are judged by them.",
         )
+    refuse_strangers(data, original)
     if link is None and data.private is not None:
         link = data.private.link
     if link is None:

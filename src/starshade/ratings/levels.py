@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
+from starshade.ratings.table import Ratings
 
-__all__ = ["code_type", "level_table"]
+__all__ = ["code_type", "level_table", "on_scale", "users_per_level"]
 
 
 def level_table(
@@ -52,3 +55,45 @@ def code_type(n_levels: int) -> type[np.unsignedinteger[Any]]:
     if n_levels <= 1 << 8:
         return np.uint8
     return np.uint16 if n_levels <= 1 << 16 else np.uint32
+
+
+def on_scale(ratings: Ratings, scale: Scale) -> Ratings:
+    """Return the same ratings declared on another scale.
+
+    Raises
+    ------
+    ConfigError
+        A rating does not lie on it.
+    """
+    if scale == ratings.scale:
+        return ratings
+    used = np.flatnonzero(np.bincount(ratings.codes, minlength=len(ratings.levels)))
+    off = ~scale.contains(ratings.levels[used])
+    if off.any():
+        first = ratings.levels[used][off][0]
+        raise ConfigError(
+            f"{int(off.sum())} distinct ratings are off the scale {scale}, the least of them "
+            f"{first:g}",
+            advice="Give the ratings that the release was made from, or the same --scale.",
+        )
+    levels, positions = level_table(ratings.levels[used], scale)
+    translation = np.zeros(len(ratings.levels), dtype=code_type(len(levels)))
+    translation[used] = positions
+    return replace(ratings, scale=scale, levels=levels, codes=translation[ratings.codes])
+
+
+def users_per_level(ratings: Ratings) -> NDArray[np.int64]:
+    """Count the users who gave each rating at least once, shape (n_levels,)."""
+    rows = np.flatnonzero(ratings.user_support)
+    starts = ratings.indptr[rows]
+    if not len(rows):
+        return np.zeros(len(ratings.levels), dtype=np.int64)
+    if len(ratings.levels) > 256:  # a pass per level would take too long
+        row = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+        pairs = np.unique(row * len(ratings.levels) + ratings.codes)
+        return np.bincount(pairs % len(ratings.levels), minlength=len(ratings.levels))
+    found = [
+        np.count_nonzero(np.logical_or.reduceat(ratings.codes == level, starts))
+        for level in range(len(ratings.levels))
+    ]
+    return np.array(found, dtype=np.int64)

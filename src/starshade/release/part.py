@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from starshade.errors import ConfigError
+from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
-__all__ = ["released_part"]
+__all__ = ["refuse_strangers", "released_part"]
+
+_ASKED = 100  # users who are looked up
+_ADVICE = "Give the ratings that the release was made from, read with the same options."
 
 
 def released_part(release: Release, original: Ratings) -> Ratings:
@@ -21,8 +28,86 @@ def released_part(release: Release, original: Ratings) -> Ratings:
     Raises
     ------
     ConfigError
-        A released item is not in `original`.
+        A released item is not in `original`, a rating is off the release's scale, or the
+        release was made of other ratings (`refuse_strangers`).
     """
+    part = on_scale(_same_items(release, original), release.classes.symbols.scale)
+    refuse_strangers(release, part)
+    return part
+
+
+def refuse_strangers(release: Release, original: Ratings) -> None:
+    """Refuse ratings that a release cannot have been made of.
+
+    Generalized cells hold the truth of everybody in them, so every user fits some class on the
+    items that both have. Up to 100 users, evenly spread, are looked up.
+
+    Raises
+    ------
+    ConfigError
+        No item in common, or a user who fits no class.
+    """
+    if release.manifest.layout != "generalized":
+        return  # other methods move ratings
+    common = release.classes.items.indices(original.items)  # place of each item, or -1
+    if not (common >= 0).any():
+        raise ConfigError("the release and the ratings have no item in common", advice=_ADVICE)
+    rated = np.flatnonzero(np.bincount(_rows(original)[common[original.columns] >= 0]))
+    asked = rated[np.unique(np.linspace(0, len(rated) - 1, min(_ASKED, len(rated)), dtype=int))]
+    certain = _certain_cells(release, common)
+    strangers = sum(
+        not _fits_some_class(release, original, user, common, certain.copy()) for user in asked
+    )
+    # a table with more users than the release has may hold some who were not released
+    if strangers and (len(rated) <= release.n_records or strangers == len(asked)):
+        raise ConfigError(
+            f"{strangers} of {len(asked)} users looked up in the ratings fit no class of the "
+            "release: it was not made of them",
+            advice=_ADVICE,
+        )
+
+
+def _rows(ratings: Ratings) -> NDArray[np.int64]:
+    return np.repeat(np.arange(ratings.n_users), ratings.user_support)
+
+
+def _certain_cells(release: Release, common: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count each class's cells without a null member, on items that both have."""
+    classes = release.classes
+    of_both = np.zeros(classes.n_items, dtype=np.bool_)
+    of_both[common[common >= 0]] = True
+    row = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr))
+    counted = ~classes.symbols.null[classes.codes] & of_both[classes.columns]
+    return np.bincount(row[counted], minlength=classes.n_groups)
+
+
+def _fits_some_class(
+    release: Release,
+    original: Ratings,
+    user: int,
+    common: NDArray[np.int64],
+    refusing: NDArray[np.int64],
+) -> bool:
+    """Tell whether one class holds all ratings of a user, and null where they have none.
+
+    `refusing` comes in as the number of cells of each class that say "rated", and is left as
+    those on items where the user has no rating.
+    """
+    classes, by_item = release.classes, release.classes.by_item
+    cells = slice(original.indptr[user], original.indptr[user + 1])
+    items = common[original.columns[cells]]
+    ratings = original.levels[original.codes[cells]][items >= 0]
+    certain = ~classes.symbols.null
+    holding = np.zeros(classes.n_groups, dtype=np.int64)
+    for item, rating in zip(items[items >= 0], ratings, strict=True):
+        place = slice(by_item.indptr[item], by_item.indptr[item + 1])
+        codes, rows = by_item.codes[place], by_item.users[place]
+        refusing[rows] -= certain[codes]
+        holding[rows] += classes.symbols.contains(np.array([rating]))[0][codes]
+    return bool(((holding == len(ratings)) & (refusing == 0)).any())
+
+
+def _same_items(release: Release, original: Ratings) -> Ratings:
     items = release.classes.items
     if items == original.items:
         return original.drop_empty_users()
@@ -31,6 +116,6 @@ def released_part(release: Release, original: Ratings) -> Ratings:
     if unknown:
         raise ConfigError(
             f"{unknown:,} of the release's {len(items):,} items are not in the original ratings",
-            advice="Give the ratings that the release was made from.",
+            advice=_ADVICE,
         )
     return original.keep_items(indices)

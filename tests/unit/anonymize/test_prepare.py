@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +12,10 @@ from starshade.anonymize.dense import dense_levels, narrowest
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.prepare import prepare
 from starshade.errors import ConfigError, UnmetError
+from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items, top_items
+from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from tests.naive.generalize import records
 from tests.strategies import ratings_tables, table
@@ -134,3 +138,41 @@ def test_the_seeded_order_has_no_favourites():
     # a user's mean place over 2,000 seeds has SD sqrt(33.25 / 2000) = 0.129
     assert np.abs(place.mean(axis=0) - 9.5).max() < 5 * 0.129
     assert place.var() == pytest.approx(33.25)
+
+
+def inferred(rows: list[dict[int, float]], scale: Scale) -> Ratings:
+    made = table(rows, scale)
+    return dataclasses.replace(made, report=ReadReport(scale_inferred=True))
+
+
+def test_a_bound_that_a_dropped_rating_gave_is_not_published() -> None:
+    """One user's rating of a rare item must not come out as the end of the scale."""
+    ratings = inferred([{0: 3.5}, {0: 1.25}, {0: 2.0, 1: 9.875}], Scale(1.25, 9.875))
+    kept = prepare(ratings, 2).ratings
+    assert kept.scale == Scale(1.25, 3.5)
+    assert kept.values().tolist() == [3.5, 1.25, 2.0]
+
+
+def test_a_step_that_a_dropped_rating_gave_is_not_published() -> None:
+    ratings = inferred([{0: 1}, {0: 5}, {0: 4, 1: 4.5}], Scale(1, 5, 0.5))
+    kept = prepare(ratings, 2).ratings
+    assert kept.scale == Scale(1, 5, 1)
+    assert kept.values().tolist() == [1, 5, 4]
+
+
+def test_what_k_users_gave_stays_on_the_scale() -> None:
+    rows = [{0: 2, 1: 0.5}, {0: 4, 1: 0.5}, {0: 3, 2: 5}, {0: 3, 3: 5}]
+    chosen = prepare(inferred(rows, Scale(0.5, 5, 0.5)), 2, listed_items(["1"])).ratings
+    assert chosen.scale == Scale(0.5, 5, 0.5)
+
+
+def test_a_declared_scale_stays() -> None:
+    ratings = table([{0: 3}, {0: 2}, {0: 2, 1: 5}], Scale(1, 5, 1))
+    assert prepare(ratings, 2).ratings.scale == Scale(1, 5, 1)
+
+
+@given(ratings_tables())
+def test_users_per_level(ratings: Ratings) -> None:
+    rows = [set(row.tolist()) for row in np.split(ratings.values(), ratings.indptr[1:-1])]
+    expected = [sum(level in row for row in rows) for level in ratings.levels.tolist()]
+    assert users_per_level(ratings).tolist() == expected
