@@ -21,6 +21,7 @@ from starshade.ratings.readers.names import attach_names, read_names
 from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
 from starshade.ratings.readers.plain import NotPlain
 from starshade.ratings.readers.request import Request
+from starshade.ratings.readers.suspects import suspect_codes
 from starshade.ratings.readers.tables import is_frame
 from starshade.ratings.readers.wide import WideTable
 from starshade.ratings.scale import Scale
@@ -133,6 +134,9 @@ def read_ratings(
             users = found.users if users is None else users
             names = found.names if item_names is None else item_names
         ratings = _with_names(_with_users(ratings, users, request, scratch), names, scratch)
+    if said := suspect_codes(ratings):
+        report = ratings.report
+        ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *said)))
     _tell(ratings)
     return ratings
 

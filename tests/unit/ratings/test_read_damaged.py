@@ -56,7 +56,7 @@ TEXTS = {
     ),
     "word as rating": (
         HEAD + GOOD + "berta,brazil,good,2020-01-02\n",
-        ["line 3: rating 'good'", "no finite numbers", "allowed: 4"],
+        ["line 3: rating 'good'", "no finite numbers", "such as 4 or 3.5"],
     ),
     "nan": (HEAD + "berta,brazil,nan,2020-01-02\n", ["line 2: rating 'nan'"]),
     "infinity": (HEAD + "berta,brazil,inf,2020-01-02\n", ["line 2: rating 'inf'"]),
@@ -402,3 +402,15 @@ def _read_or_refuse(path: Path) -> None:
         return
     assert ratings.n_ratings > 0
     assert np.isfinite(ratings.values()).all()
+
+
+def test_all_missing_columns_are_named_at_once(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "Nutzer;Buch;Note\n7;Faust;5\n")
+    with pytest.raises(InputError) as caught:
+        read_ratings(path)
+    assert "no column is known as the user, the item, the rating; " in str(caught.value)
+    assert "the columns are 'Nutzer', 'Buch', 'Note'" in str(caught.value)
+    assert "(--user-col, --item-col, --rating-col)" in str(caught.value)
+    path = write(tmp_path / "y.csv", "user,uid,rating,x\n7,7,5,3\n")
+    with pytest.raises(InputError, match=r"several columns may be the user.*known as the item"):
+        read_ratings(path)

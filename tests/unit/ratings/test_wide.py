@@ -118,3 +118,43 @@ def test_a_damaged_cell_far_down_is_named_by_its_line(tmp_path) -> None:
     text = "id,a,b\n" + rows + "late,4,9\n"
     with pytest.raises(InputError, match="line 2002, column 3: rating 9"):
         survey(tmp_path, text, attribute_cols=[], scale="1:5:1")
+
+
+def test_declared_nulls_are_counted(tmp_path) -> None:
+    text = "id,a,b\n1,99,4\n2,5,99\n3,99.0,\n"
+    ratings = survey(tmp_path, text, **NO_ATTRIBUTES, null_values=["99"])
+    assert "3 cells say 99 and count as not rated" in ratings.report.notes
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [("1 5 99", "99"), ("0 5 -1", "-1"), ("1 2 999", "999"), ("1 5 60 99", ""), ("-1 0 1", "")],
+)
+def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) -> None:
+    text = "id,a\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split()))
+    said = f"{code} looks like a code for 'no answer': if so, give --null {code}"
+    plain = NO_ATTRIBUTES | {"null_values": []}
+    assert survey(tmp_path, text, **plain).report.notes == ((said,) if code else ())
+    declared = survey(tmp_path, text, **plain, scale="-1:999")
+    assert declared.report.notes == ()
+
+
+def test_a_column_of_words_is_named_with_the_way_out(tmp_path) -> None:
+    with pytest.raises(InputError, match="--attribute-cols 'Sex,City'"):
+        survey(tmp_path, "id,Sex,City,a\n1,m,Rome,4\n2,f,Bonn,x\n3,f,Bonn,5\n", **NO_ATTRIBUTES)
+    frame = pa.table({"id": [1], "Member": [True], "a": [4]})
+    with pytest.raises(InputError, match="column 'Member': ratings of type bool") as caught:
+        read_ratings(frame, wide=True)
+    assert "--attribute-cols 'Member'" in str(caught.value)
+
+
+def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "ID;Q1;Q2;Q3;Q4\n1;5;4;3;2\n")
+    with pytest.raises(InputError, match="--wide --id-col NAME --attribute-cols") as caught:
+        read_ratings(path)
+    assert "known as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
+        caught.value
+    )
+    bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")
+    with pytest.raises(InputError, match="--wide --id-col NAME"):
+        read_ratings(bare)

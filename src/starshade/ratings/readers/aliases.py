@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
 
-__all__ = ["ALIASES", "matching", "normalized", "refuse_repeated", "resolve", "unread"]
+__all__ = ["ALIASES", "IF_WIDE", "matching", "normalized", "refuse_repeated", "resolve", "unread"]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -57,6 +57,11 @@ _OPTION = {
     "respondent": "--id-col",
 }
 _WORD = {"day": "date", "respondent": "respondent id"}
+_MANY = 5  # so many columns may be a wide table's
+IF_WIDE = (
+    "If every row is one user and every item has a column: "
+    "--wide --id-col NAME --attribute-cols NAME,NAME."
+)
 _LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
 
 
@@ -87,7 +92,7 @@ def resolve(
     required: Sequence[str],
     optional: Sequence[str] = (),
     where: str,
-    listed: bool = True,
+    listed: bool | None = None,
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
 
@@ -100,8 +105,9 @@ def resolve(
         Roles; see `ALIASES`.
     where : str
         The source, for messages.
-    listed : bool
-        Whether messages may list all columns: not those of a wide table, which are items.
+    listed : bool, optional
+        Whether messages may list all columns: not those of a wide table, which are items. None:
+        where one of the names is known, since others may be the first row of a file.
 
     Raises
     ------
@@ -115,26 +121,20 @@ def resolve(
     {'user': 'User-ID', 'item': 'isbn', 'rating': 'stars'}
     """
     found: dict[str, str] = {}
+    unclear: dict[str, list[str]] = {}
     taken = {name for name in given.values() if name}
     for role in (*required, *optional):
-        word, option = _WORD.get(role, role), _OPTION.get(role)
-        hint = f"Name the {word} column" + (f" ({option})." if option else ".")
         named = given.get(role)
         if named:
-            found[role] = _given(columns, named, word, where, listed)
+            found[role] = _given(columns, named, _WORD.get(role, role), where, listed)
             continue
         candidates = [name for name in matching(columns, role) if name not in taken]
-        if len(candidates) > 1:
-            raise InputError(
-                f"{where}: several columns may be the {word}: {_listed(candidates)}", advice=hint
-            )
-        if candidates:
+        if len(candidates) == 1:
             found[role] = candidates[0]
-        elif role in required:
-            raise InputError(
-                f"{where}: no column is known as the {word}; {_described(columns, listed)}",
-                advice=hint,
-            )
+        elif candidates or role in required:
+            unclear[role] = candidates
+    if unclear:
+        _refuse_unclear(columns, unclear, where, listed)
     for name, count in Counter(found.values()).items():
         if count > 1:
             roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
@@ -177,7 +177,7 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     return (said,)
 
 
-def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bool) -> str:
+def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bool | None) -> str:
     if named in columns:
         return named
     alike = [name for name in columns if normalized(name) == normalized(named)]
@@ -186,13 +186,35 @@ def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bo
     raise InputError(f"{where}: no column {named!r} for the {word}; {_described(columns, listed)}")
 
 
-def _described(columns: Sequence[str], listed: bool) -> str:
+def _refuse_unclear(
+    columns: Sequence[str], unclear: Mapping[str, list[str]], where: str, listed: bool | None
+) -> None:
+    """Name all roles that have no column or several, and how to settle it."""
+    words = {role: _WORD.get(role, role) for role in unclear}
+    parts = [
+        f"several columns may be the {words[role]}: {_listed(names)}"
+        for role, names in unclear.items()
+        if names
+    ]
+    missing = [role for role, names in unclear.items() if not names]
+    if missing:
+        parts.append(f"no column is known as the {', the '.join(words[r] for r in missing)}")
+        parts.append(_described(columns, listed))
+    options = [_OPTION[role] for role in unclear if role in _OPTION]
+    advice = f"Name the {', '.join(words.values())} column" + (
+        f" ({', '.join(options)})." if options else "."
+    )
+    if "item" in missing and len(columns) >= _MANY:
+        advice += f" {IF_WIDE}"
+    raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
+
+
+def _described(columns: Sequence[str], listed: bool | None) -> str:
     """List the columns, unless they are items or may be the first row of a file."""
-    known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
-    recognised = sum(normalized(name) in known for name in columns)
-    if not listed or recognised == 0:
-        return f"it has {len(columns)} columns"
-    return f"the columns are {_listed(columns)}"
+    if listed is None:
+        known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
+        listed = any(normalized(name) in known for name in columns)
+    return f"the columns are {_listed(columns)}" if listed else f"it has {len(columns)} columns"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ _EMPTY = Fault(
     "Remove those rows, or declare what stands for not rated (--null).",
 )
 _TEXT = Fault(
-    "ratings that are no finite numbers (allowed: 4, 3.5, -2)",
+    "ratings that are no finite numbers (allowed: numbers such as 4 or 3.5)",
     "Correct those rows, or declare what stands for not rated (--null).",
 )
 _COMMA = Fault(
@@ -71,6 +71,7 @@ class RatingColumn:
         self._nulls = nulls
         self._faults = faults
         self._blank_is_null = blank_is_null
+        self.n_declared = 0  # that say a declared value of "not rated"
 
     def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the ratings of one block; NaN means "declared as not rated".
@@ -97,6 +98,7 @@ class RatingColumn:
     def _judged(self, values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Sort out null and infinite numbers of a typed column."""
         declared = np.isin(values, self._nulls.numbers)
+        self.n_declared += int(np.count_nonzero(declared))
         if not self._blank_is_null:
             where = np.flatnonzero(np.isnan(values))
             self._faults.add(_EMPTY, rows[where], lambda _: "no rating")
@@ -117,6 +119,9 @@ class RatingColumn:
         for fault, indices in wrong.items():
             where = np.flatnonzero(np.isin(places, indices))
             self._add(fault, rows[where], [texts[p] for p in places[where[:SHOWN]]])
+        if self._nulls:
+            declared = np.array([self._nulls.has(text) for text in texts], dtype=np.bool_)
+            self.n_declared += int(np.count_nonzero(declared[places]))
         return np.asarray(values[places])
 
     def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:

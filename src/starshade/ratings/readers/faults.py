@@ -42,6 +42,11 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._totals)
 
+    @property
+    def total(self) -> int:
+        """How many mistakes were noted."""
+        return sum(self._totals.values())
+
     def add(self, fault: Fault, rows: NDArray[np.integer], said: Callable[[int], str]) -> None:
         """Note a mistake in some rows, ascending; `said(k)` describes the k-th of them."""
         if not len(rows):

@@ -9,7 +9,8 @@ from typing import Any
 
 from starshade.errors import InputError
 from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import resolve, unread
+from starshade.ratings.readers.aliases import IF_WIDE, resolve, unread
+from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.detect import Found
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.long import LongTable
@@ -100,7 +101,10 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
     if request.wide:
         return replace(_wide(source, where, request), notes=notes)
     if head.dialect.header:
-        roles = _resolved(columns, request, where)
+        # numbers below words: those words are names, not the first row's ids
+        is_table = any(NUMBER.fullmatch(cell.strip()) for row in head.rows[:1] for cell in row)
+        listed = True if request.header or is_table else None
+        roles = _resolved(columns, request, where, listed)
     else:
         roles, format_, said = _by_place(head, format_, request, where)
         notes += said
@@ -125,7 +129,7 @@ def _typed_table(
 ) -> Opened:
     if request.wide:
         return _wide(source, where, request)
-    roles = _resolved(source.columns, request, where)
+    roles = _resolved(source.columns, request, where, True)
     return _long(source, where, roles, format_, request)
 
 
@@ -164,12 +168,13 @@ def _wide(source: Source, where: str, request: Request) -> Opened:
     return Opened(table, where, "wide", table.mapping())
 
 
-def _resolved(columns: Sequence[str], request: Request, where: str) -> dict[str, str]:
+def _resolved(
+    columns: Sequence[str], request: Request, where: str, listed: bool | None = None
+) -> dict[str, str]:
     optional = ["day"] if request.dates else []
     given = request.given() if request.dates else {**request.given(), "day": None}
-    return resolve(
-        columns, given, required=["user", "item", "rating"], optional=optional, where=where
-    )
+    required = ["user", "item", "rating"]
+    return resolve(columns, given, required=required, optional=optional, where=where, listed=listed)
 
 
 def _parts(files: Sequence[Input], scratch: Path) -> tuple[list[Input], int]:
@@ -227,7 +232,7 @@ def _by_place(
         raise InputError(
             f"{where}: no header, and {width} fields in a row: which is user, item and rating?",
             advice="Name them by number, e.g. --user-col 1 --item-col 2 --rating-col 3, "
-            "or name the delimiter.",
+            "or name the delimiter." + (f" {IF_WIDE}" if width > 4 else ""),
         )
     order: tuple[str, ...] = _ROLES
     notes: tuple[str, ...] = ()

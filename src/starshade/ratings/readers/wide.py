@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ROW_NUMBER", "WideTable"]
 
 ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
+_NAMED = 10  # columns named in a message
 _REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
 
 
@@ -64,6 +66,7 @@ class WideTable:
         self.source = source
         self._nulls = nulls
         self._show = show_values
+        self._where = where
         self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col, where)
         roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
         found = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
@@ -79,6 +82,9 @@ class WideTable:
         self._attributes: list[pa.RecordBatch] = []
         self._ids: list[NDArray[Any]] = []
         self._notes: list[str] = []
+        self._strange: Counter[str] = (
+            Counter()
+        )  # item column → cells that are no rating, less rated
         self.empty_rows = self.empty_columns = 0
 
     def _respondent(self, id_col: str | None, where: str) -> str:
@@ -130,7 +136,7 @@ class WideTable:
         for block in self.source.batches(names):
             rows = np.arange(read, read + len(block))
             users = ids.take(block.column(self.id_col), rows) if self.id_col else rows + 1
-            values = self._cells(block, ratings, read)
+            values = self._cells(block, ratings, read, cell_faults)
             self._refuse_repeated(users, rows, seen, row_faults)
             read += len(block)
             if cell_faults or row_faults:
@@ -151,9 +157,12 @@ class WideTable:
             handed += len(batch)
             yield batch
         row_faults.refuse()
-        cell_faults.refuse()
+        self._refuse(cell_faults)
         self.empty_columns = int(np.count_nonzero(~rated))
         self._notes += id_notes(ids, "respondent")
+        if ratings.n_declared:
+            said = " or ".join(sorted(self._nulls.texts))
+            self._notes.append(f"{ratings.n_declared:,} cells say {said} and count as not rated")
         if self.empty_rows:
             self._notes.append(f"{self.empty_rows:,} respondents rated nothing and were dropped")
         if self.empty_columns:
@@ -171,15 +180,35 @@ class WideTable:
         return ids, pa.Table.from_batches(self._attributes)
 
     def _cells(
-        self, block: pa.RecordBatch, ratings: RatingColumn, first: int
+        self, block: pa.RecordBatch, ratings: RatingColumn, first: int, faults: Faults
     ) -> NDArray[np.float64]:
         """Return the block's ratings, rows × items, NaN for null."""
         n_items = len(self.item_cols)
         values = np.empty((len(block), n_items))
         for j, name in enumerate(self.item_cols):
             cells = np.arange(first, first + len(block)) * n_items + j
-            values[:, j] = ratings.take(block.column(name), cells)
+            before = faults.total
+            try:
+                values[:, j] = ratings.take(block.column(name), cells)
+            except InputError as error:  # a type that holds no numbers
+                raise InputError(
+                    f"{self._where}, column {name!r}: {error.message}",
+                    advice=f"{error.advice} {_no_items([name])}",
+                ) from None
+            if faults.total > before:
+                rated = int(np.count_nonzero(~np.isnan(values[:, j])))
+                self._strange[name] += faults.total - before - rated
         return values
+
+    def _refuse(self, faults: Faults) -> None:
+        """Refuse cells that are no ratings; a column of them is most likely no item."""
+        try:
+            faults.refuse()
+        except InputError as error:
+            columns = [name for name, surplus in self._strange.items() if surplus >= 0]
+            if not columns:
+                raise
+            raise InputError(error.message, advice=f"{error.advice} {_no_items(columns)}") from None
 
     def _refuse_repeated(
         self, users: NDArray[Any], rows: NDArray[np.int64], seen: set[object], faults: Faults
@@ -193,6 +222,12 @@ class WideTable:
             seen.add(user)
         where = np.flatnonzero(repeated)
         faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
+
+
+def _no_items(columns: Sequence[str]) -> str:
+    """Say how to declare columns that look like no items."""
+    given = ",".join(columns[:_NAMED]) + (",…" if len(columns) > _NAMED else "")
+    return f"If this says something about the respondents: --attribute-cols {given!r}."
 
 
 def _item_ids(names: Sequence[str]) -> NDArray[Any]:
