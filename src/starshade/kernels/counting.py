@@ -5,7 +5,10 @@ day, or a row number) in the low ``shift`` bits. `gather_rows` puts the rows of 
 user, `turn` puts them behind their item. Both keep the order in which they meet rows, so in the
 end the users of an item ascend and copies of one cell stand side by side, still in file order.
 
-Work is cut into `lanes`, which may run in any order with one result.
+Half a million places to write to at random are more than caches and page tables hold. So each
+sort first deals its rows out to at most 1,024 buckets of neighbouring columns and then sorts each
+bucket, which the cache does hold, where it lies. Work is cut into `lanes`, which may run in any
+order with one result.
 """
 
 from __future__ import annotations
@@ -19,12 +22,34 @@ from numpy.typing import NDArray
 
 from starshade.kernels.lanes import cut, places, run
 
-__all__ = ["gather_rows", "repeats", "turn", "unpack"]
+__all__ = ["gather_rows", "pack", "repeats", "turn", "unpack"]
 
 Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
 Packed = NDArray[np.uint64]
 
+_BUCKETS = 1 << 10
 _PART = 1 << 22  # cells unpacked at once
+_UNKNOWN_DAY = np.uint64(0xFFFF)
+
+
+def pack(
+    codes: NDArray[Any], code_of: Packed, days: Int32s, first_day: int, no_day: int, bits: int
+) -> Packed:
+    """Return the payload of rows: the day, where there is one, above the code.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n,)
+        Provisional.
+    code_of : ndarray of uint64
+        Provisional code → code, each below ``2**bits``.
+    days : ndarray of int32, shape (n,) or (0,)
+        `no_day` becomes 65535, others count from `first_day`. Empty: no days at all.
+    """
+    out = np.empty(len(codes), dtype=np.uint64)
+    _pack(codes, code_of, days, np.int64(first_day), np.int64(no_day), np.uint64(bits), out)
+    return out
 
 
 def gather_rows(
@@ -33,7 +58,7 @@ def gather_rows(
     payload: Callable[[int], Packed],
     ranks: tuple[Int32s, Int32s],
     shift: int,
-) -> tuple[NDArray[np.int64], Packed]:
+) -> tuple[Int64s, Packed]:
     """Put every row of a file, given in blocks, behind its user, in file order.
 
     Parameters
@@ -52,128 +77,186 @@ def gather_rows(
     packed : ndarray of uint64
         ``item << shift | payload``.
     """
-    lanes = cut(np.array([len(block) for block in users]), len(ranks[0]))
-    counts = np.zeros((len(lanes), len(ranks[0])), dtype=np.int64)
+    width = _bucket_width(len(ranks[0]))
 
-    def count(lane: int) -> None:
-        for block in range(*lanes[lane]):
-            _count_rows(users[block], ranks[0], counts[lane])
+    def count(first: int, last: int, counts: Int64s) -> None:
+        for block in range(first, last):
+            _count_rows(users[block], ranks[0], width, counts)
 
-    run(count, len(lanes))
-    indptr, place = places(counts)
-    packed = np.empty(int(indptr[-1]), dtype=np.uint64)
-
-    def scatter(lane: int) -> None:
-        for block in range(*lanes[lane]):
-            _scatter_rows(
-                users[block], items[block], payload(block), *ranks, np.uint64(shift),
-                place[lane], packed,
+    def deal(first: int, last: int, place: Int64s, keys: Int32s, packed: Packed) -> None:
+        for block in range(first, last):
+            _deal_rows(
+                users[block], items[block], payload(block), *ranks, width, np.uint64(shift),
+                place, keys, packed,
             )  # fmt: skip
 
-    run(scatter, len(lanes))
-    return indptr, packed
+    sizes = np.array([len(block) for block in users])
+    return _sort(sizes, len(ranks[0]), count, deal)
 
 
-def turn(
-    indptr: NDArray[np.int64], packed: Packed, n_columns: int, shift: int
-) -> tuple[NDArray[np.int64], Packed]:
+def turn(indptr: Int64s, packed: Packed, n_columns: int, shift: int) -> tuple[Int64s, Packed]:
     """Put cells that lie row by row behind their columns; rows ascend within a column."""
-    lanes = cut(np.diff(indptr), n_columns)
-    counts = np.zeros((len(lanes), n_columns), dtype=np.int64)
+    width = _bucket_width(n_columns)
     bits = np.uint64(shift)
 
-    def count(lane: int) -> None:
-        first, last = lanes[lane]
-        _count_cells(packed[indptr[first] : indptr[last]], bits, counts[lane])
+    def count(first: int, last: int, counts: Int64s) -> None:
+        _count_cells(packed[indptr[first] : indptr[last]], bits, width, counts)
 
-    run(count, len(lanes))
-    turned_ptr, place = places(counts)
-    turned = np.empty_like(packed)
+    def deal(first: int, last: int, place: Int64s, keys: Int32s, turned: Packed) -> None:
+        _deal_cells(first, last, indptr, packed, width, bits, place, keys, turned)
 
-    def scatter(lane: int) -> None:
-        _scatter_cells(*lanes[lane], indptr, packed, bits, place[lane], turned)
-
-    run(scatter, len(lanes))
-    return turned_ptr, turned
+    return _sort(np.diff(indptr), n_columns, count, deal)
 
 
 def unpack(
-    packed: Packed, shift: int, code_bits: int, code_type: Any, with_days: bool
+    packed: Packed, shift: int, bits: int, code_type: Any, with_days: bool
 ) -> tuple[Int32s, NDArray[Any], NDArray[np.uint16] | None]:
-    """Return columns, codes and days of packed cells (payload: the day above the code)."""
+    """Return columns, codes and days of cells whose payload `pack` made."""
     n = len(packed)
     columns = np.empty(n, dtype=np.int32)
     codes = np.empty(n, dtype=code_type)
     days = np.empty(n if with_days else 0, dtype=np.uint16)
-    bits = np.uint64(shift), np.uint64(code_bits)
-    parts = [slice(i, i + _PART) for i in range(0, n, _PART)]
+    parts = [slice(start, start + _PART) for start in range(0, n, _PART)]
 
     def work(i: int) -> None:
         part = parts[i]
-        _unpack(packed[part], *bits, columns[part], codes[part], days[part])
+        _unpack(
+            packed[part], np.uint64(shift), np.uint64(bits),
+            columns[part], codes[part], days[part],
+        )  # fmt: skip
 
     run(work, len(parts))
     return columns, codes, days if with_days else None
 
 
-def repeats(indptr: NDArray[np.int64], columns: Int32s) -> NDArray[np.bool_] | None:
+def repeats(indptr: Int64s, packed: Packed, shift: int) -> NDArray[np.bool_] | None:
     """Mark cells that repeat the column of the cell before them in the same row; None: none."""
-    if not len(columns) or not _has_repeats(indptr, columns):
+    lanes = cut(np.diff(indptr))
+    found = [False] * len(lanes)
+
+    def look(lane: int) -> None:
+        found[lane] = _has_repeats(*lanes[lane], indptr, packed, np.uint64(shift))
+
+    run(look, len(lanes))
+    if not any(found):
         return None
-    same = np.zeros(len(columns), dtype=np.bool_)
+    columns = packed >> np.uint64(shift)
+    same = np.zeros(len(packed), dtype=np.bool_)
     same[1:] = columns[1:] == columns[:-1]
     starts = indptr[:-1]
-    same[starts[starts < len(columns)]] = False
+    same[starts[starts < len(packed)]] = False
     return same
 
 
-@njit(cache=True, nogil=True)
-def _count_rows(users, rank, counts):  # type: ignore[no-untyped-def]
-    for r in range(len(users)):
-        counts[rank[users[r]]] += 1
+def _bucket_width(n_columns: int) -> int:
+    """Return the bits of a column's index that tell columns of one bucket apart."""
+    return max(0, (n_columns - 1).bit_length() - (_BUCKETS - 1).bit_length())
+
+
+def _sort(
+    sizes: NDArray[np.integer],
+    n_columns: int,
+    count: Callable[[int, int, Int64s], None],
+    deal: Callable[[int, int, Int64s, Int32s, Packed], None],
+) -> tuple[Int64s, Packed]:
+    """Count per bucket, deal out to buckets, and sort each by column."""
+    width = _bucket_width(n_columns)
+    lanes = cut(sizes)
+    counts = np.zeros((len(lanes), ((n_columns - 1) >> width) + 1), dtype=np.int64)
+    run(lambda lane: count(*lanes[lane], counts[lane]), len(lanes))
+    edges, place = places(counts)
+    keys = np.empty(int(edges[-1]), dtype=np.int32)
+    packed = np.empty(len(keys), dtype=np.uint64)
+    run(lambda lane: deal(*lanes[lane], place[lane], keys, packed), len(lanes))
+    indptr = np.empty(n_columns + 1, dtype=np.int64)
+    indptr[-1] = len(keys)
+    lanes = cut(np.diff(edges))
+    run(lambda lane: _settle(*lanes[lane], edges, width, keys, packed, indptr), len(lanes))
+    return indptr, packed
 
 
 @njit(cache=True, nogil=True)
-def _scatter_rows(users, items, payload, user_rank, item_rank, shift, place, packed):  # type: ignore[no-untyped-def]
+def _pack(codes, code_of, days, first_day, no_day, bits, out):  # type: ignore[no-untyped-def]
+    for r in range(len(codes)):
+        out[r] = code_of[codes[r]]
+    for r in range(len(days)):
+        day = np.int64(days[r])
+        offset = _UNKNOWN_DAY if day == no_day else np.uint64(day - first_day)
+        out[r] |= offset << bits
+
+
+@njit(cache=True, nogil=True)
+def _count_rows(users, rank, width, counts):  # type: ignore[no-untyped-def]
     for r in range(len(users)):
-        u = user_rank[users[r]]
-        q = place[u]
-        place[u] = q + 1
+        counts[rank[users[r]] >> width] += 1
+
+
+@njit(cache=True, nogil=True)
+def _deal_rows(users, items, payload, user_rank, item_rank, width, shift, place, keys, packed):  # type: ignore[no-untyped-def]
+    for r in range(len(users)):
+        user = user_rank[users[r]]
+        q = place[user >> width]
+        place[user >> width] = q + 1
+        keys[q] = user
         packed[q] = (np.uint64(item_rank[items[r]]) << shift) | payload[r]
 
 
 @njit(cache=True, nogil=True)
-def _count_cells(packed, shift, counts):  # type: ignore[no-untyped-def]
+def _count_cells(packed, shift, width, counts):  # type: ignore[no-untyped-def]
     for p in range(len(packed)):
-        counts[np.int64(packed[p] >> shift)] += 1
+        counts[np.int64(packed[p] >> shift) >> width] += 1
 
 
 @njit(cache=True, nogil=True)
-def _scatter_cells(first, last, indptr, packed, shift, place, turned):  # type: ignore[no-untyped-def]
+def _deal_cells(first, last, indptr, packed, width, shift, place, keys, turned):  # type: ignore[no-untyped-def]
     low = (np.uint64(1) << shift) - np.uint64(1)
     for i in range(first, last):
         row = np.uint64(i) << shift
         for p in range(indptr[i], indptr[i + 1]):
-            j = np.int64(packed[p] >> shift)
-            q = place[j]
-            place[j] = q + 1
+            column = np.int64(packed[p] >> shift)
+            q = place[column >> width]
+            place[column >> width] = q + 1
+            keys[q] = column
             turned[q] = row | (packed[p] & low)
 
 
 @njit(cache=True, nogil=True)
-def _unpack(packed, shift, code_bits, columns, codes, days):  # type: ignore[no-untyped-def]
-    low = (np.uint64(1) << code_bits) - np.uint64(1)
+def _settle(first, last, edges, width, keys, packed, indptr):  # type: ignore[no-untyped-def]
+    """Sort the cells of each bucket by column, where they lie, and say where columns begin."""
+    for bucket in range(first, last):
+        start, stop = edges[bucket], edges[bucket + 1]
+        column = bucket << width
+        n_columns = min(1 << width, len(indptr) - 1 - column)
+        place = np.zeros(n_columns, np.int64)
+        for q in range(start, stop):
+            place[keys[q] - column] += 1
+        before = start
+        for j in range(n_columns):
+            size = place[j]
+            place[j] = before
+            indptr[column + j] = before
+            before += size
+        unsorted = packed[start:stop].copy()
+        for q in range(start, stop):
+            j = keys[q] - column
+            packed[place[j]] = unsorted[q - start]
+            place[j] += 1
+
+
+@njit(cache=True, nogil=True)
+def _unpack(packed, shift, bits, columns, codes, days):  # type: ignore[no-untyped-def]
+    low = (np.uint64(1) << bits) - np.uint64(1)
     for p in range(len(packed)):
         columns[p] = np.int32(packed[p] >> shift)
         codes[p] = packed[p] & low
     for p in range(len(days)):
-        days[p] = np.uint16((packed[p] >> code_bits) & np.uint64(0xFFFF))
+        days[p] = np.uint16((packed[p] >> bits) & _UNKNOWN_DAY)
 
 
 @njit(cache=True, nogil=True)
-def _has_repeats(indptr, columns):  # type: ignore[no-untyped-def]
-    for i in range(len(indptr) - 1):
+def _has_repeats(first, last, indptr, packed, shift):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
         for p in range(indptr[i] + 1, indptr[i + 1]):
-            if columns[p] == columns[p - 1]:
+            if packed[p] >> shift == packed[p - 1] >> shift:
                 return True
     return False

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 __all__ = ["cut", "places", "run"]
 
-_LANES = 4
+_LANES = 16
 _WORTH_IT = 1 << 16  # cells; fewer are done before a thread has started
-_COUNTERS = 1 << 24  # over all lanes: 128 MB
+_COUNTERS = 1 << 23  # over all lanes: 64 MB
 
 
 def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]]:
-    """Cut a row of blocks into at most four runs of about equal total size.
+    """Cut a row of blocks into at most sixteen runs of about equal total size.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from starshade.ratings.table import UNKNOWN_DAY
 __all__ = ["Staged", "allowed_ratings", "name_rows", "stage"]
 
 _NAMED = 5  # rows named in a message
+_PIECE = 1 << 24  # rows
 
 
 @dataclass
@@ -43,8 +44,8 @@ class Staged:
         Row number that each block begins with.
     distinct : ndarray of float64
         The distinct ratings in order of first appearance.
-    first_day, last_day : int or None
-        None: no row has a day.
+    first_day : int or None
+        The earliest; None: no row has a day.
     """
 
     users: IdNumbering = field(default_factory=IdNumbering)
@@ -56,7 +57,11 @@ class Staged:
     first_rows: list[int] = field(default_factory=list)
     distinct: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     first_day: int | None = None
-    last_day: int | None = None
+
+    def forget_values(self) -> None:
+        """Let go of ratings and days; users and items stay."""
+        self.code_blocks.clear()
+        self.day_blocks.clear()
 
 
 def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
@@ -71,15 +76,17 @@ def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int],
     staged = Staged()
     ratings = _RatingColumn(scale)
     days = _DayColumn()
+    keep_user, keep_item, keep_code, keep_day = _Shelf(), _Shelf(), _Shelf(), _Shelf()
     with task("reading ratings") as step:
         for batch in batches:
             if not len(batch):
                 continue
             staged.first_rows.append(batch.first_row)
-            staged.user_blocks.append(staged.users.number(batch.users))
-            staged.item_blocks.append(staged.items.number(batch.items))
-            staged.code_blocks.append(ratings.take(batch))
-            staged.day_blocks.append(days.take(batch))
+            staged.user_blocks.append(keep_user(staged.users.number(batch.users)))
+            staged.item_blocks.append(keep_item(staged.items.number(batch.items)))
+            staged.code_blocks.append(keep_code(ratings.take(batch)))
+            known = days.take(batch)
+            staged.day_blocks.append(None if known is None else keep_day(known))
             step(len(batch))
     if not staged.first_rows:
         raise InputError(
@@ -88,8 +95,8 @@ def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int],
     ratings.refuse(locate)
     days.refuse(locate)
     staged.distinct = ratings.distinct()
-    if days.first is not None and days.last is not None:
-        staged.first_day, staged.last_day = days.first[0], days.last[0]
+    if days.first is not None:
+        staged.first_day = days.first[0]
     return staged
 
 
@@ -108,6 +115,30 @@ def allowed_ratings(scale: Scale) -> str:
     if len(scale.levels) <= 12:
         return ", ".join(f"{level:g}" for level in scale.levels)
     return f"{scale.minimum:g} to {scale.maximum:g} in steps of {scale.step:g}"
+
+
+class _Shelf:
+    """Keeps blocks side by side in large pieces of memory.
+
+    Blocks of a few megabytes, kept one by one between others that go, would leave the heap full
+    of holes; a large piece goes back to the system when the last of its blocks is let go.
+    """
+
+    def __init__(self) -> None:
+        self._piece: NDArray[Any] = np.empty(0)
+        self._used = 0
+
+    def __call__(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of `block` that lies on the shelf."""
+        end = self._used + len(block)
+        if block.dtype != self._piece.dtype or end > len(self._piece):
+            room = min(_PIECE, 2 * len(self._piece))
+            self._piece = np.empty(max(room, len(block)), dtype=block.dtype)
+            self._used, end = 0, len(block)
+        kept = self._piece[self._used : end]
+        kept[:] = block
+        self._used = end
+        return kept
 
 
 class _RatingColumn:
@@ -200,7 +231,7 @@ class _DayColumn:
             self.first = (low, batch.first_row + int(np.argmax(days == low)))
         if self.last is None or high > self.last[0]:
             self.last = (high, batch.first_row + int(np.argmax(days == high)))
-        return days.astype(np.int32)
+        return days
 
     def refuse(self, locate: Callable[[int], str]) -> None:
         if self.first is None or self.last is None:

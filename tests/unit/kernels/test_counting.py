@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import lanes, numbering
-from starshade.kernels.counting import gather_rows, repeats, turn, unpack
+from starshade.kernels import counting, lanes, numbering
+from starshade.kernels.counting import gather_rows, pack, repeats, turn, unpack
 from starshade.kernels.csr import transpose
 from starshade.kernels.numbering import KeyTable
 from tests.naive import counting as naive
@@ -17,6 +17,11 @@ SHIFT = 20
 @pytest.fixture(params=[1, 1 << 16], ids=["many lanes", "one lane"])
 def lane_sizes(request, monkeypatch):
     monkeypatch.setattr(lanes, "_WORTH_IT", request.param)
+
+
+@pytest.fixture(params=[1, 2, 4, 1024])
+def buckets(request, monkeypatch):
+    monkeypatch.setattr(counting, "_BUCKETS", request.param)
 
 
 def split(indptr, packed):
@@ -30,7 +35,7 @@ ROWS = st.lists(
 )
 
 
-@pytest.mark.usefixtures("lane_sizes")
+@pytest.mark.usefixtures("lane_sizes", "buckets")
 @given(ROWS, st.lists(st.integers(1, 39), max_size=6), st.permutations(range(6)))
 def test_rows_are_gathered_and_turned(rows, cuts, user_rank):
     edges = [0, *sorted({c for c in cuts if c < len(rows)}), len(rows)]
@@ -51,15 +56,33 @@ def test_rows_are_gathered_and_turned(rows, cuts, user_rank):
     indptr, packed = turn(indptr, packed, 7, SHIFT)
     by_item = naive.turned(by_user, 7)
     assert split(indptr, packed) == by_item
+    same = repeats(indptr, packed, SHIFT)
     columns, codes, days = unpack(packed, SHIFT, 4, np.uint8, with_days=True)
     flat = [cell for row in by_item for cell in row]
     assert columns.tolist() == [c for c, _ in flat]
     assert codes.tolist() == [payload & 15 for _, payload in flat]
     assert days.tolist() == [payload >> 4 for _, payload in flat]
-    same = repeats(indptr, columns)
     expected = [k > 0 and row[k][0] == row[k - 1][0] for row in by_item for k in range(len(row))]
     assert (same is None) == (not any(expected))
     assert same is None or same.tolist() == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 65_534) | st.none()), max_size=9),
+    st.sampled_from([np.uint8, np.uint16, np.int32]),
+    st.integers(-(10**6), 10**6),
+)
+def test_what_is_packed_is_unpacked(rows, kind, first):
+    none = -(2**31)
+    codes = np.array([c for c, _ in rows], dtype=kind)
+    days = np.array([none if d is None else first + d for _, d in rows], dtype=np.int32)
+    code_of = np.array([2, 0, 3, 1], dtype=np.uint64)
+    payload = pack(codes, code_of, days, first, none, 2)
+    columns, found, offsets = unpack(payload | np.uint64(5 << 18), 18, 2, np.uint8, with_days=True)
+    assert columns.tolist() == [5] * len(rows)
+    assert found.tolist() == [int(code_of[c]) for c, _ in rows]
+    assert offsets.tolist() == [65_535 if d is None else d for _, d in rows]
+    assert pack(codes, code_of, days[:0], first, none, 2).tolist() == found.tolist()
 
 
 @pytest.mark.usefixtures("lane_sizes")
@@ -126,16 +149,17 @@ def test_lanes_cover_everything_in_order(sizes, power):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lanes, "_WORTH_IT", 10**power)
         found = lanes.cut(np.array(sizes, dtype=np.int64))
-    assert len(found) <= 4
+    assert len(found) <= 16
     assert found[0][0] == 0
     assert found[-1][1] == len(sizes)
     assert all(a[1] == b[0] for a, b in itertools.pairwise(found))
 
 
-def test_large_work_is_cut_in_four_and_many_counters_make_fewer():
+def test_large_work_is_cut_and_many_counters_make_fewer_lanes(monkeypatch):
+    monkeypatch.setattr(lanes, "_LANES", 4)
     sizes = np.full(100, 1000)
     assert lanes.cut(sizes) == [(0, 25), (25, 50), (50, 75), (75, 100)]
-    assert lanes.cut(sizes, 1 << 23) == [(0, 50), (50, 100)]
+    assert lanes.cut(sizes, 1 << 22) == [(0, 50), (50, 100)]
     assert lanes.cut(sizes, 1 << 30) == [(0, 100)]
 
 
