@@ -22,6 +22,7 @@ from typing import Any
 import click
 
 from starshade.cli.interrupt import Interrupt, interruptible, written_so_far
+from starshade.cli.streams import steady_streams
 from starshade.errors import InternalError, StarshadeError, UnmetError
 
 __all__ = ["DEBUG", "describe_error", "exit_code_of"]
@@ -34,6 +35,7 @@ _DUCKDB_MEMORY = "OutOfMemoryException"  # by name: DuckDB may not be loaded
 
 def exit_code_of(call: Callable[[], Any]) -> int:
     """Run a command and say how it went."""
+    steady_streams()
     interrupt = Interrupt()
     try:
         with interruptible(interrupt):

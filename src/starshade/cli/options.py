@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,6 +44,21 @@ class Reading:
     header: bool | None
     show_values: bool
     items: str | None = None
+
+    def arguments(self) -> list[str]:
+        """Return the options that say the same to another command, but for the items."""
+        told: list[str] = []
+        for name, value in asdict(self).items():
+            if name == "items" or value == getattr(_NOTHING_SAID, name):
+                continue
+            option = "--null" if name == "null_values" else f"--{name.replace('_', '-')}"
+            if isinstance(value, bool):
+                told.append(option if value else f"--no-{name}")
+            else:
+                for one in value if isinstance(value, tuple) else (value,):
+                    # what begins with a dash would be taken for an option
+                    told += [f"{option}={one}"] if one.startswith("-") else [option, one]
+        return told
 
     def selection(self) -> ItemSelection | None:
         """Return the items asked for; None: all.
@@ -237,8 +252,9 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
         )
     import tempfile
 
-    from starshade.ratings.atomic import output_error
+    from starshade.ratings.atomic import output_error, refuse_in_release
 
+    refuse_in_release(path, f"{option} {out}")
     try:  # asking for permission does not tell: root may do all but what cannot be done
         os.rmdir(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
     except OSError as error:

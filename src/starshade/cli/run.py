@@ -6,12 +6,12 @@ import functools
 import json
 import math
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,8 +20,10 @@ import click
 from starshade import budget, progress
 from starshade._version import __version__
 from starshade.cli.errors import describe_error
+from starshade.cli.streams import writes_unicode
 from starshade.cli.watch import Log, Terminal
 from starshade.errors import OutputError
+from starshade.ratings.atomic import refuse_in_release
 
 __all__ = ["Run", "running"]
 
@@ -34,13 +36,18 @@ class Run:
     ----------
     as_json : bool
         Print one JSON object instead of a summary.
-    seed : int
-        Given, or drawn from the system; 0 on commands without randomness.
+    given_seed : int, optional
     """
 
     as_json: bool = False
-    seed: int = 0
+    given_seed: int | None = None
+    _tell: Callable[[str], None] = progress.note
     _started: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def seed(self) -> int:
+        """Given, else drawn from the system and told, when the work that draws asks for it."""
+        return _seed(self.given_seed, self._tell)
 
     @property
     def seconds(self) -> float:
@@ -50,7 +57,8 @@ class Run:
     def emit(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> None:
         """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
         if self.as_json:
-            text = json.dumps(_plain(figures), ensure_ascii=False, allow_nan=False)
+            escaped = not writes_unicode(sys.stdout)
+            text = json.dumps(_plain(figures), ensure_ascii=escaped, allow_nan=False)
         else:
             text = _render(summary())
         try:
@@ -81,8 +89,12 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             **kwargs: Any,
         ) -> Any:
             allowed = None if memory is None else budget.parse_bytes(memory)
-            with _watching(quiet, log_file), budget.limits(memory=allowed, threads=threads):
-                run = Run(as_json, _seed(seed) if with_seed else 0)
+            values = getattr(kwargs.get("reading"), "show_values", False)
+            with (
+                _watching(quiet, log_file, values) as terminal,
+                budget.limits(memory=allowed, threads=threads),
+            ):
+                run = Run(as_json, seed, terminal.show)
                 return command(*args, run=run, **kwargs)
 
         options = [*_OPTIONS, *([_SEED] if with_seed else [])]
@@ -110,28 +122,32 @@ _OPTIONS = [
 ]
 
 
-def _seed(given: int | None) -> int:
+def _seed(given: int | None, tell: Callable[[str], None]) -> int:
     if given is not None:
         return given
     from starshade.rng import resolve_seed
 
     drawn = resolve_seed(None)
-    progress.note(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
+    tell(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
     return drawn
 
 
 @contextmanager
-def _watching(quiet: bool, log_file: str | None) -> Iterator[None]:
-    """Show progress and notes, and keep a log if one is asked for."""
+def _watching(quiet: bool, log_file: str | None, values: bool) -> Iterator[Terminal]:
+    """Show progress and notes, and keep a log if one is asked for.
+
+    A log is kept and sent around: it holds neither seeds nor, where `values` may be shown, the
+    words of messages that quote them.
+    """
     with ExitStack() as stack:
         file = None if log_file is None else stack.enter_context(_appending(log_file))
-        log = None if file is None else Log(file)
+        log = None if file is None else Log(file, values=values)
         if log is not None:
-            log.write("start", f"starshade {__version__}: {shlex.join(sys.argv[1:])}")
+            log.start(f"starshade {__version__}: {click.get_current_context().info_name}")
         terminal = Terminal(quiet=quiet, log=log)
         try:
             with progress.watch(terminal):
-                yield
+                yield terminal
         except BaseException as error:
             if log is not None and not isinstance(error, click.exceptions.Exit):
                 log.write("error", describe_error(error)[0])
@@ -141,8 +157,10 @@ def _watching(quiet: bool, log_file: str | None) -> Iterator[None]:
 
 
 def _appending(log_file: str) -> TextIO:
+    place = Path(log_file)
+    refuse_in_release(Path(os.path.realpath(place)), f"--log-file {log_file}")
     try:
-        return Path(log_file).open("a", encoding="utf-8")
+        return place.open("a", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise OutputError(
             f"--log-file {log_file}: {os.strerror(error.errno or 0)}",
@@ -178,6 +196,6 @@ def _render(summary: Any) -> str:
         soft_wrap=False,
     )
     with console.capture() as capture:
-        console.print(summary)
+        console.print(summary, crop=False)  # a command to be copied may be longer
     lines = capture.get().splitlines()
     return "\n".join(line.rstrip() for line in lines) if not terminal else "\n".join(lines)

@@ -13,13 +13,28 @@ __all__ = ["Log", "Terminal"]
 
 
 class Log:
-    """A file that notes and errors are appended to, one dated line each."""
+    """A file that notes and errors are appended to, one dated line each.
 
-    def __init__(self, file: TextIO) -> None:
+    Parameters
+    ----------
+    file : TextIO
+    values : bool
+        Messages may quote ids and titles: only that there was one is then kept.
+    """
+
+    def __init__(self, file: TextIO, *, values: bool = False) -> None:
         self._file = file
+        self._values = values
+
+    def start(self, command: str) -> None:
+        """Say which command begins."""
+        self._append("start", command)
 
     def write(self, kind: str, message: str) -> None:
-        """Append one line."""
+        """Append a message."""
+        self._append(kind, "(shown on stderr; --show-values)" if self._values else message)
+
+    def _append(self, kind: str, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         flat = message.replace("\n", " | ")
         self._file.write(f"{now} {kind} {flat}\n")
@@ -66,9 +81,13 @@ class Terminal:
             self.close()
 
     def note(self, message: str) -> None:
-        """Print one line, above the bars if there are any."""
+        """Show one line, and keep it in the log."""
         if self._log is not None:
             self._log.write("note", message)
+        self.show(message)
+
+    def show(self, message: str) -> None:
+        """Print one line, above the bars if there are any."""
         if self._quiet:
             return
         if self._bars is not None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
 
-__all__ = ["atomic_file", "atomic_folder", "output_error"]
+__all__ = ["atomic_file", "atomic_folder", "output_error", "refuse_in_release"]
 
 _ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -119,10 +119,39 @@ def output_error(error: OSError, path: Path, needs: int | None = None) -> Output
     return OutputError(f"{path}: cannot be written: {reason}", advice="Choose another place.")
 
 
+def refuse_in_release(path: Path, said: str = "") -> None:
+    """Refuse a place inside a release: one file more and the release is no longer whole.
+
+    Parameters
+    ----------
+    path : Path
+        Links in the folders that lead there are followed.
+    said : str
+        How a message names it; by default as it is.
+
+    Raises
+    ------
+    OutputError
+        A folder above it holds ``release.json`` and cells or profiles.
+    """
+    parent = os.path.realpath(path.parent)
+    for folder in (Path(parent), *Path(parent).parents):
+        # os.path: a folder that may not be looked into is none
+        if os.path.isfile(folder / "release.json") and any(
+            os.path.isfile(folder / f"{name}.parquet") for name in ("cells", "profiles")
+        ):
+            raise OutputError(
+                f"{said or path}: would lie inside the release {folder}",
+                advice="Choose a place outside: a release holds what it was checked with, "
+                "and nothing else.",
+            )
+
+
 @contextmanager
 def _whole_or_nothing(path: Path, needs: int | None) -> Iterator[None]:
     """Refuse a target that is there or has no parent; turn the disk's refusals into words."""
     _refuse_existing(path)
+    refuse_in_release(path)
     if not path.parent.is_dir():
         raise OutputError(
             f"{path}: the folder {path.parent} does not exist", advice="Create it first."
