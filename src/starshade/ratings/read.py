@@ -15,7 +15,7 @@ from starshade.progress import note
 from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
 from starshade.ratings.readers.attributes import attach, read_attributes
-from starshade.ratings.readers.detect import Found, find
+from starshade.ratings.readers.detect import Found, as_format, find
 from starshade.ratings.readers.inputs import Input
 from starshade.ratings.readers.names import attach_names, read_names
 from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
@@ -126,7 +126,12 @@ def read_ratings(
     )
     with TemporaryDirectory(prefix="starshade-") as folder:
         scratch = Path(folder)
-        found = Found("frame", ()) if _in_memory(source) else find(source, scratch)
+        if _in_memory(source):
+            found = Found("frame", ())
+            if format not in (None, "wide"):
+                raise ConfigError(f"format {format!r}: is for files, and this is a table in memory")
+        else:
+            found = as_format(find(source, scratch), format)
         names: Names = item_names
         ratings = _read(found, request, scratch) if found.files else _read_frame(source, request)
         # a file of the right name may still be of another kind

@@ -414,3 +414,50 @@ def test_all_missing_columns_are_named_at_once(tmp_path) -> None:
     path = write(tmp_path / "y.csv", "user,uid,rating,x\n7,7,5,3\n")
     with pytest.raises(InputError, match=r"several columns may be the user.*known as the item"):
         read_ratings(path)
+
+
+def test_pipes_and_devices_are_refused_at_once(tmp_path) -> None:
+    good = write(tmp_path / "x.csv", "user,item,rating\n1,1,1\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for source in (pipe, [pipe], [good, pipe]):
+        with pytest.raises(InputError, match=r"pipe: is a pipe\nSave it to a file first"):
+            read_ratings(source)
+    for beside in ({"users": pipe}, {"item_names": pipe}):
+        with pytest.raises(InputError, match="is a pipe"):
+            read_ratings(good, **beside)
+    with pytest.raises(InputError, match="/dev/zero: is a device"):
+        read_ratings("/dev/zero")
+
+
+@pytest.mark.parametrize("name", ["store", "netflix", "parquet", "recbole", "movielens-csv"])
+def test_a_format_that_the_file_is_not_is_refused(tmp_path, name: str) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating\n1,1,1\n")
+    with pytest.raises(InputError, match=r"x\.csv"):
+        read_ratings(path, format=name)
+    with pytest.raises(UserError, match="in memory"):
+        read_ratings(pa.table({"user": [1], "item": [1], "rating": [1]}), format=name)
+
+
+def test_a_text_format_is_not_reported_of_parquet(tmp_path) -> None:
+    pq.write_table(pa.table({"user": [1], "item": [1], "rating": [1]}), tmp_path / "x")
+    with pytest.raises(InputError, match="is not of the format csv but looks like parquet"):
+        read_ratings(tmp_path / "x", format="csv")
+
+
+def test_a_format_is_honoured_whatever_the_name(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "7:\n1,3,2005-01-02\n")
+    assert read_ratings(path, format="netflix").report.format == "netflix"
+    path = write(tmp_path / "mv_x.txt", "user,item,rating\n1,1,1\n")
+    assert read_ratings(path, format="csv").report.format == "csv"
+    with pytest.raises(InputError, match="is not a starshade store"):
+        read_ratings(path, format="store")
+
+
+def test_zeros_and_empty_archives_are_called_what_they_are(tmp_path) -> None:
+    with pytest.raises(InputError, match="zero bytes"):
+        read_ratings(write(tmp_path / "x.csv", b"\0" * 10_240))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w"):
+        pass
+    with pytest.raises(InputError, match="an empty zip"):
+        read_ratings(tmp_path / "x.zip")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import ConfigError, InputError
-from starshade.ratings.readers.inputs import Input, is_parquet, reading, unzip
+from starshade.ratings.readers.inputs import Input, is_parquet, reading, refuse_special, unzip
 from starshade.ratings.readers.movielens import FAMILIES
 from starshade.ratings.readers.netflix_files import is_tar
 
-__all__ = ["Found", "find"]
+__all__ = ["Found", "as_format", "find"]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
@@ -69,11 +69,37 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Found:
         if not files:
             raise InputError("an empty list of files: no ratings to read")
         return _alike([Input(path, str(path)) for path in files], "the list")
+    if not str(source):
+        raise ConfigError("ratings: an empty path", advice="Name a file or a folder.")
     paths = _paths(source)
     if len(paths) > 1:
         return _alike([Input(path, str(path)) for path in paths], str(source))
     item = Input(paths[0], str(paths[0]))
     return _folder(item) if item.path.is_dir() else _file(item, scratch)
+
+
+def as_format(found: Found, name: str | None) -> Found:
+    """Return the files as the format asked for, or refuse them.
+
+    Raises
+    ------
+    InputError
+        The files are certainly not of that format.
+    """
+    kinds = {"store": "store", "netflix": "netflix", "parquet": "parquet"}
+    wanted = kinds.get(name or "", "text")
+    if name in (None, "wide") or found.kind == wanted:
+        return found
+    # text may be called anything: whether these lines are of the format, its reader will say
+    path = found.files[0].path
+    is_one_text = len(found.files) == 1 and path.is_file() and not is_tar(path)
+    if is_one_text and {wanted, found.kind} == {"text", "netflix"}:
+        return Found(wanted, found.files, family=name)
+    said = "a starshade store" if wanted == "store" else f"of the format {name}"
+    raise InputError(
+        f"{found.files[0].shown}: is not {said} but looks like {found.kind}",
+        advice="Leave --format out: what is known is recognised.",
+    )
 
 
 def _paths(source: str | Path) -> list[Path]:
@@ -93,10 +119,13 @@ def _paths(source: str | Path) -> list[Path]:
 
 
 def _file(item: Input, scratch: Path) -> Found:
+    refuse_special(item)
     with reading(item), open(item.path, "rb") as file:
         magic = file.read(4)
     if magic == b"PK\x03\x04":
         return _zip(item, scratch)
+    if magic == b"PK\x05\x06":
+        raise InputError(f"{item.shown}: an empty zip: no file in it")
     if is_parquet(item):
         return Found("parquet", (item,))
     if _is(item, _NETFLIX) or is_tar(item.path):

@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 from starshade.errors import InputError
 from starshade.progress import task
 
-__all__ = ["Input", "is_parquet", "opener_of", "plain_text", "reading", "unzip"]
+__all__ = ["Input", "is_parquet", "opener_of", "plain_text", "reading", "refuse_special", "unzip"]
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 1 << 20
@@ -78,6 +78,21 @@ def _truncated(item: Input) -> InputError:
     return InputError(
         f"{item.shown}: the compressed file ends too early (truncated)", advice="Fetch it again."
     )
+
+
+def refuse_special(item: Input) -> None:
+    """Refuse a pipe or a device: it would be read more than once, and may never end.
+
+    Raises
+    ------
+    InputError
+        The path is neither a file nor a folder.
+    """
+    with reading(item):
+        if not item.path.exists() or item.path.is_file() or item.path.is_dir():
+            return
+    what = "a pipe" if item.path.is_fifo() else "a socket" if item.path.is_socket() else "a device"
+    raise InputError(f"{item.shown}: is {what}", advice="Save it to a file first, and name that.")
 
 
 def is_parquet(item: Input) -> bool:
@@ -144,6 +159,7 @@ def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Inp
 
 
 def _first_bytes(item: Input) -> bytes:
+    refuse_special(item)
     with reading(item), open(item.path, "rb") as file:
         return file.read(1 << 16)
 

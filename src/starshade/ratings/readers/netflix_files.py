@@ -61,6 +61,10 @@ def rating_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
 def is_tar(path: Path) -> bool:
     """Tell by content, and for a damaged one by name, whether a file is a tar."""
     try:
+        # tarfile takes zeros for a tar without members
+        with path.open("rb") as file:
+            if not any(file.read(_RECORD)):
+                return False
         return tarfile.is_tarfile(path)
     except (OSError, EOFError, tarfile.TarError):
         return any(fnmatch(path.name, pattern) for pattern in ("*.tar", "*.tar.*", "*.tgz"))

@@ -95,7 +95,7 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
             f"{where}: no RecBole header", advice="It reads like user_id:token, rating:float."
         )
     columns = untyped(head.columns) if typed else head.columns
-    format_, head = _format(Path(found.files[0].path).name, head, typed, request)
+    format_, head = _format(Path(found.files[0].path).name, head, typed, request, where)
     source = TextSource(files, head.dialect, columns)
     notes: tuple[str, ...] = (f"{empty:,} empty files passed over",) if empty else ()
     if request.wide:
@@ -208,9 +208,16 @@ def _agreeing_head(files: Sequence[Input], request: Request) -> Head:
     return head
 
 
-def _format(name: str, head: Head, typed: bool, request: Request) -> tuple[str, Head]:
+def _format(name: str, head: Head, typed: bool, request: Request, where: str) -> tuple[str, Head]:
     """Name the format; MovieLens' old files know no quotes."""
     if request.format is not None:
+        if request.format == "movielens-csv" and name_format("", head.dialect, head.columns) != (
+            "movielens-csv"
+        ):
+            raise InputError(
+                f"{where}: its header is not that of MovieLens (userId,movieId,rating,timestamp)",
+                advice="Give --format csv.",
+            )
         return request.format, head
     if typed:
         return "recbole", head
