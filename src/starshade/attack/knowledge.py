@@ -109,7 +109,7 @@ class Knowledge:
     def __post_init__(self) -> None:
         for field, least in (("known", 1), ("wrong", 0), ("outside_top", 0)):
             value = getattr(self, field)
-            if isinstance(value, bool) or value != int(value) or value < least:
+            if isinstance(value, bool) or not float(value).is_integer() or value < least:
                 raise ConfigError(f"{field} {value}: a whole number, at least {least}")
             object.__setattr__(self, field, int(value))
         if self.wrong > self.known:
@@ -152,7 +152,8 @@ class Knowledge:
     def eligible_items(self, original: Ratings) -> NDArray[np.bool_]:
         """Mark the items that may be known: all, or those outside the most rated ones."""
         mask = np.ones(original.n_items, dtype=np.bool_)
-        mask[original.most_rated(self.outside_top)] = False
+        if self.outside_top:  # ranking all items costs a pass over all ratings
+            mask[original.most_rated(self.outside_top)] = False
         return mask
 
     def eligible_users(self, original: Ratings) -> NDArray[np.bool_]:
@@ -162,7 +163,9 @@ class Knowledge:
         eligible ones that they did not rate.
         """
         items = self.eligible_items(original)
-        rated = count_marked(fixed(original.indptr), fixed(original.columns), items)
+        rated = original.user_support
+        if not items.all():
+            rated = count_marked(fixed(original.indptr), fixed(original.columns), items)
         enough = rated >= self.known
         if self.wrong_kind == "item":
             enough &= items.sum() - rated >= self.wrong
@@ -230,7 +233,7 @@ def _below(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 def _whole_days(error: float | None) -> int | None:
     if error is None or error == math.inf:
         return None
-    if isinstance(error, bool) or not error >= 0 or error != int(error):
+    if isinstance(error, bool) or not float(error).is_integer() or error < 0:
         raise ConfigError(
             f"day_error {error}: whole days, at least 0",
             advice="None or infinity says that days are not known.",

@@ -194,6 +194,7 @@ def test_names_are_stable() -> None:
     [
         {"known": 0},
         {"known": 2.5},
+        {"known": math.nan},
         {"wrong": -1},
         {"known": 2, "wrong": 3},
         {"wrong_kind": "values"},
