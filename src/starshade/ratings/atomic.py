@@ -22,7 +22,8 @@ from starshade.errors import OutputError, StarshadeError
 __all__ = ["atomic_file", "atomic_folder", "output_error", "refuse_in_release"]
 
 _ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_LONGEST = 200  # bytes of a target's name that its sibling repeats: 255 are allowed in all
 
 
 @contextmanager
@@ -110,6 +111,12 @@ def output_error(error: OSError, path: Path, needs: int | None = None) -> Output
             f"{path}: no space left{size} ({os.strerror(error.errno)}); nothing was kept",
             advice="Free some space or choose a place on another disk.",
         )
+    if error.errno == errno.EFBIG:
+        size = "" if needs is None else f", {_megabytes(needs)} needed"
+        return OutputError(
+            f"{path}: larger than a file may be here{size}; nothing was kept",
+            advice="Raise the limit of the shell (ulimit -f) or choose another file system.",
+        )
     if isinstance(error, PermissionError):
         return OutputError(
             f"{path}: no permission to write there",
@@ -177,7 +184,9 @@ def _refuse_existing(path: Path) -> None:
 
 
 def _prefix(path: Path) -> str:
-    return f".tmp-{path.name[:200]}-"
+    # a character that the cut goes through is left out
+    name = os.fsencode(path.name)[:_LONGEST].decode(errors="ignore")
+    return f".tmp-{name}-"
 
 
 def _make_folder(name: Path) -> int:

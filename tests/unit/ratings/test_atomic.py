@@ -149,3 +149,22 @@ def test_other_names_are_not_swept(tmp_path):
 def test_a_place_that_makes_nothing_is_an_error_not_a_wait() -> None:
     with pytest.raises(OutputError, match="cannot be written"), atomic_folder(Path("/proc/x")):
         pass
+
+
+@pytest.mark.parametrize("atomic", [atomic_file, atomic_folder])
+@pytest.mark.parametrize(
+    "name",
+    ["n" * 255, "é" * 127, "x" + "星" * 84, b"\xff".decode("utf-8", "surrogateescape") * 255],
+)
+def test_the_longest_names_that_a_file_may_have(tmp_path, atomic, name) -> None:
+    with atomic(tmp_path / name):
+        assert len(names(tmp_path)) == 1
+    assert names(tmp_path) == [name]
+
+
+def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path) -> None:
+    refused = pytest.raises(OutputError, match="larger than a file may be")
+    with refused as caught, atomic_file(tmp_path / "out", needs=7_000_000):
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    assert "no space" not in str(caught.value)
+    assert "ulimit -f" in str(caught.value)
