@@ -34,6 +34,7 @@ def release(
     )
     manifest = Manifest(
         method="by hand",
+        layout="profile",  # of a method that moves ratings: the truth need not fit its cells
         scale=ScaleModel.of(symbols.scale),
         records=sum(sizes),
         items=len(items),
