@@ -52,13 +52,22 @@ class Made:
         return (
             f"{f['out']}: {f['records']:,} users on {f['items']:,} items, in {f['groups']:,} "
             f"groups of at least {f['k']} whose members look the same; the smallest set of equal "
-            f"records has {f['smallest_group']:,}. Left out: {f['users_dropped']:,} users without "
-            f"a rating on these items, {f['rare_items_dropped']:,} items that fewer than "
-            f"{f['k']} users rated. Hiding among {f['k']} is not hiding what you rated: "
-            f"{f['users_rating_disclosed']:.1%} of the users are in a class that shows one of "
-            f"their ratings, {f['users_rating_exists']:.1%} in one that shows that they rated an "
-            "item."
+            f"records has {f['smallest_group']:,}. {self._left_out()}Hiding among "
+            f"{f['k']} is not hiding what you rated: {f['users_rating_disclosed']:.1%} of the "
+            "users are in a class that shows one of their ratings, "
+            f"{f['users_rating_exists']:.1%} in one that shows that they rated an item."
         )
+
+    def _left_out(self) -> str:
+        """Say what was left out, if anything."""
+        users, items = self.figures["users_dropped"], self.figures["rare_items_dropped"]
+        told = []
+        if users:
+            told.append(f"{users:,} user{'s' * (users != 1)} without a rating on these items")
+        if items:
+            rare = f"{items:,} item{'s' * (items != 1)}"
+            told.append(f"{rare} that fewer than {self.figures['k']} users rated")
+        return f"Left out: {', '.join(told)}. " if told else ""
 
 
 def make_release(

@@ -10,7 +10,7 @@ import click
 from starshade.cli.interrupt import wrote
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import figures, page, percent, words
+from starshade.cli.show import command, figures, measured, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -86,7 +86,10 @@ def anonymize(
     table = reading.read(ratings, dates=not no_dates, select=False)
     made = make_release(table, chosen, out=out, private=private, rng=run.seed)
     wrote(place)
-    run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private))
+    audit = ["starshade", "audit", ratings, out, *reading.arguments()]
+    audit += ["--no-dates"] if no_dates else []
+    audit += [] if private is None else ["--private", private]
+    run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
 
 
 def _ensure_receipt(private: Path, release: Path) -> None:
@@ -96,7 +99,7 @@ def _ensure_receipt(private: Path, release: Path) -> None:
     refuse_inside(private, release)
 
 
-def _summary(made: Made, private: str | None) -> Any:
+def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
     f = made.figures
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."
@@ -106,17 +109,20 @@ def _summary(made: Made, private: str | None) -> Any:
     return page(
         words(str(made)),
         figures(
-            [
-                ("groups", f["groups"]),
-                ("classes of equal records", f["classes"]),
-                ("smallest class", f["smallest_group"]),
-                ("discernibility DM", f["dm"]),
-                ("average class size C_AVG (1 is best)", f["c_avg"]),
-                ("generalization loss GenILoss (0 is best)", f["gen_iloss"]),
-                ("users with a rating disclosed", percent(f["users_rating_disclosed"])),
-                ("users with a rating known to exist", percent(f["users_rating_exists"])),
-            ]
+            measured(
+                {
+                    "groups": f["groups"],
+                    "classes": f["classes"],
+                    "smallest_class": f["smallest_group"],
+                    "dm": f["dm"],
+                    "c_avg": f["c_avg"],
+                    "gen_iloss": f["gen_iloss"],
+                    "users_rating_disclosed": f["users_rating_disclosed"],
+                    "users_rating_exists": f["users_rating_exists"],
+                }
+            )
         ),
         words(receipt),
-        words("Next: starshade audit RATINGS " + f["out"] + " says whether it may leave."),
+        words("Next, to hear whether it may leave:"),
+        command(*audit),
     )

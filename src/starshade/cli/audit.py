@@ -8,7 +8,7 @@ import click
 
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, page, percent, words
+from starshade.cli.show import columns, figures, measured, page, percent, words
 
 if TYPE_CHECKING:
     from starshade.attack.knowledge import Knowledge
@@ -104,7 +104,7 @@ def _summary(result: AuditResult) -> Any:
         findings,
         warnings,
         attacks,
-        figures(result.utility.items(), title="What it is still good for"),
+        figures(measured(result.utility), title="What it is still good for"),
     )
 
 

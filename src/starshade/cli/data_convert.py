@@ -21,7 +21,7 @@ __all__ = ["convert"]
     "kind",
     metavar="NAME",
     help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
-    "without a known one a store]",
+    "without one a store]",
 )
 @reading()
 @click.option("--no-dates", is_flag=True, help="Leave the dates out.")
@@ -31,9 +31,10 @@ def convert(
 ) -> None:
     """Write RATINGS in another format; a store opens at once, whatever its size."""
     place = ensure_free(out)
-    from starshade.ratings.writers import WRITTEN, write_ratings
+    from starshade.ratings.writers import WRITTEN, format_of, write_ratings
 
-    if kind is not None and kind not in WRITTEN:
+    kind = format_of(out) if kind is None else kind  # before the long work
+    if kind not in WRITTEN:
         raise ConfigError(
             f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
         )
@@ -51,6 +52,7 @@ def convert(
         },
         lambda: words(
             f"{out}: {table.n_ratings:,} ratings of {table.n_users:,} users on "
-            f"{table.n_items:,} items, written as {written}."
+            f"{table.n_items:,} items, written as {written}"
+            + (" (a folder that opens at once)." if written == "store" else ".")
         ),
     )

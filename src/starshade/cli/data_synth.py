@@ -24,7 +24,7 @@ __all__ = ["synth"]
     type=click.Choice(list(PRESETS)),
     default="movielens-100k",
     show_default=True,
-    help="The data to resemble.",
+    help=f"The data to resemble: {' or '.join(PRESETS)}.",
 )
 @click.option("--n-users", type=click.IntRange(1), help="Users. [default: as the data resembled]")
 @click.option("--n-items", type=click.IntRange(1), help="Items. [default: likewise]")
@@ -47,10 +47,11 @@ def synth(
     """Make up ratings that behave like real ones: long tails, tastes, dates, attributes."""
     place = ensure_free(out)
     from starshade.ratings.synth import synthesize
-    from starshade.ratings.writers import write_ratings
+    from starshade.ratings.writers import format_of, write_ratings
 
+    kind = format_of(out)  # before the long work
     table = synthesize(like, n_users=n_users, n_items=n_items, n_ratings=n_ratings, rng=run.seed)
-    written = write_ratings(table, place)
+    written = write_ratings(table, place, kind)
     wrote(place)
     run.emit(
         {

@@ -27,7 +27,10 @@ __all__ = ["demo"]
 )
 @running(seed=True)
 def demo(out: str, run: Run) -> None:
-    """See the whole story on made-up ratings, in under a minute."""
+    """See the whole story on made-up ratings, in about a minute.
+
+    Seconds once the kernels are compiled.
+    """
     place = ensure_free(out)
     from starshade.audit.demo import tell
 

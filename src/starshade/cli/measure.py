@@ -6,7 +6,7 @@ import click
 
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import figures, page, words
+from starshade.cli.show import figures, measured, page, words
 
 __all__ = ["measure"]
 
@@ -33,7 +33,10 @@ def measure(
             words(
                 f"{release}: {released.n_records:,} records on {released.manifest.items:,} items"
             ),
-            figures(found.items()),
-            words("`starshade list measures` says what each figure is; – does not apply."),
+            figures(rows := measured(found)),
+            words(
+                "`starshade list measures` says what each figure is"
+                + ("; – does not apply." if any(value == "–" for _, value in rows) else ".")
+            ),
         ),
     )

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["columns", "figures", "number", "page", "percent", "words"]
+__all__ = ["columns", "command", "figures", "measured", "number", "page", "percent", "words"]
+
+_LABELS = {
+    "groups": "groups",
+    "classes": "classes of equal records",
+    "smallest_class": "smallest class",
+    "dm": "discernibility DM",
+    "c_avg": "average class size C_AVG (1 is best)",
+    "gen_iloss": "generalization loss GenILoss (0 is best)",
+    "users_rating_disclosed": "users with a rating disclosed",
+    "users_rating_exists": "users with a rating known to exist",
+}
+_SHARES = ("users_rating_disclosed", "users_rating_exists")
 
 
 def page(*parts: RenderableType | None) -> RenderableType:
@@ -41,6 +54,21 @@ def figures(rows: Iterable[tuple[str, Any]], title: str = "") -> RenderableType:
                 Text(f"  {name}"), Text(value if isinstance(value, str) else number(value))
             )
     return _titled(title, table)
+
+
+def measured(found: Mapping[str, float | int | None]) -> list[tuple[str, str]]:
+    """Name the figures of a release for a person; – where one does not apply."""
+    return [
+        (_LABELS.get(name, name), percent(value) if name in _SHARES else number(value))
+        for name, value in found.items()
+    ]
+
+
+def command(*words: str) -> RenderableType:
+    """Show a command to be copied: quoted for a shell, never broken into lines."""
+    from rich.text import Text
+
+    return Text(f"  {shlex.join(words)}", no_wrap=True, overflow="ignore")
 
 
 def columns(

@@ -39,7 +39,7 @@ def announce(label: str, *kernels: Any) -> None:
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
     _said.add(label)
-    note(f"compiling {label} (first use on this machine; later runs start at once)")
+    note(f"compiling {label} (first use of this installation; later runs start at once)")
 
 
 def _is_ready(kernel: Any) -> bool:

@@ -100,6 +100,7 @@ class KAnonymity:
             failing_records=int(size[failing].sum()),
             smallest_group=int(size.min()),
             worst=tuple({"row": int(row[c]), "size": int(size[c])} for c in order),
+            numbered=isinstance(data, Release) and data.manifest.layout == "generalized",
             seconds=perf_counter() - start,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -31,6 +32,9 @@ class Verdict:
     worst : tuple of dict
         At most five of the failing groups, the smallest first: where each stands and its size.
         No user id is in it.
+    numbered : bool
+        Whether the rows in `worst` number the classes of a release; else they are rows of the
+        input, which nobody else can look up.
     seconds : float
     version : str
         Of starshade.
@@ -44,6 +48,7 @@ class Verdict:
     smallest_group: int
     worst: tuple[dict[str, int], ...] = ()
     seconds: float = 0.0
+    numbered: bool = False
     version: str = field(default=__version__)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,14 +75,22 @@ class Verdict:
                 "cannot tell which of these records is theirs; what the records have in common "
                 "they still learn."
             )
-        worst = "; ".join(
-            ", ".join(f"{key} {value:,}" for key, value in entry.items()) for entry in self.worst
-        )
         return (
             f"{head}: {self.failing_records:,} of {self.records:,} records "
             f"({self.failing_records / max(self.records, 1):.1%}) look like too few others; "
-            f"the smallest group has {self.smallest_group:,}. The smallest: {worst}."
+            f"the smallest group has {self.smallest_group:,}."
         )
+
+    def explain(self) -> tuple[str, ...]:
+        """Name the groups in `worst` for a person, those that read alike once."""
+        told = Counter(self._group(entry) for entry in self.worst)
+        return tuple(text if n == 1 else f"{text} ({n} such)" for text, n in told.items())
+
+    def _group(self, entry: dict[str, int]) -> str:
+        size = entry["size"]
+        if self.numbered:
+            return f"class {entry['row']:,} of the release, {size:,} record{'s' * (size != 1)}"
+        return "a row that equals no other" if size == 1 else f"a set of {size:,} equal rows"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -21,7 +21,7 @@ from starshade.ratings.write_text import (
     write_wide,
 )
 
-__all__ = ["WRITTEN", "write_ratings"]
+__all__ = ["WRITTEN", "format_of", "write_ratings"]
 
 _LONG = {family.format: family.dialect for family in FAMILIES} | GENERIC
 #: what `write_ratings` can write
@@ -43,6 +43,24 @@ _HEADERS = {
 }
 
 
+def format_of(path: str | Path) -> str:
+    """Tell by a path's ending what `write_ratings` will write there; without one, a store.
+
+    Raises
+    ------
+    ConfigError
+        An ending that says nothing.
+    """
+    ending = Path(path).suffix.lower()
+    if ending and ending not in _BY_ENDING:
+        raise ConfigError(
+            f"{path}: the ending {ending} names no format that can be written",
+            advice=f"Known endings: {', '.join(_BY_ENDING)}; without one, a store. "
+            f"Or name the format, format= (--to): {', '.join(WRITTEN)}.",
+        )
+    return _BY_ENDING.get(ending, "store")
+
+
 def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None) -> str:  # noqa: A002
     """Write a rating table to a file that must not exist yet: all of it or nothing.
 
@@ -56,8 +74,7 @@ def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None)
     path : path
     format : str, optional
         One of `WRITTEN`. ``csv`` means the dialect and the columns that the ratings were read
-        from, where that was text, else a comma, a header and ISO dates. None: by the path's
-        ending; without a known one, a store.
+        from, where that was text, else a comma, a header and ISO dates. None: see `format_of`.
 
     Returns
     -------
@@ -73,7 +90,7 @@ def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None)
     """
     place = Path(path)
     if format is None:
-        format = _BY_ENDING.get(place.suffix.lower(), "store")  # noqa: A001
+        format = format_of(place)  # noqa: A001
     if format not in WRITTEN:
         raise ConfigError(f"format {format!r}: cannot be written; known: {', '.join(WRITTEN)}")
     if format == "store":

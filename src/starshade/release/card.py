@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from starshade.release.manifest import Claim, Manifest
+from starshade.release.manifest import Claim, Manifest, ScaleModel
 
 __all__ = ["dataset_card", "describe_columns"]
 
@@ -23,8 +23,9 @@ for c in cells:
 _READ_REAL = """\
 import pyarrow.parquet as pq
 cells = pq.read_table("cells.parquet").to_pylist()
-for c in cells:
-    c["members"] = c["values"] if c["low"] is None else (c["low"], c["high"])
+for c in cells:  # None: not rated; a pair: anything from its first to its second number
+    told = c["values"] if c["low"] is None else [(max(c["low"], {minimum:g}), c["high"])]
+    c["members"] = [None] * c["null"] + told
 """
 
 _READ_PROFILE = """\
@@ -79,24 +80,22 @@ def _about(manifest: Manifest) -> str:
         f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
     )
     lines = [
-        f"Ratings of {manifest.items:,} items by {manifest.records:,} people on the scale "
-        f"{manifest.scale.to_scale()}, anonymized with starshade {manifest.starshade}. Every "
-        "cell says what a rating may have been; null means not rated.\n",
+        f"Ratings of {_count(manifest.items, 'item')} by "
+        f"{_count(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
+        f"anonymized with starshade {manifest.starshade}. Every cell says what a rating may have "
+        "been; null means not rated.\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {manifest.groups:,} groups, of which the equal ones were joined: "
-        f"{manifest.classes:,} classes",
+        f"- {_count(manifest.groups, 'group')}, of which the equal ones were joined: "
+        f"{_count(manifest.classes, 'class', 'classes')}",
     ]
     if manifest.users_without_rating:
-        lines.append(
-            f"- {manifest.users_without_rating:,} people had no rating on these items and are "
-            "left out"
-        )
+        people = _count(manifest.users_without_rating, "person", "people")
+        lines.append(f"- {people} without a rating on these items: left out")
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
     elif manifest.rare_items_dropped:
-        lines.append(
-            f"- {manifest.rare_items_dropped:,} items that too few people rated are left out"
-        )
+        items = _count(manifest.rare_items_dropped, "item")
+        lines.append(f"- {items} that too few people rated: left out")
     if manifest.invented_cells is not None:
         lines.append(f"- {_percent(manifest.invented_cells)} of the cells were rated by nobody")
     return "\n".join(lines) + "\n"
@@ -112,9 +111,9 @@ def _promise(manifest: Manifest) -> str:
         "rating can be read off their class",
         f"- for {_percent(manifest.users_rating_exists)}, it is certain of at least one item that "
         "they rated it, if not how",
-        "\nThese are promises about this table, not differential privacy: they assume nothing "
-        "about a second release of the same people. Two releases of one data set can be "
-        "intersected; take one.",
+        "\nThese are promises about this table, not differential privacy: they do not cover "
+        "a second release of the same people. Two releases of one data set can be intersected; "
+        "take one.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -125,7 +124,7 @@ def _claim(claim: Claim) -> str:
     text = f"- {claim.model} ({asked})"
     if claim.model == "k-anonymity":
         k = int(claim.parameters["k"])
-        text += f": every record equals at least {k - 1:,} others on every cell"
+        text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
     return f"{text}; counted on these files: {found.replace('_', ' ')}"
 
 
@@ -142,7 +141,7 @@ def _reading(manifest: Manifest) -> str:
     if manifest.layout == "profile":
         code = _READ_PROFILE.format(minimum=scale.minimum, step=manifest.profile_step)
     elif scale.step is None:
-        code = _READ_REAL
+        code = _READ_REAL.format(minimum=scale.minimum)
     else:
         n = len(scale.to_scale().levels)
         levels = f"[None] + [{scale.minimum:g} + {scale.step:g} * j for j in range({n})]"
@@ -155,6 +154,15 @@ _LICENCE = """\
 
 Not stated here: it is for the owner of the data to choose one and to write it down.
 """
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _scale(scale: ScaleModel) -> str:
+    bounds = f"from {scale.minimum:g} to {scale.maximum:g}"
+    return bounds if scale.step is None else f"{bounds} in steps of {scale.step:g}"
 
 
 def _percent(share: float) -> str:

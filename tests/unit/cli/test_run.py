@@ -15,8 +15,10 @@ from click.testing import CliRunner, Result
 
 from starshade import budget, progress
 from starshade.cli.group import Door
+from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, number, page, percent, words
+from starshade.cli.show import columns, figures, measured, number, page, percent, words
+from starshade.cli.show import command as show_command
 from starshade.errors import ConfigError
 
 
@@ -93,6 +95,47 @@ def test_a_seed_is_drawn_and_told() -> None:
     seed = json.loads(drawn.stdout)["seed"]
     assert f"--seed {seed} " in drawn.stderr
     assert json.loads(invoke(command, "--json", seed=True).stdout)["seed"] != seed
+
+
+def test_a_seed_that_nobody_asked_for_is_not_told() -> None:
+    def command(run: Run) -> None:
+        raise ConfigError("refused before anything was drawn")
+
+    result = invoke(command, seed=True)
+    assert result.exit_code == 2
+    assert "seed" not in result.stderr
+
+
+def test_figures_of_a_release_have_labels() -> None:
+    rows = dict(measured({"dm": 12, "c_avg": None, "users_rating_exists": 0.5, "other": 1.5}))
+    assert rows["discernibility DM"] == "12"
+    assert rows["average class size C_AVG (1 is best)"] == "–"
+    assert rows["users with a rating known to exist"] == "50.0%"
+    assert rows["other"] == "1.5"
+
+
+def test_a_command_to_be_copied_is_one_quoted_line() -> None:
+    def shown(run: Run) -> None:
+        run.emit({}, lambda: page(words("Next:"), show_command("do", "a b", "x" * 200)))
+
+    assert invoke(shown).stdout.splitlines()[-1] == f"  do 'a b' {'x' * 200}"
+
+
+def test_reading_options_can_be_said_again() -> None:
+    said = ["--null", "99", "--null=-1", "--scale=-10:10", "--no-header", "--wide", "--items", "x"]
+    again: list[list[str]] = []
+
+    @click.command()
+    @reading()
+    def do(reading: Reading) -> None:
+        again.append(reading.arguments())
+
+    assert CliRunner().invoke(do, said).exit_code == 0
+    assert sorted(again[0]) == sorted([x for x in said if x not in ("--items", "x")])
+    assert CliRunner().invoke(do, again[0]).exit_code == 0
+    assert again[1] == again[0]
+    assert CliRunner().invoke(do, []).exit_code == 0
+    assert again[2] == []
 
 
 def test_the_log_file_keeps_notes_and_errors(tmp_path: Path) -> None:

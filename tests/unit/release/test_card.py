@@ -46,8 +46,10 @@ def test_the_card_says_how_to_read_a_real_scale(tmp_path, monkeypatch, ranges):
     covering(original, np.array([0, 0]), ranges=ranges).release().save(tmp_path / "out")
     cells = ran(tmp_path / "out", monkeypatch)["cells"]
     assert [c["null"] for c in cells] == [False, True]
-    assert list(cells[0]["members"]) == [-3.5, 4.25]
-    assert list(cells[1]["members"]) == ([-11.0, 2.0] if ranges else [2.0])
+    assert cells[0]["members"] == ([(-3.5, 4.25)] if ranges else [-3.5, 4.25])
+    assert cells[1]["members"] == ([None, (-10.0, 2.0)] if ranges else [None, 2.0])
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "by 2 people on the scale from -10 to 10, anonymized" in card
 
 
 def test_the_card_says_how_to_read_profiles(tmp_path, monkeypatch):
@@ -63,11 +65,12 @@ def test_what_the_card_promises(tmp_path):
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Anonymized ratings\n")
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
-    assert "every record equals at least 1 others on every cell" in card
+    assert "every record equals at least 1 other on every cell" in card
     assert "smallest group 2" in card
     assert "for 40.0 % of the people here, at least one rating can be read off" in card
     assert "for 40.0 %, it is certain of at least one item" in card
-    assert "7 people had no rating" in card
+    assert "7 people without a rating on these items: left out" in card
+    assert "do not cover a second release" in card
     assert "not hiding what you rated" in card
     assert "Licence" in card
     for name in ("records.parquet", "cells.parquet", "items.parquet", "members"):
@@ -87,7 +90,11 @@ def test_what_was_left_out_is_said():
     facts = {"records": 1, "items": 1, "groups": 1, "classes": 1}
     scale = {"minimum": 1, "maximum": 5, "step": 1}
     dropped = Manifest(method="m", scale=scale, rare_items_dropped=1234, **facts)
-    assert "1,234 items that too few people rated are left out" in dataset_card(dropped)
+    assert "1,234 items that too few people rated: left out" in dataset_card(dropped)
+    card = dataset_card(dropped.model_copy(update={"users_without_rating": 1}))
+    assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
+    assert "1 group, of which the equal ones were joined: 1 class\n" in card
+    assert "1 person without a rating" in card
     kept = Manifest(method="m", scale=scale, rare_items="keep", invented_cells=0.125, **facts)
     assert "rated were kept" in dataset_card(kept)
     assert "12.5 % of the cells were rated by nobody" in dataset_card(kept)

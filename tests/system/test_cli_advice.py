@@ -1,0 +1,117 @@
+"""What a command says to do next, and what it does not say."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from tests.system.conftest import Made, call, refused, told
+
+
+def test_the_next_command_can_be_typed(ratings_csv: Path, tmp_path: Path) -> None:
+    data = tmp_path / "my ratings.csv"
+    data.write_text(ratings_csv.read_text().replace("userId", "who"))
+    made = call(
+        *("anonymize", data, "--user-col", "who", "--k", 3, "--items", "top:10", "--no-dates"),
+        *("--out", tmp_path / "a release", "--private", tmp_path / "its receipt"),
+    )
+    assert made.exit_code == 0, made.stderr
+    program, *words = shlex.split(made.stdout.splitlines()[-1])
+    assert program == "starshade"
+    assert words == [
+        *("audit", str(data), str(tmp_path / "a release"), "--user-col", "who", "--no-dates"),
+        *("--private", str(tmp_path / "its receipt")),
+    ]
+    audited = call(*words)
+    assert audited.exit_code == 0
+    assert "discernibility DM" in audited.stdout
+
+
+def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) -> None:
+    whole = call("anonymize", ratings_csv, "--k", 3, "--out", tmp_path / "whole")
+    assert "Left out" not in whole.stdout
+    rare = tmp_path / "rare.csv"
+    rare.write_text(ratings_csv.read_text() + "1,99,5,0\n")
+    made = call("anonymize", rare, "--k", 3, "--out", tmp_path / "rare")
+    text = " ".join(made.stdout.split())
+    assert "Left out: 1 item that fewer than 3 users rated." in text
+
+
+def test_measure_and_anonymize_use_the_same_words(made: Made, ratings_csv: Path) -> None:
+    shown = call("measure", ratings_csv, made.folder).stdout
+    assert "generalization loss GenILoss (0 is best)" in shown
+    assert "does not apply" not in shown
+
+
+def test_explain_names_classes_of_a_release(made: Made) -> None:
+    shown = call("check", made.folder, "--k", 100, "--explain")
+    assert shown.exit_code == 1
+    assert "of the release, 4 records" in shown.stdout
+    assert "row" not in shown.stdout
+    assert shown.stdout.count("of the release, ") == 5  # listed once
+    assert "It holds for k up to 4." in shown.stdout
+    assert "of the release, " not in call("check", made.folder, "--k", 100).stdout
+
+
+def test_explain_does_not_number_the_rows_of_ratings(ratings_csv: Path) -> None:
+    shown = call("check", ratings_csv, "--k", 3, "--explain", "--scale", "1:5:1")
+    assert "a row that equals no other (5 such)" in shown.stdout
+    last = shown.stdout.splitlines()[-1]
+    assert last == (f"  starshade anonymize {ratings_csv} --scale 1:5:1 --k 3 --out DIR")
+
+
+def test_no_seed_is_told_before_anything_is_drawn(tmp_path: Path, ratings_csv: Path) -> None:
+    assert "--seed" not in call("attack", tmp_path / "none.csv").stderr
+    assert "--seed" not in call("anonymize", ratings_csv, "--k", 1, "--out", tmp_path / "o").stderr
+    assert "(drawn;" in call("attack", ratings_csv, "--known", 2).stderr
+
+
+def test_day_errors_without_days_are_told(made: Made, ratings_csv: Path) -> None:
+    base = ("attack", made.folder, "--original", ratings_csv, "--known", 2, "--items", "top:10")
+    said = "--day-error did nothing"
+    assert said in call(*base, "--day-error", 3).stderr
+    assert said not in call(*base).stderr
+    assert said not in call("attack", ratings_csv, "--known", 2, "--day-error", 3).stderr
+    assert told(*base)["knowledge"]["dates"] is False
+
+
+def test_an_ending_that_says_nothing(ratings_csv: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "no-such-file.csv"  # would be told first, were it read first
+    message = refused("data", "convert", missing, "--out", tmp_path / "x.xyz")
+    assert ".xyz" in message
+    assert ".parquet" in message
+    assert "--to" in message
+    assert ".xyz" in refused("data", "synth", "--out", tmp_path / "x.xyz")
+    named = told("data", "convert", ratings_csv, "--out", tmp_path / "x.xyz", "--to", "tsv")
+    assert named["to"] == "tsv"
+    store = call("data", "convert", ratings_csv, "--out", tmp_path / "x")
+    assert "a folder" in store.stdout
+
+
+def test_the_names_to_resemble_are_listed(tmp_path: Path) -> None:
+    assert "movielens-100k or netflix" in " ".join(call("data", "synth", "--help").stdout.split())
+    message = refused("data", "synth", "--like", "movielens", "--out", tmp_path / "x")
+    assert "movielens-100k" in message
+    assert "netflix" in message
+
+
+def test_ctrl_c_while_the_command_line_loads() -> None:
+    code = """
+        import os, signal, sys
+        class Slow:
+            def find_spec(self, name, path=None, target=None):
+                if name == "click":
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Slow())
+        from starshade.__main__ import main
+        main()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert done.returncode == 128 + signal.SIGINT
+    assert done.stderr == "Interrupted; nothing was written.\n"
