@@ -124,6 +124,9 @@ def read_ratings(
         dates=dates,
         show_values=show_values,
     )
+    for option, place in (("--users", users), ("--item-names", item_names)):
+        if isinstance(place, str) and not place:
+            raise ConfigError(f"{option}: an empty path", advice="Name a file.")
     with TemporaryDirectory(prefix="starshade-") as folder:
         scratch = Path(folder)
         if _in_memory(source):

@@ -142,6 +142,8 @@ def parse_items(text: str, *, show_values: bool = False) -> ItemSelection:
         if not (number.isascii() and number.isdigit() and len(number) < 19):
             raise ConfigError(f"items {text!r}: a whole number must follow top:, e.g. top:10")
         return top_items(int(number))
+    if not text:
+        raise ConfigError("items: an empty path", advice="Give top:N, or the path of a file.")
     try:
         content = Path(text).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.errors import InputError, UserError
+from starshade.errors import ConfigError, InputError, UserError
 from starshade.ratings.read import read_ratings
+from starshade.ratings.select import parse_items
 from tests.unit.ratings.samples import write
 
 HEAD = "user,item,rating,date\n"
@@ -461,3 +462,40 @@ def test_zeros_and_empty_archives_are_called_what_they_are(tmp_path) -> None:
         pass
     with pytest.raises(InputError, match="an empty zip"):
         read_ratings(tmp_path / "x.zip")
+
+
+def test_what_is_wrong_is_said_once_and_of_the_right_file(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", HEAD + ",brazil,4,2020-01-02\n")
+    with pytest.raises(InputError, match=r"x\.csv, line 2: no user id\n"):
+        read_ratings(path)
+    good = write(tmp_path / "y.csv", HEAD + GOOD)
+    empty = write(tmp_path / "empty.csv", "")
+    with pytest.raises(InputError, match=r"empty\.csv: empty: no personal attributes in it"):
+        read_ratings(good, users=empty)
+    with pytest.raises(InputError, match=r"empty\.csv: empty: no item names in it"):
+        read_ratings(good, item_names=empty)
+    pq.write_table(pa.table({"user": [1], "item": [1], "rating": [True]}), tmp_path / "z.parquet")
+    with pytest.raises(InputError, match=r"z\.parquet: ratings of type bool"):
+        read_ratings(tmp_path / "z.parquet")
+    with pytest.raises(InputError, match=r"mv_1\.txt: no ratings in it"):
+        read_ratings(write(tmp_path / "n" / "mv_1.txt", "7:\n"))
+    german = write(tmp_path / "g.csv", HEAD + "a,b,4,31.12.2003\n")
+    with pytest.raises(InputError, match="best as YYYY-MM-DD"):
+        read_ratings(german)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{name: ""} for name in ("user_col", "rating_col", "delimiter", "users", "item_names")],
+)
+def test_empty_options_are_refused(tmp_path, options) -> None:
+    path = write(tmp_path / "x.csv", HEAD + GOOD)
+    with pytest.raises(ConfigError, match="empty"):
+        read_ratings(path, **options)
+
+
+def test_an_empty_path_is_not_the_folder_one_is_in() -> None:
+    with pytest.raises(ConfigError, match="empty path"):
+        read_ratings("")
+    with pytest.raises(ConfigError, match="empty path"):
+        parse_items("")

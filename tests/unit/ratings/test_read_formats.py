@@ -48,7 +48,7 @@ def test_movielens_100k_folder_brings_the_users_too(tmp_path) -> None:
         "Occupation": ["technician", "other"],
         "Zip code": ["85711", "02139"],
     }
-    assert "1 users with attributes have no ratings and are left out" in ratings.report.notes
+    assert "1 user with attributes but without ratings left out" in ratings.report.notes
 
 
 def test_users_file_beside_a_single_file(tmp_path) -> None:
@@ -56,7 +56,7 @@ def test_users_file_beside_a_single_file(tmp_path) -> None:
     users = write(tmp_path / "elsewhere" / "people.txt", "1|24|M|technician|85711\n")
     ratings = read_ratings(path, users=users)
     assert ratings.attributes.column("Age").to_pylist() == [24.0, None]
-    assert "1 users have no attributes: theirs are null" in ratings.report.notes
+    assert "1 user without attributes: theirs are null" in ratings.report.notes
 
 
 def test_movielens_1m(tmp_path) -> None:
@@ -306,7 +306,7 @@ def test_lists_patterns_and_folders_of_parts(tmp_path) -> None:
     write(tmp_path / ".part-0.csv.crc", b"\0\0")
     for source in ([one, two], (str(one), two), tmp_path, str(tmp_path / "part-*.csv")):
         assert values(read_ratings(source)) == THREE
-    assert "1 empty files passed over" in read_ratings(tmp_path).report.notes
+    assert "1 empty file passed over" in read_ratings(tmp_path).report.notes
 
 
 def test_a_file_name_full_of_pattern_characters(tmp_path) -> None:
@@ -410,7 +410,7 @@ def test_declared_nulls_are_left_out_and_counted(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "user,item,rating\na,x,0\na,y,5\nb,x,0.0\nb,y,NA\nb,z,4\n")
     ratings = read_ratings(path, null_values=["0", "NA"])
     assert values(ratings) == {("a", "y"): 5.0, ("b", "z"): 4.0}
-    assert "3 rows say not rated and are left out" in ratings.report.notes
+    assert "3 rows not rated: left out" in ratings.report.notes
     assert str(ratings.scale) == "4:5:1"
 
 
@@ -451,7 +451,7 @@ def test_item_names_from_a_file_or_a_mapping(tmp_path) -> None:
     for given in (names, {"x": "The X"}):
         ratings = read_ratings(path, item_names=given)
         assert ratings.item_names == ("The X", "y")
-        assert "1 items have no name: their key stands in" in ratings.report.notes
+        assert "1 item without a name: the key stands in" in ratings.report.notes
 
 
 def test_declared_scale_as_text(tmp_path) -> None:

@@ -32,7 +32,7 @@ def test_attributes_are_typed_and_keep_leading_zeros(tmp_path) -> None:
 def test_who_rated_nothing_is_dropped_and_counted(tmp_path) -> None:
     report = survey(tmp_path).report
     assert report.dropped_users == 1
-    assert "1 respondents rated nothing and were dropped" in report.notes
+    assert "1 respondent rated nothing and left out" in report.notes
 
 
 def test_items_that_nobody_rated_are_left_out_and_counted(tmp_path) -> None:
@@ -123,7 +123,7 @@ def test_a_damaged_cell_far_down_is_named_by_its_line(tmp_path) -> None:
 def test_declared_nulls_are_counted(tmp_path) -> None:
     text = "id,a,b\n1,99,4\n2,5,99\n3,99.0,\n"
     ratings = survey(tmp_path, text, **NO_ATTRIBUTES, null_values=["99"])
-    assert "3 cells say 99 and count as not rated" in ratings.report.notes
+    assert "3 cells with 99 counted as not rated" in ratings.report.notes
 
 
 @pytest.mark.parametrize(

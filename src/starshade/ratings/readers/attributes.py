@@ -18,7 +18,7 @@ import numpy as np
 from starshade.errors import InputError
 from starshade.ratings.readers.aliases import normalized, resolve
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text, shortest
-from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.ratings.readers.faults import Fault, Faults, counted, quoted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.movielens import USERS_1M, USERS_100K
@@ -120,9 +120,9 @@ def attach(
     }
     notes = []
     if (unknown := int(np.count_nonzero(~known))) > 0:
-        notes.append(f"{unknown:,} users with attributes have no ratings and are left out")
+        notes.append(f"{counted(unknown, 'user')} with attributes but without ratings left out")
     if (lacking := int(np.count_nonzero(place < 0))) > 0:
-        notes.append(f"{lacking:,} users have no attributes: theirs are null")
+        notes.append(f"{counted(lacking, 'user')} without attributes: theirs are null")
     report = replace(ratings.report, notes=(*ratings.report.notes, *notes))
     return ratings.annotate(attributes=pa.table(columns) if columns else None, report=report)
 
@@ -136,7 +136,7 @@ def _source(users: Any, scratch: Path) -> tuple[Source, str]:
     if is_parquet(item):
         return ParquetSource([item]), where
     item = plain_text(item, scratch)
-    head = look(item)
+    head = look(item, what="personal attributes")
     width = len(head.columns)
     if head.dialect.header:
         columns = untyped(head.columns) if is_typed(head.columns) else head.columns

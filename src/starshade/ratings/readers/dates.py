@@ -119,7 +119,10 @@ class DayColumn:
         what = "dates that cannot be read"
         if self.form is not None and self.form in _FORMS:
             what = f"dates that are not like the first one ({_FORMS[self.form]})"
-        fault = Fault(f"{what}; {_allowed()}", "Write all dates in one form, or use --no-dates.")
+        fault = Fault(
+            f"{what}; {_allowed()}",
+            "Write all dates in one form, best as YYYY-MM-DD, or use --no-dates.",
+        )
         self._faults.add(fault, rows[where], lambda k: f"date {value(int(where[k]))}")
 
 

@@ -28,6 +28,11 @@ _BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct t
 _PART_ID = Fault(
     "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
 )
+_SAID = {
+    _NO_ID: "no {role} id",
+    _BAD_ID: "a zero byte in the {role} id",
+    _PART_ID: "no whole number as {role} id",
+}
 
 
 class IdColumn:
@@ -106,10 +111,11 @@ class IdColumn:
         self, fault: Fault, rows: NDArray[np.int64], bad: NDArray[np.bool_], array: pa.Array
     ) -> None:
         where = np.flatnonzero(bad)
+        said = _SAID[fault].format(role=self._role)
         self._faults.add(
             Fault(fault.what.format(role=self._role), fault.advice),
             rows[where],
-            lambda k: quoted(array[int(where[k])].as_py()) if self._show else "see there",
+            lambda k: quoted(array[int(where[k])].as_py()) if self._show else said,
         )
 
 

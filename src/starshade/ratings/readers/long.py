@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import InputError
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
-from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.faults import Faults, counted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.source import Source
 
@@ -66,12 +67,15 @@ class LongTable:
         Rows with such a rating say "not rated"; they are left out and counted.
     show_values : bool
         Whether messages may name ids.
+    where : str
+        The source's name, for messages.
     """
 
     source: Source
     roles: Mapping[str, str]
     nulls: NullValues
     show_values: bool = False
+    where: str = ""
 
     def __post_init__(self) -> None:
         self._kept = KeptRows()
@@ -100,10 +104,13 @@ class LongTable:
         for block in self.source.batches(names):
             rows = np.arange(read, read + len(block))
             arrays = dict(zip(self.roles, block.columns, strict=True))
-            ratings = columns.ratings.take(arrays["rating"], rows)
-            users = columns.users.take(arrays["user"], rows)
-            items = columns.items.take(arrays["item"], rows)
-            days = columns.days.take(arrays["day"], rows) if "day" in arrays else None
+            try:
+                ratings = columns.ratings.take(arrays["rating"], rows)
+                users = columns.users.take(arrays["user"], rows)
+                items = columns.items.take(arrays["item"], rows)
+                days = columns.days.take(arrays["day"], rows) if "day" in arrays else None
+            except InputError as error:  # a type that holds no such values
+                raise InputError(f"{self.where}: {error.message}", advice=error.advice) from None
             read += len(block)
             if faults:  # nothing can come of it any more; the rest is read to count
                 continue
@@ -117,7 +124,7 @@ class LongTable:
         faults.refuse()
         self._notes += columns.notes()
         if read > handed:
-            self._notes.append(f"{read - handed:,} rows say not rated and are left out")
+            self._notes.append(f"{counted(read - handed, 'row')} not rated: left out")
 
 
 class _Columns:
@@ -133,7 +140,7 @@ class _Columns:
         for column, word in ((self.users, "user"), (self.items, "item")):
             yield from id_notes(column, word)
         if self.days.n_missing:
-            yield f"{self.days.n_missing:,} rows have no date"
+            yield f"{counted(self.days.n_missing, 'row')} without a date"
         if self.days.all_in_1970:
             yield "all dates fall in 1970: are they seconds since 1970-01-01?"
 

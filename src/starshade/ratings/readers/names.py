@@ -11,7 +11,7 @@ import numpy as np
 from starshade.errors import InputError
 from starshade.ratings.readers.aliases import matching, resolve
 from starshade.ratings.readers.columns import as_text
-from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.faults import Faults, counted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text, reading
 from starshade.ratings.readers.recbole import is_typed, untyped
@@ -42,7 +42,7 @@ def read_names(item: Input, scratch: Path) -> dict[str, str] | None:
     delimiter = next((d for ending, d in _BARE.items() if name.startswith(ending)), None)
     if delimiter is not None:
         return _bare_names(plain, delimiter)
-    head = look(plain)
+    head = look(plain, what="item names")
     if not head.dialect.header:
         raise InputError(
             f"{item.shown}: no header that names the columns",
@@ -64,7 +64,7 @@ def attach_names(ratings: Ratings, names: Mapping[str, str]) -> Ratings:
     known = tuple(names.get(key, "").strip() or key for key in keys)
     ratings = ratings.annotate(item_names=known)
     if lacking:
-        return _noted(ratings, f"{lacking:,} items have no name: their key stands in")
+        return _noted(ratings, f"{counted(lacking, 'item')} without a name: the key stands in")
     return ratings
 
 

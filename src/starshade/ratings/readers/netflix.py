@@ -91,6 +91,8 @@ def netflix_batches(path: Path, *, dates: bool = True) -> Iterator[Batch]:
                 days = found.days if dates else None
                 yield Batch(found.users, found.movies, found.ratings, days, row)
             row += len(found.users)
+    if not row and not wrong:
+        raise InputError(f"{path}: no ratings in it", advice="Check that its files are whole.")
     if wrong:
         more = [f"  … {wrong:,} lines in all"] if wrong > len(named) else []
         raise InputError(

@@ -12,6 +12,7 @@ from starshade.ratings.batch import Batch
 from starshade.ratings.readers.aliases import IF_WIDE, resolve, unread
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.detect import Found
+from starshade.ratings.readers.faults import counted
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.long import LongTable
 from starshade.ratings.readers.movielens import FAMILIES, GENERIC, amazon_order, name_format
@@ -97,7 +98,7 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
     columns = untyped(head.columns) if typed else head.columns
     format_, head = _format(Path(found.files[0].path).name, head, typed, request, where)
     source = TextSource(files, head.dialect, columns)
-    notes: tuple[str, ...] = (f"{empty:,} empty files passed over",) if empty else ()
+    notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
     if request.wide:
         return replace(_wide(source, where, request), notes=notes)
     if head.dialect.header:
@@ -142,7 +143,7 @@ def _long(
     *,
     is_named: bool = True,
 ) -> Opened:
-    table = LongTable(source, roles, request.nulls, request.show_values)
+    table = LongTable(source, roles, request.nulls, request.show_values, where)
     in_order = sorted(roles.items(), key=lambda entry: source.columns.index(entry[1]))
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
     if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):

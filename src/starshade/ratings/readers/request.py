@@ -55,6 +55,11 @@ class Request:
             raise ConfigError(
                 f"format {self.format!r}: unknown", advice=f"Known: {', '.join(FORMATS)}."
             )
+        texts = {f"--{role}-col": name for role, name in self.given().items()}
+        texts |= {"--id-col": self.id_col, "--delimiter": self.delimiter}
+        for option, value in texts.items():
+            if value == "":
+                raise ConfigError(f"{option}: empty", advice="Name one, or leave the option out.")
         rules = get_args(OnDuplicate)
         if self.on_duplicate not in rules:
             raise ConfigError(f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}")

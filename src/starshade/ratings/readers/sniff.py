@@ -49,6 +49,7 @@ def look(
     header: bool | None = None,
     named: Sequence[str] = (),
     quoted: bool = True,
+    what: str = "ratings",
 ) -> Head:
     """Look at the head of a plain text file.
 
@@ -63,6 +64,8 @@ def look(
         Column names that the caller was given.
     quoted : bool
         Whether the dialect knows quotes.
+    what : str
+        What the file should hold, for messages.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def look(
     """
     text, whole = _head(item)
     if not text.strip():
-        raise InputError(f"{item.shown}: empty: no ratings in it")
+        raise InputError(f"{item.shown}: empty: no {what} in it")
     mark = _delimiter(text, whole, quoted, item) if delimiter is None else _checked(delimiter)
     rows = _records(text, whole, mark, quoted, item)
     if header is None:

@@ -13,7 +13,7 @@ from starshade.errors import ConfigError, InputError
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.aliases import resolve
 from starshade.ratings.readers.columns import NullValues, RatingColumn
-from starshade.ratings.readers.faults import Fault, Faults
+from starshade.ratings.readers.faults import Fault, Faults, counted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.long import KeptRows, id_notes
 from starshade.ratings.readers.source import Source
@@ -162,11 +162,15 @@ class WideTable:
         self._notes += id_notes(ids, "respondent")
         if ratings.n_declared:
             said = " or ".join(sorted(self._nulls.texts))
-            self._notes.append(f"{ratings.n_declared:,} cells say {said} and count as not rated")
+            self._notes.append(
+                f"{counted(ratings.n_declared, 'cell')} with {said} counted as not rated"
+            )
         if self.empty_rows:
-            self._notes.append(f"{self.empty_rows:,} respondents rated nothing and were dropped")
+            self._notes.append(
+                f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
+            )
         if self.empty_columns:
-            self._notes.append(f"{self.empty_columns:,} items that nobody rated were left out")
+            self._notes.append(f"{counted(self.empty_columns, 'item')} that nobody rated left out")
 
     def notes(self) -> tuple[str, ...]:
         """Return what a person should know, after all was read."""
