@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class Payload:
 
 
 def payload_of(staged: Staged, level_of: NDArray[np.int64], n_levels: int, ranks: Ranks) -> Payload:
-    """Carry code and day; or the row's number, where they are too long for one word.
+    """Carry code and day; or the row's place, where they are too long for one word.
 
     Parameters
     ----------
@@ -72,14 +72,13 @@ def payload_of(staged: Staged, level_of: NDArray[np.int64], n_levels: int, ranks
     if max(len(rank) - 1 for rank in ranks).bit_length() + shift <= _WORD:
         return Payload(shift, of, lambda packed: unpack(packed, shift, bits, narrow, dated))
     values = np.concatenate([of(block) for block in range(len(staged.code_blocks))])
-    first, row_shift = staged.first_rows[0], _row_shift(staged)
+    places = _places(staged)
 
     def read(packed: Packed) -> Cells:
-        rows = _low_bits(packed, row_shift) - first
-        _, codes, days = unpack(values[rows], shift, bits, narrow, dated)
-        return (packed >> np.uint64(row_shift)).astype(np.int32), codes, days
+        _, codes, days = unpack(values[_low_bits(packed, places.shift)], shift, bits, narrow, dated)
+        return (packed >> np.uint64(places.shift)).astype(np.int32), codes, days
 
-    return Payload(row_shift, lambda block: _numbers_of(staged, block), read)
+    return Payload(places.shift, places.of, read)
 
 
 def sort_rows(
@@ -100,18 +99,29 @@ def sort_rows(
 
 def row_numbers(staged: Staged, ranks: Ranks) -> NDArray[np.int64]:
     """Return the row number of each cell in the order of `sort_rows`."""
-    shift = _row_shift(staged)
-    _, packed = sort_rows(staged, ranks, lambda block: _numbers_of(staged, block), shift)
-    return _low_bits(packed, shift)
+    places = _places(staged)
+    _, packed = sort_rows(staged, ranks, places.of, places.shift)
+    place = _low_bits(packed, places.shift)
+    block = np.searchsorted(places.starts, place, side="right") - 1
+    return np.asarray(np.array(staged.first_rows)[block] + place - places.starts[block])
 
 
-def _numbers_of(staged: Staged, block: int) -> Packed:
-    first = staged.first_rows[block]
-    return np.arange(first, first + len(staged.user_blocks[block]), dtype=np.uint64)
+class _Places(NamedTuple):
+    """The places of rows in `staged` as their payload."""
+
+    starts: NDArray[np.int64]
+    shift: int
+    of: Callable[[int], Packed]
 
 
-def _row_shift(staged: Staged) -> int:
-    return (staged.first_rows[-1] + len(staged.user_blocks[-1])).bit_length()
+def _places(staged: Staged) -> _Places:
+    ends = np.cumsum([len(users) for users in staged.user_blocks])
+    starts = np.concatenate([[0], ends[:-1]])
+
+    def of(block: int) -> Packed:
+        return np.arange(starts[block], ends[block], dtype=np.uint64)
+
+    return _Places(starts, int(ends[-1]).bit_length(), of)
 
 
 def _low_bits(packed: Packed, bits: int) -> NDArray[np.int64]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -219,6 +220,33 @@ def test_too_many_bits_for_one_word(monkeypatch, on_duplicate):
     assert content(table) == content(expected) == content_by_item(table)
 
 
+def test_rows_are_named_by_the_numbers_that_their_reader_gave():
+    def numbered(rows, first_row):
+        (batch,) = batches_of(rows)
+        return replace(batch, first_row=first_row)
+
+    with pytest.raises(InputError) as caught:
+        build(
+            [numbered(ROWS, 100), numbered(ROWS[1:2], 500)],
+            scale=None,
+            locate=locate,
+            report=ReadReport(),
+        )
+    assert "f.csv:501: the user rated this item before, at f.csv:102" in str(caught.value)
+
+
+def test_a_block_without_dates_between_others():
+    rows = [("1", "1", 1.0, 5), ("1", "2", 1.0, None), ("1", "3", 1.0, 4)]
+    assert read(rows, cuts=(1, 2)).days.tolist() == [1, UNKNOWN_DAY, 0]
+
+
+@pytest.mark.parametrize("on_duplicate", ["error", "last"])
+def test_nothing_is_left_to_compute(monkeypatch, on_duplicate):
+    table = read(ROWS + ROWS[:1] * (on_duplicate == "last"), on_duplicate=on_duplicate)
+    monkeypatch.setattr("starshade.ratings.table.transpose", None)
+    assert content_by_item(table) == content(table)
+
+
 def test_ratings_next_to_a_level_are_that_level():
     table = read([("1", "1", 3.0 + 9e-10, None), ("1", "2", 3.0, None)], scale=Scale(1, 5, 1))
     assert table.values().tolist() == [3.0, 3.0]
@@ -236,10 +264,11 @@ def test_a_mean_makes_an_inferred_scale_real_valued_and_says_so():
 
 
 def test_a_mean_off_a_declared_scale_is_refused():
-    rows = [("1", "1", 3.0, 1), ("1", "1", 4.0, 2)]
+    rows = [("1", "1", 3.0, 1), ("1", "1", 4.0, 2), ("1", "2", 3.0, 1), ("1", "2", 5.0, 2)]
     with pytest.raises(InputError) as caught:
         read(rows, on_duplicate="mean", scale=Scale(1, 5, 1))
     assert "f.csv:2: mean 3.5" in str(caught.value)
+    assert "f.csv:4" not in str(caught.value)
     assert "--scale 1:5" in caught.value.advice
 
 
