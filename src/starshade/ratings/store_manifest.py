@@ -62,7 +62,7 @@ class Manifest(_Closed):
             content = json.loads(text)
             claimed = content.pop("crc32")
             kind, version = content["kind"], content["format"]
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             raise InputError(
                 f"{where}: no store of starshade, or a damaged one",
                 advice="Read the original data again and save it anew.",

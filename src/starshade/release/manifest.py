@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from starshade._version import __version__
 from starshade.ratings.scale import Scale
@@ -47,6 +47,15 @@ class Claim(_Closed):
     parameters: dict[str, float | int | str] = Field(default_factory=dict)
     #: what was counted on the written files, e.g. {"smallest_group": 5}; empty before saving
     verified: dict[str, float | int] = Field(default_factory=dict)
+
+    @field_validator("parameters")
+    @classmethod
+    def _whole_k(cls, parameters: dict[str, float | int | str]) -> dict[str, float | int | str]:
+        """Refuse a k that is no number of people."""
+        k = parameters.get("k", 1)
+        if type(k) is not int or k < 1:
+            raise ValueError("k must be a whole number, 1 or more")
+        return parameters
 
 
 class Manifest(_Closed):

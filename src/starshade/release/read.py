@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +94,7 @@ def _read(path: Path) -> Release:
 
 def _read_manifest(path: Path) -> Manifest:
     try:
+        _refuse_irregular(path / "release.json")
         raw = (path / "release.json").read_bytes()
     except OSError:
         raise ReleaseError(
@@ -121,7 +123,7 @@ def _format_of(raw: bytes) -> int:
     """Look at the version alone first: a later format may have other fields."""
     try:
         version = json.loads(raw).get("format")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         raise ReleaseError("release.json: it is no JSON object") from None
     if type(version) is not int or version < 1:
         raise ReleaseError("release.json: it has no format version")
@@ -142,12 +144,19 @@ def _check_files(path: Path, manifest: Manifest) -> None:
             raise ReleaseError(f"{', '.join(sorted(names))}: {what}")
     for name in sorted(expected):
         try:
+            _refuse_irregular(path / name)
             with (path / name).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise ReleaseError(f"{name}: cannot be read: {error.strerror}") from None
         if digest != manifest.files[name]:
             raise ReleaseError(f"{name}: not the file that release.json was written for (SHA-256)")
+
+
+def _refuse_irregular(path: Path) -> None:
+    """Refuse what is no file of its own: a link may lead to another content tomorrow."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise ReleaseError(f"{path.name}: a link, or otherwise no regular file")
 
 
 def _read_items(path: Path) -> tuple[Vocabulary, tuple[str, ...] | None]:

@@ -194,7 +194,7 @@ def _load(path: Path) -> dict[str, Any]:
         note(f"{path}: other people may read this private receipt (mode {mode:04o}); chmod 600 it.")
     try:
         facts = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _damaged(path, "it is no JSON") from None
     if not isinstance(facts, dict) or "receipt" not in facts:
         raise _damaged(path, "it has no field receipt")

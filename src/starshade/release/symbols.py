@@ -147,7 +147,7 @@ class Symbols:
         ndarray of float64, shape (q, n)
             In [0, 1].
         """
-        near = np.exp(-np.abs(ratings[:, None] - self.members[None, :]) / rho0)
+        near = np.exp(_exponent(ratings[:, None] - self.members[None, :], rho0))
         sums = np.concatenate([np.zeros((len(ratings), 1)), np.cumsum(near, axis=1)], axis=1)
         total = sums[:, self.offsets[1:]] - sums[:, self.offsets[:-1]]
         single = np.flatnonzero(self.n_members == 1)  # exactly, without the cumulative dust
@@ -163,13 +163,13 @@ class Symbols:
         if high < start:
             return np.zeros(len(ratings))
         if high - low <= SLACK:
-            return np.asarray(np.exp(-np.abs(ratings - high) / rho0))
+            return np.asarray(np.exp(_exponent(ratings - high, rho0)))
         if np.isinf(rho0):
             return np.full(len(ratings), (high - start) / (high - low))
 
         def primitive(v: float) -> Floats:
             d = v - ratings
-            side = rho0 * np.expm1(-np.abs(d) / rho0)
+            side = rho0 * np.expm1(_exponent(d, rho0))
             return np.asarray(np.where(d < 0, side, -side))
 
         return np.asarray((primitive(high) - primitive(start)) / (high - low))
@@ -193,3 +193,9 @@ class Symbols:
         out |= above & below & self.is_range[None, :]
         out[np.isnan(ratings)] = self.null[None, :]
         return np.asarray(out)
+
+
+def _exponent(difference: Floats, rho0: float) -> Floats:
+    """Return −|difference|/ρ0; a tiny ρ0 may make it −∞, whose exp is the 0 that it should be."""
+    with np.errstate(over="ignore"):
+        return np.asarray(-np.abs(difference) / rho0)

@@ -71,7 +71,7 @@ class Counted:
 
     def _judge(self, model: str, parameters: dict[str, Any]) -> tuple[dict[str, float | int], bool]:
         if model == "k-anonymity":
-            holds = self.smallest_group >= int(parameters["k"])
+            holds = "k" in parameters and self.smallest_group >= parameters["k"]
             return {"smallest_group": self.smallest_group}, holds
         return {}, False
 
@@ -192,12 +192,26 @@ def _share(sizes: NDArray[np.int64], marked: NDArray[np.bool_], written: Written
 
 def _read_facts(folder: Path) -> dict[str, Any]:
     try:
+        if any(entry.is_symlink() or not entry.is_file() for entry in folder.iterdir()):
+            raise Failed("files", "one is a link or otherwise no regular file")
         facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        if not isinstance(facts, dict) or set(facts) != set(_KEYS.split()):
+            raise Failed("release.json", "has fields missing or unknown")
+        _check_config(facts["config"])
+    except (OSError, ValueError, RecursionError):
         raise Failed("release.json", "cannot be read") from None
-    if not isinstance(facts, dict) or set(facts) != set(_KEYS.split()):
-        raise Failed("release.json", "has fields missing or unknown")
+    for claim in facts["claims"]:
+        _check_claim(claim)
     return facts
+
+
+def _check_claim(claim: Any) -> None:
+    """Check that a claim says what it claims, before it is compared with what was counted."""
+    if not isinstance(claim, dict) or set(claim) != {"model", "parameters", "verified"}:
+        raise Failed("release.json", "a claim has fields missing or unknown")
+    parameters = claim["parameters"]
+    if not isinstance(parameters, dict) or type(parameters.get("k", 1)) is not int:
+        raise Failed("release.json", "a claim whose k is no whole number")
 
 
 def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
@@ -222,7 +236,6 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
         raise Failed("audience", f"attributes {facts['attributes']} for {facts['audience']}")
     if facts["attributes"] == "none" and counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes in a release without any")
-    _check_config(facts["config"])
 
 
 def _check_config(value: Any) -> None:
