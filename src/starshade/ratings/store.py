@@ -273,7 +273,8 @@ def _load_texts(path: Path, name: str) -> tuple[str, ...]:
 def _attributes(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
-    return pq.read_table(path / _ATTRIBUTES)
+    with (path / _ATTRIBUTES).open("rb") as file:  # Python's: a name need not be UTF-8
+        return pq.ParquetFile(file).read()
 
 
 def _report(manifest: Manifest, path: Path) -> ReadReport:

@@ -43,7 +43,8 @@ def write_parquet(ratings: Ratings, path: Path, names: Mapping[str, str]) -> Non
         fields.append(pa.field(names["day"], pa.date32()))
     schema = pa.schema(fields)
     with (
-        pq.ParquetWriter(str(path), schema, compression="zstd") as out,
+        path.open("wb") as file,  # Python's: a name need not be UTF-8
+        pq.ParquetWriter(file, schema, compression="zstd") as out,
         task("writing ratings", ratings.n_ratings) as step,
     ):
         for start in range(0, ratings.n_ratings, _ROWS):

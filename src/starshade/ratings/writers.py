@@ -170,7 +170,8 @@ def _write_columns(target: Path, format_: str, header: list[str], columns: list[
     import pyarrow.parquet as pq
 
     if format_ == "parquet":
-        pq.write_table(pa.Table.from_arrays(columns, names=header), str(target))
+        with target.open("wb") as file:
+            pq.write_table(pa.Table.from_arrays(columns, names=header), file)
         return
     dialect = GENERIC["recbole"] if format_ == "recbole" else GENERIC["csv"]
     write_table(target, dialect, header, [column.to_pylist() for column in columns])  # type: ignore[attr-defined]

@@ -35,7 +35,8 @@ def read_table(path: Path, fields: list[tuple[str, Any]], *, more: bool = False)
 
     names = [name for name, _ in fields]
     try:
-        table = pq.ParquetFile(path).read()
+        with path.open("rb") as file:  # Python's: a name need not be UTF-8
+            table = pq.ParquetFile(file).read()
         if table.column_names[: len(names)] != names or (
             not more and len(table.column_names) > len(names)
         ):

@@ -124,8 +124,6 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
 
     The minus makes lists of two rows compare as the rows do: a cell against null alone wins.
     """
-    import pyarrow.parquet as pq
-
     position = {key: i for i, key in enumerate(written.items)}
     read, names = (
         (_read_mask(written), ("members",))
@@ -137,7 +135,7 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
     )
     _table_schema(folder, "cells.parquet", ("group", "item", *names))
     current, row, last = -1, list[tuple[int, Cell]](), -1
-    for batch in pq.ParquetFile(folder / "cells.parquet").iter_batches(_BATCH):
+    for batch in _batches(folder / "cells.parquet"):
         if any(batch.column(name).null_count for name in ("group", "item", names[-1])):
             raise Failed("columns", "cells.parquet: a null")
         columns = [batch.column(name).to_pylist() for name in ("group", "item", *names)]
@@ -157,6 +155,13 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
             row.append((-item, read(*content)))
     if current >= 0:
         yield current, row
+
+
+def _batches(path: Path) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as file:
+        yield from pq.ParquetFile(file).iter_batches(_BATCH)
 
 
 def _read_mask(written: Written) -> Callable[..., Cell]:
@@ -199,7 +204,8 @@ def _table(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = Fa
     import pyarrow.parquet as pq
 
     _table_schema(folder, name, columns, more=more)
-    table = pq.ParquetFile(folder / name).read()
+    with (folder / name).open("rb") as file:  # Python's: a name need not be UTF-8
+        table = pq.ParquetFile(file).read()
     if any(table.column(c).null_count for c in columns if c != "name"):
         raise Failed("columns", f"{name}: a null")
     return table
@@ -211,17 +217,19 @@ def _table_schema(folder: Path, name: str, columns: tuple[str, ...], *, more: bo
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(folder / name)
+        with (folder / name).open("rb") as raw:
+            file = pq.ParquetFile(raw)
+            schema, notes = file.schema_arrow, file.metadata.metadata
     except (OSError, pa.ArrowException):
         raise Failed("files", f"{name} cannot be read as Parquet") from None
-    found = tuple(file.schema_arrow.names)
+    found = tuple(schema.names)
     if found[: len(columns)] != columns or (len(found) > len(columns) and not more):
         raise Failed("forbidden column", f"{name} has columns missing or unknown")
     for column in columns:
-        kind = str(file.schema_arrow.field(column).type)
+        kind = str(schema.field(column).type)
         if not kind.startswith(_TYPES[column]):
             raise Failed("columns", f"{name}: {column} is of type {kind}")
-    if file.metadata.metadata:
+    if notes:
         raise Failed("metadata", f"{name} carries notes of its own")
 
 

@@ -44,7 +44,8 @@ def check_truth(written: Written, private: Private, facts: dict[str, Any]) -> No
         raise Failed("link", "users and records do not correspond one to one")
     if list(original.items) != list(written.items):
         raise Failed("items", "not those of the table that was anonymized")
-    cells = pq.ParquetFile(written.folder / "cells.parquet").read(use_threads=False)
+    with (written.folder / "cells.parquet").open("rb") as file:
+        cells = pq.ParquetFile(file).read(use_threads=False)
     class_of_user = written.group_of_record[record]
     place = _cell_places(cells, written)
     inside, null = (_masks if written.step is not None else _reals)(cells, written)
