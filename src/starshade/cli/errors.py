@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 import click
 
-from starshade.cli.interrupt import Interrupt, interruptible, written_so_far
+from starshade.cli.interrupt import Interrupt, deafen, interruptible, written_so_far
 from starshade.cli.streams import steady_streams
 from starshade.errors import InternalError, StarshadeError, UnmetError
 
@@ -42,6 +43,7 @@ def exit_code_of(call: Callable[[], Any]) -> int:
             code = call()
     except BaseException as error:
         return _leave(error, interrupt)
+    atexit.register(deafen)
     return code if isinstance(code, int) else 0
 
 

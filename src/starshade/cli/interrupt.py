@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["Interrupt", "interruptible", "written_so_far", "wrote"]
+__all__ = ["Interrupt", "deafen", "interruptible", "written_so_far", "wrote"]
 
 PATIENCE = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -93,6 +93,12 @@ def interruptible(interrupt: Interrupt) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         theirs.close()  # the guard reads the end of the line and goes
+
+
+def deafen() -> None:
+    """Hear no signal any more: the work is done, and its exit code is what remains to be told."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _guard(line: socket.socket, interrupt: Interrupt) -> None:

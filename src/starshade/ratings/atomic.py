@@ -19,7 +19,7 @@ from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
 
-__all__ = ["atomic_file", "atomic_folder", "output_error", "refuse_in_release"]
+__all__ = ["atomic_file", "atomic_folder", "holds_release", "output_error", "refuse_in_release"]
 
 _ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -126,6 +126,14 @@ def output_error(error: OSError, path: Path, needs: int | None = None) -> Output
     return OutputError(f"{path}: cannot be written: {reason}", advice="Choose another place.")
 
 
+def holds_release(folder: Path) -> bool:
+    """Tell whether a folder holds ``release.json`` and cells or profiles."""
+    # os.path: a folder that may not be looked into is none
+    return os.path.isfile(folder / "release.json") and any(
+        os.path.isfile(folder / f"{name}.parquet") for name in ("cells", "profiles")
+    )
+
+
 def refuse_in_release(path: Path, said: str = "") -> None:
     """Refuse a place inside a release: one file more and the release is no longer whole.
 
@@ -143,10 +151,7 @@ def refuse_in_release(path: Path, said: str = "") -> None:
     """
     parent = os.path.realpath(path.parent)
     for folder in (Path(parent), *Path(parent).parents):
-        # os.path: a folder that may not be looked into is none
-        if os.path.isfile(folder / "release.json") and any(
-            os.path.isfile(folder / f"{name}.parquet") for name in ("cells", "profiles")
-        ):
+        if holds_release(folder):
             raise OutputError(
                 f"{said or path}: would lie inside the release {folder}",
                 advice="Choose a place outside: a release holds what it was checked with, "

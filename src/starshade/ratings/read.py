@@ -12,6 +12,7 @@ from typing import Any
 
 from starshade.errors import ConfigError, InputError
 from starshade.progress import note
+from starshade.ratings.atomic import holds_release
 from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
 from starshade.ratings.readers.attributes import attach, read_attributes
@@ -134,6 +135,11 @@ def read_ratings(
             if format not in (None, "wide"):
                 raise ConfigError(f"format {format!r}: is for files, and this is a table in memory")
         else:
+            if isinstance(source, (str, Path)) and holds_release(Path(source)):
+                raise InputError(
+                    f"{source}: is a release, and ratings are asked for",
+                    advice="Give the ratings that it was made from.",
+                )
             found = as_format(find(source, scratch), format)
         names: Names = item_names
         ratings = _read(found, request, scratch) if found.files else _read_frame(source, request)

@@ -105,3 +105,15 @@ def test_the_handlers_are_put_back() -> None:
     with interruptible(Interrupt()):
         assert signal.getsignal(signal.SIGINT) != before[0]
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_work_changes_nothing(number: int) -> None:
+    code = (
+        "import atexit, os, sys\n"
+        "from starshade.cli.errors import exit_code_of\n"
+        f"atexit.register(os.kill, os.getpid(), {int(number)})\n"
+        "sys.exit(exit_code_of(lambda: 1))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")

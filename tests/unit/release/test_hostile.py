@@ -127,3 +127,8 @@ def test_a_tiny_rho0_warns_of_nothing() -> None:
     assert sets.tolist() == [[1.0, 0.0], [0.0, 0.0]]
     assert np.all(np.abs(ranges) <= 1e-300)
     assert points.tolist() == [[1.0], [0.0]]
+
+
+def test_a_release_is_no_ratings(saved: Path) -> None:
+    with pytest.raises(InputError, match="is a release, and ratings are asked for"):
+        starshade.read_ratings(saved)
