@@ -212,11 +212,10 @@ def _agreeing_head(files: Sequence[Input], request: Request) -> Head:
 def _format(name: str, head: Head, typed: bool, request: Request, where: str) -> tuple[str, Head]:
     """Name the format; MovieLens' old files know no quotes."""
     if request.format is not None:
-        if request.format == "movielens-csv" and name_format("", head.dialect, head.columns) != (
-            "movielens-csv"
-        ):
+        names = ("userId", "movieId", "rating", "timestamp")
+        if request.format == "movielens-csv" and head.columns not in (names, names[:3]):
             raise InputError(
-                f"{where}: its header is not that of MovieLens (userId,movieId,rating,timestamp)",
+                f"{where}: its header is not that of MovieLens ({','.join(names)})",
                 advice="Give --format csv.",
             )
         return request.format, head
