@@ -14,7 +14,7 @@ from starshade.cli.show import figures, page
 
 __all__ = ["doctor"]
 
-_CORE = ("numpy", "numba", "duckdb", "pyarrow", "scipy", "pydantic", "click", "rich")
+_CORE = ("numpy", "numba", "pyarrow", "scipy", "pydantic", "click", "rich")
 _EXTRAS = {  # extra → a module of each package in it
     "report": ("jinja2", "vl_convert"),
     "web": ("fastapi", "jinja2", "uvicorn"),

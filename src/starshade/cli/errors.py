@@ -31,7 +31,6 @@ __all__ = ["DEBUG", "describe_error", "exit_code_of"]
 DEBUG = "STARSHADE_DEBUG"  # environment variable: show tracebacks too
 
 _BUG = 3
-_DUCKDB_MEMORY = "OutOfMemoryException"  # by name: DuckDB may not be loaded
 
 
 def exit_code_of(call: Callable[[], Any]) -> int:
@@ -72,7 +71,7 @@ def describe_error(error: BaseException) -> tuple[str, int]:
         return f"Error: {error}", _BUG
     if isinstance(error, StarshadeError):
         return f"Error: {error}", 1 if isinstance(error, UnmetError) else 2
-    if isinstance(error, MemoryError) or type(error).__name__ == _DUCKDB_MEMORY:
+    if isinstance(error, MemoryError):
         return (
             "Error: the machine has no memory left for this\n"
             "Choose fewer items (--items), set --memory lower, or use a larger machine.",

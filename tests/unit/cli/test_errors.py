@@ -68,11 +68,6 @@ def test_a_bug_does_not_quote_what_may_be_an_id() -> None:
     assert "user-4711" not in run("do", error=KeyError("user-4711")).stderr
 
 
-def test_duckdb_out_of_memory_is_memory() -> None:
-    kind = type("OutOfMemoryException", (Exception,), {})
-    assert run("do", error=kind("…")).exit_code == 2
-
-
 def test_the_traceback_is_there_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DEBUG, "1")
     assert "Traceback" in run("do", error=ZeroDivisionError()).stderr
