@@ -133,7 +133,7 @@ def test_places_are_refused_before_the_work(
     assert "does not exist" in refused(*base, tmp_path / "a" / "b")
     out = tmp_path / "out"
     assert "--private" in refused(*base, out, "--private", tmp_path / "there")
-    assert "inside a release" in refused(*base, out, "--private", made.folder / "receipt")
+    assert "inside the release" in refused(*base, out, "--private", made.folder / "receipt")
     if Path("/proc/self").exists():
         assert "cannot be written" in refused(*base, "/proc/out")
 
