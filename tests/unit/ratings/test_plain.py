@@ -177,8 +177,10 @@ def test_every_day_of_the_calendar(tmp_path):
     assert [row[3] for row in found] == days.astype(np.int64).tolist()
 
 
-def test_blocks_are_joined_in_order(tmp_path, monkeypatch):
+@pytest.mark.parametrize("small", [16, 1 << 20])
+def test_blocks_are_joined_in_order(tmp_path, monkeypatch, small):
     monkeypatch.setattr(plain, "_BLOCK", 64)
+    monkeypatch.setattr(plain, "_SMALL", small)
     lines = [f"{n},{n % 7},{n % 5 + 1},{n * 1000}" for n in range(500)]
     for end in ("\n", "\r\n"):
         for last in ("", end):

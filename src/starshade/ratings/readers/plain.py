@@ -32,6 +32,7 @@ UNREADABLE = memoryview(b'"\n')  # a block that no fast parser takes
 
 _LF = 10
 _BLOCK = 1 << 24  # bytes parsed at once
+_SMALL = 1 << 20  # a file below is read whole
 _LONGEST_LINE = 1 << 20
 _MOST_THREADS = 8  # more would only hold more blocks in memory: parsing is not the bottleneck
 _ISO_DATE = re.compile(rb"\d{4}-\d{2}-\d{2}")
@@ -135,10 +136,17 @@ def line_blocks(file: BinaryIO) -> Iterator[memoryview]:
 
     A line of more than a megabyte is no row of a table: it comes as `UNREADABLE`.
     """
+    head = file.read(min(_SMALL, _BLOCK))
+    if len(head) < min(_SMALL, _BLOCK):  # thousands of small files take no large buffers
+        if head:
+            yield memoryview(head if head.endswith(b"\n") else head + b"\n")
+        return
     while True:
         # one buffer for the block and the rest of its last line: no byte is copied twice
         block = np.empty(_BLOCK + _LONGEST_LINE + 1, dtype=np.uint8).data
-        size = file.readinto(block[:_BLOCK])  # type: ignore[attr-defined]
+        block[: len(head)] = head
+        size = len(head) + file.readinto(block[len(head) : _BLOCK])  # type: ignore[attr-defined]
+        head = b""
         if not size:
             return
         if block[size - 1] != _LF:
