@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +48,22 @@ _FIELDS = {
     "records": list,
 }
 _BLOCK = 2**22
+# a table never changes, and every attack on it says its digest
+_digests: WeakKeyDictionary[Ratings, str] = WeakKeyDictionary()
 
 
 def digest_of(ratings: Ratings) -> str:
-    """Return the SHA-256 over the canonical columns of a table.
+    """Return the SHA-256 over the canonical columns of a table; computed once per table.
 
     Scale, ids, row bounds, item indices, ratings, days and personal attributes count; how the
     table was read, its codes' width and its lineage do not.
     """
+    if ratings not in _digests:
+        _digests[ratings] = _digest(ratings)
+    return _digests[ratings]
+
+
+def _digest(ratings: Ratings) -> str:
     digest = hashlib.sha256(f"starshade ratings 1\n{ratings.scale}\n".encode())
     for ids in (ratings.users, ratings.items):
         _add(digest, ids.integers)

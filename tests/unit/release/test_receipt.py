@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
 import stat
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +17,7 @@ from starshade.errors import OutputError, ReleaseError
 from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release import receipt
 from starshade.release.read import read_release
 from starshade.release.receipt import digest_of, read_receipt
 from tests.strategies import ratings_tables, table
@@ -201,3 +204,18 @@ def test_the_digest_tells_attributes_and_rows_apart():
     digests.add(digest_of(base))
     digests.add(digest_of(table([{0: 1, 1: 2}, {0: 1}], Scale(1, 5, 1))))
     assert len(digests) == 6
+
+
+def test_the_digest_of_a_table_is_computed_once(monkeypatch):
+    first = table([{0: 1}, {0: 1, 1: 2}], Scale(1, 5, 1))
+    other = replace(first, lineage="x")
+    counted = []
+    compute = receipt._digest
+    monkeypatch.setattr(receipt, "_digest", lambda ratings: counted.append(1) or compute(ratings))
+    digests = {digest_of(ratings) for ratings in (first, other, first, other, first)}
+    assert len(counted) == 2
+    assert len(digests) == 1
+    alive = weakref.ref(other)
+    del other
+    gc.collect()
+    assert alive() is None  # no table is kept for its digest
