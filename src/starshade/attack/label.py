@@ -1,0 +1,103 @@
+"""The label-based attack (PA Def. 3.2; SPEC §1.5)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
+
+from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.candidates import Plan, at_least_zero, attack
+from starshade.attack.knowledge import Knowledge
+from starshade.errors import ConfigError
+from starshade.kernels.candidates import Thresholds
+from starshade.ratings.table import Ratings
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+
+__all__ = ["LabelAttack", "labelled"]
+
+
+@dataclass(frozen=True)
+class LabelAttack:
+    """Take every record that rated all known items as the target did, and pick one at random.
+
+    The adversary knows items and ratings of somebody, not the days: the subgraph of the review
+    graph with its labels.
+
+    Parameters
+    ----------
+    tolerance : float
+        How far a rating may be off, at least 0; 0.5 suits releases of averaged ratings.
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The target is identified with probability 1/candidates (PA Def. 3.2), and on a release whose
+    records are alike in groups of k with at most 1/k (Thm 6.1), which `bound` states. A
+    generalized cell fits when some member that is no null lies within the tolerance.
+    """
+
+    tolerance: float = 0.0
+    theta: float = 1.0
+    absent: bool = False
+    k: int = 5
+
+    name: ClassVar[str] = "label"
+
+    def __post_init__(self) -> None:
+        at_least_zero(tolerance=self.tolerance)
+        self._plan(Knowledge())
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> CandidateResult:
+        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
+
+        Of the knowledge only items and ratings are used; ConfigError if it has no ratings.
+        """
+        plan = self._plan(knowledge or Knowledge())
+        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
+
+    def _plan(self, knowledge: Knowledge) -> Plan:
+        return Plan(
+            self.name,
+            asdict(self),
+            labelled(knowledge),
+            Thresholds(float(self.tolerance), -1),
+            self.theta,
+            self.absent,
+            self.k,
+        )
+
+
+def labelled(knowledge: Knowledge) -> Knowledge:
+    """Return what a label-based attack makes use of: items and ratings.
+
+    Raises
+    ------
+    ConfigError
+        The knowledge has no ratings.
+    """
+    if not knowledge.ratings:
+        raise ConfigError(
+            "the label-based attack needs ratings, and the adversary is to know none",
+            advice="Without ratings it is the structure-based attack: use structure.",
+        )
+    return replace(knowledge, dates=False)

@@ -1,0 +1,108 @@
+"""Scoreboard (NS §4; SPEC §1.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.candidates import Plan, at_least_zero, attack
+from starshade.attack.knowledge import Knowledge
+from starshade.errors import ConfigError
+from starshade.kernels.candidates import Thresholds
+from starshade.ratings.table import Ratings
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+
+__all__ = ["Scoreboard"]
+
+_DAYS = 2**20  # more than lie between any two days
+
+
+@dataclass(frozen=True)
+class Scoreboard:
+    """Take every record in which all that is known fits, and pick one at random.
+
+    The adversary trusts what they know: a record that misses one known item, or whose rating or
+    day there is further off than a threshold, is out. Simple enough to be proved about (NS Thms
+    1-5), and fragile: one wrong item known, and nobody fits.
+
+    Parameters
+    ----------
+    rating_error : float or None
+        How far a rating may be off; None: as far as the knowledge says. Infinity: no condition.
+    day_error : float or None
+        The same for days, in days. Where the data have no days there is no condition; where they
+        do, a cell without one does not fit a known day.
+    alpha : float
+        Score, in [0, 1), that a record must exceed (a score is 0 or 1, so they are all the same).
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    Score(aux, r') = min over the known items of Sim(aux_i, r'_i), Sim being 1 when rating and
+    day are within their thresholds and else 0; a null on either side gives 0. Matching set
+    {r' : Score > α}, probabilities uniform over it (NS §4). A generalized cell fits when some
+    member that is no null does. An item that the data lack fits nobody.
+    """
+
+    rating_error: float | None = None
+    day_error: float | None = None
+    alpha: float = 0.5
+    theta: float = 1.0
+    absent: bool = False
+    k: int = 5
+
+    name: ClassVar[str] = "scoreboard"
+
+    def __post_init__(self) -> None:
+        at_least_zero(rating_error=self.rating_error, day_error=self.day_error)
+        if not 0 <= self.alpha < 1:
+            raise ConfigError(
+                f"alpha {self.alpha}: at least 0, below 1",
+                advice="A record's score is 0 or 1, so 0.5 says all there is to say.",
+            )
+        self._plan(Knowledge())
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> CandidateResult:
+        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`."""
+        plan = self._plan(knowledge or Knowledge())
+        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
+
+    def _plan(self, knowledge: Knowledge) -> Plan:
+        rating = knowledge.rating_error if self.rating_error is None else self.rating_error
+        day = knowledge.day_error if self.day_error is None else self.day_error
+        days = -1 if day is None or day == math.inf else min(math.floor(day), _DAYS)
+        told = {
+            "rating_error": None if rating == math.inf else rating,
+            "day_error": None if days < 0 else days,
+        }
+        return Plan(
+            self.name,
+            asdict(self) | told,
+            knowledge,
+            Thresholds(float(rating), days),
+            self.theta,
+            self.absent,
+            self.k,
+        )

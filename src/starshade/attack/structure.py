@@ -1,0 +1,83 @@
+"""The structure-based attack (PA Def. 3.1; SPEC §1.5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
+
+from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.candidates import Plan, attack
+from starshade.attack.knowledge import Knowledge
+from starshade.kernels.candidates import Thresholds
+from starshade.ratings.table import Ratings
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+
+__all__ = ["StructureAttack"]
+
+
+@dataclass(frozen=True)
+class StructureAttack:
+    """Take every record that rated all the items known of the target, and pick one at random.
+
+    The adversary knows which items somebody rated, not how and not when: the subgraph of the
+    review graph without its labels.
+
+    Parameters
+    ----------
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The target is identified with probability 1/candidates (PA Def. 3.1), and on a release whose
+    records are alike in groups of k with at most 1/k (Thm 6.1), which `bound` states. A
+    generalized cell counts as rated when some member is no null.
+    """
+
+    theta: float = 1.0
+    absent: bool = False
+    k: int = 5
+
+    name: ClassVar[str] = "structure"
+
+    def __post_init__(self) -> None:
+        self._plan(Knowledge())
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> CandidateResult:
+        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
+
+        Of the knowledge only the items are used.
+        """
+        plan = self._plan(knowledge or Knowledge())
+        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
+
+    def _plan(self, knowledge: Knowledge) -> Plan:
+        return Plan(
+            self.name,
+            asdict(self),
+            replace(knowledge, ratings=False, dates=False),
+            Thresholds(math.inf, -1),
+            self.theta,
+            self.absent,
+            self.k,
+        )
