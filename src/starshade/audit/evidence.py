@@ -15,6 +15,7 @@ from math import floor
 import numpy as np
 
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.label import LabelAttack
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.progress import task
@@ -27,7 +28,7 @@ __all__ = ["Evidence", "attack_both", "knowledge_to_try"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """One kind of knowledge, and what it achieved.
+    """One attack with one kind of knowledge, and what it achieved.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ def attack_both(
     targets: int,
     seed: int,
 ) -> list[Evidence]:
-    """Run Scoreboard-RH on the ratings and on the release.
+    """Run the attacks on the ratings and on the release.
 
     Parameters
     ----------
@@ -81,16 +82,23 @@ def attack_both(
         Users attacked at most.
     seed : int
     """
-    attack = ScoreboardRH()
+    runs = [(attack, knowledge) for knowledge in tries for attack in _attacks_with(knowledge)]
     found = []
-    with task("attacking", 2 * len(tries)) as step:
-        for knowledge in tries:
+    with task("attacking", 2 * len(runs)) as step:
+        for attack, knowledge in runs:
             before = attack.run(original, knowledge, targets=targets, rng=seed)
             step(1)
             after = attack.run(release, knowledge, original=original, targets=targets, rng=seed)
             step(1)
             found.append(Evidence(knowledge, before, after))
     return found
+
+
+def _attacks_with(knowledge: Knowledge) -> list[ScoreboardRH | LabelAttack]:
+    """Return the attacks that can make use of such knowledge."""
+    if knowledge.wrong:  # one wrong cell, and nobody fits
+        return [ScoreboardRH()]
+    return [ScoreboardRH(), LabelAttack(tolerance=knowledge.rating_error)]
 
 
 def _quarter(scale: Scale) -> float:

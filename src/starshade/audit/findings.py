@@ -61,7 +61,7 @@ def judge_k(release: Release, k: int) -> Finding:
 
 
 def judge_attack(evidence: Sequence[Evidence], limit: float | None, grouped: bool) -> Finding:
-    """Ask whether, with any knowledge tried, the attack finds more records than allowed.
+    """Ask whether any attack, with any knowledge tried, finds more records than allowed.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def judge_attack(evidence: Sequence[Evidence], limit: float | None, grouped: boo
     """
     worst = max(evidence, key=lambda e: e.after.expected_top1.rate)
     found = (
-        f"By this attack, who knows {worst.knowledge.known} cells of a person points at the right "
-        f"record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the most that "
-        "any knowledge tried came to"
+        f"By {worst.after.attack}, who knows {worst.knowledge.known} cells of a person points at "
+        f"the right record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the "
+        "most that any attack and knowledge tried came to"
     )
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")

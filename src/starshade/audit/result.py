@@ -95,7 +95,7 @@ class AuditResult:
 
     @property
     def worst(self) -> Evidence:
-        """The knowledge, of those tried, with which the attack did best on the release."""
+        """The attack and knowledge, of those tried, that did best on the release."""
         return max(self.evidence, key=lambda e: e.after.expected_top1.rate)
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,11 +139,12 @@ class AuditResult:
             if self.k and self.passed
             else ""
         )
+        tried = ", ".join(dict.fromkeys(e.after.attack for e in self.evidence))
         attack = (
-            f"By this attack ({after.attack}), somebody who knows {self.worst.knowledge.known} "
+            f"By the attacks tried ({tried}), somebody who knows {self.worst.knowledge.known} "
             f"ratings of a person points at the right record in {before.expected_top1.rate:.1%} "
             f"of the cases on the ratings themselves, and in {after.expected_top1.rate:.1%} on "
-            "this release; the profile of the right group stands out in up to "
+            "this release; the right group, and with it all that its cells say, is found in up to "
             f"{self._profiles_found:.1%}. "
         )
         tells = (

@@ -78,9 +78,16 @@ def audit(
 
 def _summary(result: AuditResult) -> Any:
     attacks = columns(
-        ("the adversary knows", "right in the ratings", "right in the release", "profile found"),
+        (
+            "attack",
+            "the adversary knows",
+            "right in the ratings",
+            "right in the release",
+            "profile found",
+        ),
         [
             (
+                e.after.attack,
                 _knows(e.knowledge),
                 str(e.before.expected_top1),
                 str(e.after.expected_top1),
@@ -88,7 +95,7 @@ def _summary(result: AuditResult) -> Any:
             )
             for e in result.evidence
         ],
-        title="The same attack, before and after",
+        title="The same attacks, before and after",
     )
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"

@@ -122,3 +122,14 @@ def test_before_and_after_attack_the_same_targets() -> None:
     for found in attack_both(original, release, tries, targets=7, seed=5):
         assert found.before.targets == found.after.targets == 7
         assert found.before.per_target.users.tolist() == found.after.per_target.users.tolist()
+
+
+def test_exact_and_blurred_knowledge_is_also_tried_by_candidates() -> None:
+    original = CAST["ordinary"]
+    release = KLikeness(k=4).anonymize(original, rng=0)
+    tries = [Knowledge(known=2), Knowledge(known=2, rating_error=1), Knowledge(known=2, wrong=1)]
+    found = attack_both(original, release, tries, targets=7, seed=5)
+    assert [e.after.attack for e in found] == [*["scoreboard-rh", "label"] * 2, "scoreboard-rh"]
+    assert [e.after.config.get("tolerance") for e in found] == [None, 0.0, None, 1.0, None]
+    for e in found:
+        assert e.after.expected_top1.rate <= 1 / 4

@@ -52,7 +52,7 @@ def test_it_passes_and_says_why(out: Path) -> None:
 
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     text = str(QUICK.run(RATINGS, out, rng=1))
-    assert "By this attack (scoreboard-rh)" in text
+    assert "By the attacks tried (scoreboard-rh, label)" in text
     assert "Another attack may find the right group more often" in text
     assert "more often than 1 in 3." in text
     changed(out, claims=[])
@@ -83,7 +83,7 @@ def test_an_earlier_release_of_the_same_data_comes_first(out: Path, tmp_path: Pa
         RATINGS, out, earlier=[earlier], rng=1
     )
     assert not failed.passed
-    assert str(failed).startswith("By itself this release should not leave the house: By this")
+    assert str(failed).startswith("By itself this release should not leave the house: By ")
     assert "it should not: whoever holds both" in str(failed)
 
 
