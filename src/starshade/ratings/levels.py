@@ -12,7 +12,7 @@ from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["code_type", "level_table", "on_scale", "users_per_level"]
+__all__ = ["code_type", "level_table", "near_levels", "on_scale", "users_per_level"]
 
 
 def level_table(
@@ -55,6 +55,17 @@ def code_type(n_levels: int) -> type[np.unsignedinteger[Any]]:
     if n_levels <= 1 << 8:
         return np.uint8
     return np.uint16 if n_levels <= 1 << 16 else np.uint32
+
+
+def near_levels(
+    levels: NDArray[np.float64], error: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each level, the positions low…high-1 of those within `error` (and 1e-9) of it."""
+    reach = error + SLACK
+    return (
+        np.searchsorted(levels, levels - reach).astype(np.int64),
+        np.searchsorted(levels, levels + reach).astype(np.int64),
+    )
 
 
 def on_scale(ratings: Ratings, scale: Scale) -> Ratings:

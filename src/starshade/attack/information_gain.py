@@ -1,0 +1,154 @@
+"""What it tells an adversary that somebody rated one item (NS Fig 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.sparsity import about_one_star
+from starshade.errors import ConfigError
+from starshade.kernels.closeness import mean_log_neighbours
+from starshade.kernels.readonly import fixed
+from starshade.ratings.levels import near_levels
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+
+__all__ = ["InformationGain", "information_gain"]
+
+_RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
+
+
+@dataclass(frozen=True, eq=False)
+class InformationGain:
+    """Bits that one known item is worth, from the most rated item down.
+
+    Attributes
+    ----------
+    records : int
+        N: before, log2(N) bits are missing.
+    rating_error : float
+    day_error : int or None
+        None: the data have no dates.
+    support : ndarray of int64, shape (n_ranks,)
+        Raters of the item at each rank; items without raters have no rank.
+    rated : ndarray of float64, shape (n_ranks,)
+        Knowing that the target rated it: log2(N / raters).
+    with_rating, with_day : ndarray of float64, shape (n_ranks,)
+        Knowing also the rating (or the day) within the error: log2(N / raters within it), the
+        mean over the item's raters. `with_day` is None without dates, and NaN for an item none
+        of whose raters has a day.
+    """
+
+    records: int
+    rating_error: float
+    day_error: int | None
+    support: NDArray[np.int64] = field(repr=False)
+    rated: NDArray[np.float64] = field(repr=False)
+    with_rating: NDArray[np.float64] = field(repr=False)
+    with_day: NDArray[np.float64] | None = field(repr=False)
+
+    def shown_ranks(self) -> NDArray[np.int64]:
+        """Ranks, counted from 1, that stand for the curve: at most 200, denser at the top."""
+        n = len(self.support)
+        if not n:
+            return np.empty(0, dtype=np.int64)
+        return np.unique(np.round(np.geomspace(1, n, min(n, _RANKS)))).astype(np.int64)
+
+    def curves(self) -> dict[str, NDArray[np.float64]]:
+        """Return the curves by name, in the words of the figure."""
+        found = {
+            "rated at all": self.rated,
+            f"rating ±{self.rating_error:g}": self.with_rating,
+        }
+        if self.with_day is not None:
+            found[f"day ±{self.day_error}"] = self.with_day
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curves at the shown ranks as plain JSON values; no item is named."""
+        ranks = self.shown_ranks()
+        return {
+            "records": self.records,
+            "items": len(self.support),
+            "rating_error": self.rating_error,
+            "day_error": self.day_error,
+            "rank": ranks.tolist(),
+            "raters": self.support[ranks - 1].tolist(),
+            "bits": {
+                name: [None if np.isnan(v) else float(v) for v in curve[ranks - 1]]
+                for name, curve in self.curves().items()
+            },
+        }
+
+    def __str__(self) -> str:
+        if not len(self.support):
+            return "No item was rated: nothing to be known."
+        middle = len(self.support) // 2
+        return (
+            f"Of the {np.log2(self.records):.1f} bits that single out one of {self.records:,} "
+            f"people, knowing that somebody rated the most rated item gives {self.rated[0]:.1f}, "
+            f"the item in the middle of the ranking {self.rated[middle]:.1f}; with the rating "
+            f"within {self.rating_error:g}, {self.with_rating[0]:.1f} and "
+            f"{self.with_rating[middle]:.1f}."
+        )
+
+
+def information_gain(
+    ratings: Ratings, *, rating_error: float | None = None, day_error: int = 14
+) -> InformationGain:
+    """Compute what knowing one item tells, for every item by rank.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    rating_error : float or None
+        None: a quarter of the scale's width (one star on 1-5).
+    day_error : int
+
+    Raises
+    ------
+    ConfigError
+        An error below 0, or a table without users.
+
+    Notes
+    -----
+    NS Fig 7; SPEC §1.4: log2(N/|supp(i)|), and with an error the mean over u in supp(i) of
+    log2(N/c_u), c_u counting the users of supp(i), u included, whose value is within the error
+    of u's. Users without a day are left out of the mean and of the counts. Items cannot be added
+    up: who rated one is more likely to have rated another.
+
+    Examples
+    --------
+    >>> table = Ratings.from_arrays(["a", "b", "c"], ["x", "x", "y"], [5, 1, 3], scale="1:5:1")
+    >>> gain = information_gain(table)
+    >>> [round(float(bits), 4) for bits in (gain.rated[0], gain.with_rating[0])]
+    [0.585, 1.585]
+    """
+    error = about_one_star(ratings.scale) if rating_error is None else rating_error
+    if not error >= 0 or not day_error >= 0:
+        raise ConfigError(f"rating_error {error}, day_error {day_error}: at least 0")
+    if not ratings.n_users:
+        raise ConfigError("a table without users: nobody to know anything about")
+    support = ratings.item_support
+    ranking = ratings.most_rated(int(np.count_nonzero(support)))
+    prior = np.log2(ratings.n_users)
+    by_item = ratings.by_item
+    indptr = fixed(by_item.indptr)
+    rating = mean_log_neighbours(indptr, fixed(by_item.codes), *near_levels(ratings.levels, error))
+    day = None
+    if by_item.days is not None:
+        every = np.arange(UNKNOWN_DAY + 1, dtype=np.int64)
+        day = mean_log_neighbours(
+            indptr, fixed(by_item.days), every - day_error, every + day_error + 1, UNKNOWN_DAY
+        )
+    return InformationGain(
+        records=ratings.n_users,
+        rating_error=error,
+        day_error=None if day is None else day_error,
+        support=support[ranking],
+        rated=prior - np.log2(support[ranking]),
+        with_rating=prior - rating[ranking],
+        with_day=None if day is None else prior - day[ranking],
+    )

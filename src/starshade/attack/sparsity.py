@@ -1,0 +1,247 @@
+"""How alone a record is: nearest neighbours and (ε,δ)-sparsity (NS §3, Fig 1, Def 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade._version import __version__
+from starshade.errors import ConfigError
+from starshade.kernels.neighbours import Likeness, Rows, nearest
+from starshade.kernels.readonly import fixed
+from starshade.progress import task
+from starshade.ratings.levels import near_levels
+from starshade.ratings.sample import sample_users
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.release.receipt import digest_of
+from starshade.rng import Rng, resolve_seed
+from starshade.stats import Rate, wilson
+
+__all__ = ["Neighbours", "Sparsity", "SparsityResult", "about_one_star"]
+
+_GRID = tuple(i / 40 for i in range(41))
+_BATCH = 64  # targets between two signs of progress
+_NO_DAYS = np.empty(0, dtype=np.uint16)
+
+
+def about_one_star(scale: Scale) -> float:
+    """Return what ±1 on 1-5 comes to on a scale: a quarter of its width.
+
+    Examples
+    --------
+    >>> about_one_star(Scale(1, 5, 1)), about_one_star(Scale(-10, 10))
+    (1.0, 5.0)
+    """
+    return 0.25 * scale.width
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """How like its nearest neighbour each record is, in one strictness.
+
+    Attributes
+    ----------
+    name : str
+        What two records must have in common: "rated", "ratings ±1", "ratings ±1, days ±14".
+    similarity : ndarray of float64, shape (targets,)
+        Highest Sim to another record, one per record looked at; internal.
+    """
+
+    name: str
+    similarity: NDArray[np.float64] = field(repr=False)
+
+    def at_least(self, x: float) -> Rate:
+        """Share of records whose neighbour has Sim ≥ x (Fig 1)."""
+        return wilson(int(np.count_nonzero(self.similarity >= x)), len(self.similarity))
+
+    def delta(self, eps: float) -> Rate:
+        """Share of records whose neighbour has Sim > eps: the δ of (ε,δ)-sparsity (Def 1)."""
+        return wilson(int(np.count_nonzero(self.similarity > eps)), len(self.similarity))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both curves on a grid of steps of 1/40."""
+        return {
+            "name": self.name,
+            "at_least": [{"x": x, **self.at_least(x).to_dict()} for x in _GRID],
+            "delta": [{"eps": x, **self.delta(x).to_dict()} for x in _GRID],
+        }
+
+
+@dataclass(frozen=True)
+class SparsityResult:
+    """What `Sparsity` found.
+
+    Attributes
+    ----------
+    records, targets : int
+        Users of the table; those whose nearest neighbour was sought.
+    neighbours : tuple of Neighbours
+        From the weakest to the strictest; without dates the strictest is missing.
+    rating_error : float
+        Ratings within this much are alike, in the scale's units.
+    day_error : int or None
+        Days within this many are alike; None: the data have no dates.
+    seconds : float
+    seed : int
+    digest : str
+        SHA-256 over the table.
+    version : str
+        Of starshade.
+    """
+
+    records: int
+    targets: int
+    neighbours: tuple[Neighbours, ...]
+    rating_error: float
+    day_error: int | None
+    seconds: float
+    seed: int
+    digest: str
+    version: str = field(default=__version__)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every record was looked at, so that shares are counts and not estimates."""
+        return self.targets == self.records
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; nothing in it is about a single user."""
+        return {
+            "records": self.records,
+            "targets": self.targets,
+            "neighbours": [curve.to_dict() for curve in self.neighbours],
+            "rating_error": self.rating_error,
+            "day_error": self.day_error,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        told = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)
+        return (
+            f"Of {self.targets:,} records, each compared with all {self.records:,}, so many have "
+            f"another one that shares more than half of what either rated: {told}. The fewer, the "
+            "more a handful of facts stands for one person."
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """Find out how like its nearest neighbour a record is.
+
+    Sparse data have no crowd to hide in: for most records there is no other that shares even
+    half of the items. Two records share an item when both rated it; more strictly, when their
+    ratings are also close; most strictly, when the days are close as well.
+
+    Parameters
+    ----------
+    targets : int or None
+        Records whose neighbours are sought, a seeded sample; None: all. Each is compared with
+        every other record of the table.
+    rating_error : float or None
+        Ratings within this much are close; None: a quarter of the scale's width (one star on
+        1-5).
+    day_error : int
+        Days within this many are close. An unknown day is close to none.
+
+    Raises
+    ------
+    ConfigError
+        A value out of range.
+
+    Notes
+    -----
+    Sim(r, r') = Σ_i Sim(r_i, r'_i) / |supp(r) ∪ supp(r')| (NS §3; SPEC §1.4, Fig 1). Two records
+    without any rating are equal: 1.
+
+    Examples
+    --------
+    >>> table = Ratings.from_arrays(
+    ...     ["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "x"], [5, 3, 4, 2, 1], scale="1:5:1")
+    >>> result = Sparsity().run(table, rng=0)
+    >>> [(curve.name, curve.delta(0.4).rate) for curve in result.neighbours]
+    [('rated', 1.0), ('ratings ±1', 0.0)]
+    """
+
+    targets: int | None = 2000
+    rating_error: float | None = None
+    day_error: int = 14
+
+    def __post_init__(self) -> None:
+        if self.targets is not None and self.targets < 1:
+            raise ConfigError(f"targets {self.targets}: at least 1")
+        error = self.rating_error
+        if error is not None and not (math.isfinite(error) and error >= 0):
+            raise ConfigError(f"rating_error {error}: a finite number, at least 0")
+        if not 0 <= self.day_error <= UNKNOWN_DAY:
+            raise ConfigError(f"day_error {self.day_error}: whole days, 0 to {UNKNOWN_DAY}")
+
+    def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:
+        """Seek the nearest neighbours.
+
+        Raises
+        ------
+        ConfigError
+            A table without users.
+        """
+        if not ratings.n_users:
+            raise ConfigError("a table without users has no neighbours")
+        seed = resolve_seed(rng)
+        started = perf_counter()
+        error = about_one_star(ratings.scale) if self.rating_error is None else self.rating_error
+        users = sample_users(ratings, np.arange(ratings.n_users), self.targets, seed)
+        found = _similarities(ratings, users, error, self.day_error)
+        names = ["rated", f"ratings ±{error:g}", f"ratings ±{error:g}, days ±{self.day_error}"]
+        shown = 3 if ratings.has_days else 2
+        return SparsityResult(
+            records=ratings.n_users,
+            targets=len(users),
+            neighbours=tuple(Neighbours(names[s], found[:, s].copy()) for s in range(shown)),
+            rating_error=error,
+            day_error=self.day_error if ratings.has_days else None,
+            seconds=perf_counter() - started,
+            seed=seed,
+            digest=digest_of(ratings),
+        )
+
+
+def _similarities(
+    ratings: Ratings, users: NDArray[np.int64], rating_error: float, day_error: int
+) -> NDArray[np.float64]:
+    by_item = ratings.by_item
+    rows = Rows(
+        fixed(ratings.indptr),
+        fixed(ratings.columns),
+        fixed(ratings.codes),
+        fixed(_NO_DAYS if ratings.days is None else ratings.days),
+        fixed(by_item.indptr),
+        fixed(by_item.users),
+        fixed(by_item.codes),
+        fixed(_NO_DAYS if by_item.days is None else by_item.days),
+    )
+    low, high = near_levels(ratings.levels, rating_error)
+    likeness = Likeness(low, high, int(day_error))
+    with task("seeking nearest neighbours", len(users)) as step:
+        parts = []
+        for batch in _batches(users):
+            parts.append(nearest(rows, likeness, batch))
+            step(len(batch))
+    return np.concatenate(parts)
+
+
+def _batches(users: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, len(users), _BATCH):
+        yield users[start : start + _BATCH]

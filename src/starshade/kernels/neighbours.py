@@ -1,0 +1,151 @@
+"""How alike a record is to the record most like it (NS Fig 1), through the postings.
+
+For one user the raters of each of their items are walked, and each rater counts what the two
+have in common: the item rated at all, rated alike, rated alike at about the same time. The three
+counts share one 64-bit word, so a step is one addition. Raters come in blocks of rows whose
+words stay in the cache. Nothing of the size users x users is ever held.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.lanes import cut, run
+from starshade.kernels.warm import announce
+
+__all__ = ["Likeness", "Rows", "nearest"]
+
+_UNKNOWN_DAY = 65_535
+_BLOCK = 32_768  # rows whose words stay in the cache: 256 kB
+_BITS = 21  # of each count: two million items rated by one user
+_MASK = (1 << _BITS) - 1
+_ALIKE = 1 << _BITS
+_ALIKE_IN_TIME = 1 << 2 * _BITS
+
+
+class Rows(NamedTuple):
+    """Cells row by row and item by item; `days` are empty where there are none."""
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    codes: NDArray[Any]
+    days: NDArray[np.uint16]
+    item_indptr: NDArray[np.int64]
+    users: NDArray[np.int32]
+    item_codes: NDArray[Any]
+    item_days: NDArray[np.uint16]
+
+
+class Likeness(NamedTuple):
+    """When two cells of one item are alike: codes low[c]…high[c]-1 are like c; days by reach."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    day_error: int
+
+
+def nearest(rows: Rows, likeness: Likeness, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return each target's highest Sim to any other row, by strictness.
+
+    Parameters
+    ----------
+    rows : Rows
+    likeness : Likeness
+    targets : ndarray of int64, shape (t,)
+        Rows, each compared with all others.
+
+    Returns
+    -------
+    ndarray of float64, shape (t, 3)
+        Highest (items in common) / (items that either rated), where *in common* means rated by
+        both; and rated alike; and alike on days alike too. Two rows without a cell are equal: 1.
+        0 where there is no other row. The last column is 0 where there are no days.
+    """
+    announce("the search for neighbours", _search)
+    out = np.zeros((len(targets), 3))
+    lengths = np.diff(rows.indptr)
+    raters = np.diff(rows.item_indptr)
+    # a target costs its items' raters, and a look at every row
+    work = [raters[rows.columns[rows.indptr[u] : rows.indptr[u + 1]]].sum() for u in targets]
+    lanes = cut(np.array(work, dtype=np.int64) + len(lengths))
+
+    def search(lane: int) -> None:
+        first, last = lanes[lane]
+        _search(targets[first:last], rows, lengths, likeness, out[first:last])
+
+    run(search, len(lanes))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _search(targets, rows, lengths, likeness, out):  # type: ignore[no-untyped-def]
+    words = np.zeros(min(_BLOCK, len(lengths)), np.int64)
+    place = np.empty(max(1, lengths.max()), np.int64)
+    for t in range(len(targets)):
+        user = targets[t]
+        start = rows.indptr[user]
+        for p in range(lengths[user]):
+            place[p] = rows.item_indptr[rows.columns[start + p]]
+        best, union = np.zeros(3, np.int64), np.ones(3, np.int64)
+        if lengths[user] == 0:
+            _look_for_empty(user, lengths, best)
+        for first in range(0, len(lengths), _BLOCK):
+            last = min(first + _BLOCK, len(lengths))
+            _count(user, first, last, rows, likeness, place, words)
+            _keep_best(user, first, last, lengths, words, best, union)
+        for s in range(3):
+            out[t, s] = best[s] / union[s]
+
+
+@njit(cache=True, nogil=True)
+def _look_for_empty(user, lengths, best):  # type: ignore[no-untyped-def]
+    for v in range(len(lengths)):
+        if v != user and lengths[v] == 0:
+            best[:] = 1
+            return
+
+
+@njit(cache=True, nogil=True)
+def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-untyped-def]
+    """Count what each row first…last-1 has in common; `place` moves on to the next block."""
+    with_days = len(rows.days) > 0
+    start = rows.indptr[user]
+    for p in range(rows.indptr[user + 1] - start):
+        end = rows.item_indptr[rows.columns[start + p] + 1]
+        low = likeness.low[rows.codes[start + p]]
+        high = likeness.high[rows.codes[start + p]]
+        day = np.int64(rows.days[start + p]) if with_days else np.int64(_UNKNOWN_DAY)
+        q = place[p]
+        while q < end and rows.users[q] < last:
+            code = np.int64(rows.item_codes[q])
+            word = np.int64(1)
+            if low <= code < high:
+                word += _ALIKE
+                if day != _UNKNOWN_DAY:
+                    other = np.int64(rows.item_days[q])
+                    if other != _UNKNOWN_DAY and abs(day - other) <= likeness.day_error:
+                        word += _ALIKE_IN_TIME
+            words[rows.users[q] - first] += word
+            q += 1
+        place[p] = q
+
+
+@njit(cache=True, nogil=True)
+def _keep_best(user, first, last, lengths, words, best, union):  # type: ignore[no-untyped-def]
+    """Keep the highest quotients, compared as whole numbers; leaves the words at 0."""
+    for v in range(first, last):
+        word = words[v - first]
+        if word == 0:
+            continue
+        words[v - first] = 0
+        if v == user:
+            continue
+        either = lengths[user] + lengths[v] - (word & _MASK)
+        for s in range(3):
+            common = (word >> (s * _BITS)) & _MASK
+            if common * union[s] > best[s] * either:
+                best[s], union[s] = common, either

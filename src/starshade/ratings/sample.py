@@ -1,0 +1,47 @@
+"""Some of the users, the same whatever the order of the file."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.ratings.table import Ratings
+from starshade.rng import stream_key
+
+__all__ = ["sample_users"]
+
+
+def sample_users(
+    ratings: Ratings, among: NDArray[np.int64], targets: int | None, seed: int
+) -> NDArray[np.int64]:
+    """Take the users whose ids hash lowest under the seed.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    among : ndarray of int64
+        Rows to choose from.
+    targets : int or None
+        How many, at least 1; None, or more than there are: all.
+    seed : int
+
+    Returns
+    -------
+    ndarray of int64
+        Rows, ascending.
+
+    Raises
+    ------
+    ConfigError
+        `targets` below 1.
+    """
+    if targets is not None and targets < 1:
+        raise ConfigError(f"targets {targets}: at least 1")
+    if targets is None or targets >= len(among):
+        return np.sort(among)
+    key = np.uint64(stream_key(seed, "targets"))
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        numbers = keyed_numbers(ratings.users.fingerprints[among], key)
+    return np.sort(among[np.argsort(numbers, kind="stable")[:targets]])

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.attack.bounds import (
+    facts_bound,
+    facts_needed,
+    lineup_bound,
+    lineup_facts,
+    sample_sparsity,
+)
+from starshade.attack.few_facts import few_facts
+from starshade.attack.sparsity import Sparsity
+from starshade.errors import ConfigError
+from starshade.ratings.scale import Scale
+from tests.strategies import ratings_tables, table
+
+STARS = Scale(1, 5, 1)
+
+
+@given(st.integers(1, 10**9), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
+def test_so_many_facts_leave_few_enough_false_matches(n: int, eps: float, delta: float) -> None:
+    m = facts_needed(n, eps, delta)
+    assert n * (1 - delta) ** m <= eps * (1 + 1e-9)
+    assert n * (1 - delta) ** (m - 1) >= eps * (1 - 1e-9)
+    k = 5
+    assert n * (1 - delta) ** lineup_facts(n, k, delta) <= (k - 1) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: facts_bound(0, 0.1, 0.1), "records 0"),
+        (lambda: facts_bound(2, 0, 0.1), "eps 0"),
+        (lambda: facts_bound(2, 0.1, 1), "delta 1"),
+        (lambda: facts_bound(2, math.nan, 0.5), "eps nan"),
+        (lambda: lineup_bound(2, 1, 0.1), "lineup 1"),
+        (lambda: lineup_bound(2, 2.5, 0.1), "lineup 2.5"),  # type: ignore[arg-type]
+        (lambda: sample_sparsity(1.5, 0.1, 0.1), "delta 1.5"),
+        (lambda: sample_sparsity(0.5, 0, 0.1), "share 0"),
+        (lambda: sample_sparsity(0.5, 0.1, 2), "gamma 2"),
+    ],
+)
+def test_values_out_of_range_are_refused(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        call()
+
+
+@given(ratings_tables(), st.floats(0.01, 0.99))
+def test_the_data_are_as_sparse_as_said(ratings: Any, eps: float) -> None:
+    result = Sparsity(targets=None).run(ratings, rng=0)
+    for few, curve in zip(few_facts(ratings, result, eps=(eps,)), result.neighbours, strict=True):
+        assert few.crowded == curve.delta(few.threshold).rate <= eps
+        below = [s for s in {0.0, *curve.similarity.tolist()} if s < few.threshold]
+        assert all(curve.delta(s).rate > eps for s in below), "the least threshold"
+        if few.facts is None:
+            assert few.threshold >= 1 - eps - 1e-9
+        else:
+            assert few.delta == pytest.approx(1 - eps - few.threshold)
+            assert few.facts == facts_needed(ratings.n_users, eps, few.delta or 0)
+
+
+def test_a_sample_must_be_sparse_with_room_to_spare() -> None:
+    ratings = table([{i: 3} for i in range(200)], STARS)
+    every = few_facts(ratings, Sparsity(targets=None).run(ratings, rng=0), eps=(0.05,))[0]
+    some = few_facts(ratings, Sparsity(targets=100).run(ratings, rng=0), eps=(0.05,))[0]
+    few = few_facts(ratings, Sparsity(targets=10).run(ratings, rng=0), eps=(0.05,))[0]
+    assert (every.threshold, every.crowded) == (0, 0)
+    assert some.threshold == 0
+    assert 0 < some.crowded < 0.05
+    assert few.facts is None, "none in ten may be a quarter"
+
+
+def test_equal_records_promise_nothing() -> None:
+    ratings = table([{0: 3, 1: 2}] * 4, STARS)
+    few = few_facts(ratings, Sparsity().run(ratings, rng=0))[0]
+    assert few.facts is few.delta is few.lineup_facts is None
+    assert "promise the adversary nothing" in str(few)
+
+
+def test_the_sentence_and_the_json_say_the_same() -> None:
+    ratings = table([{0: 3, 1: 2}, {1: 2, 2: 1}, {0: 1, 3: 5, 4: 1}], STARS)
+    few = few_facts(ratings, Sparsity().run(ratings, rng=0), eps=(0.1,))[0]
+    assert json.loads(json.dumps(few.to_dict()))["facts"] == few.facts
+    assert f"{few.facts:,} facts about a person" in str(few)
+
+
+def test_what_does_not_belong_together_is_refused() -> None:
+    ratings = table([{0: 3}, {0: 2}], STARS)
+    found = Sparsity().run(ratings, rng=0)
+    with pytest.raises(ConfigError, match="do not belong together"):
+        few_facts(table([{0: 1}], STARS), found)
+    with pytest.raises(ConfigError, match="eps 1"):
+        few_facts(ratings, found, eps=(1.0,))
