@@ -18,7 +18,7 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.part import refuse_strangers
 from starshade.release.table import Link, Release
 
-__all__ = ["View", "look"]
+__all__ = ["View", "look", "look_unjudged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class View:
     Attributes
     ----------
     original : Ratings
-        The true table; targets are its users.
+        The true table; targets are its users. See `look_unjudged` where it is not known.
     cells : Cells
         Rows as they were released, each standing for one or more records.
     postings : ByItem
@@ -124,6 +124,26 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         rows = np.full(original.n_users, -1, dtype=np.int64)
         return _see(original, data.cells(), rows, "compatible")
     return _see(original, data.cells(), _linked_rows(data, original, link), "linked")
+
+
+def look_unjudged(data: Ratings | Release) -> View:
+    """Show data to an adversary whose answers nobody can judge: there is no original.
+
+    In its place stands a table of one person of whom nothing is true. Targets are all this
+    person: number 0, without a row.
+    """
+    cells = cells_of(data) if isinstance(data, Ratings) else data.cells()
+    nobody = Ratings(
+        scale=cells.symbols.scale,
+        users=Vocabulary(np.zeros(1, dtype=np.int64)),
+        items=cells.items,
+        indptr=np.zeros(2, dtype=np.int64),
+        columns=np.empty(0, dtype=np.int32),
+        codes=np.empty(0, dtype=np.uint8),
+        levels=np.empty(0),
+    )
+    postings = data.by_item if isinstance(data, Ratings) else None
+    return _see(nobody, cells, np.full(1, -1, dtype=np.int64), "compatible", postings)
 
 
 def _linked_rows(release: Release, original: Ratings, link: Link) -> NDArray[np.int64]:

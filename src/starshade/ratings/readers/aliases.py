@@ -49,6 +49,9 @@ ALIASES: dict[str, frozenset[str]] = {
         "personid subject subjectid case caseid customerid memberid reviewerid"
     ),
 }
+# in public ratings a person has an id or a name, and an item may be called by its title alone
+ALIASES["person"] = ALIASES["user"] | _names("name username reviewername membername nickname")
+ALIASES["title"] = ALIASES["name"] - {"name"}
 _OPTION = {
     "user": "--user-col",
     "item": "--item-col",
@@ -56,7 +59,7 @@ _OPTION = {
     "day": "--day-col",
     "respondent": "--id-col",
 }
-_WORD = {"day": "date", "respondent": "respondent id"}
+_WORD = {"day": "date", "respondent": "respondent id", "person": "name", "title": "item"}
 _MANY = 5  # so many columns may be a wide table's
 IF_WIDE = (
     "If every row is one user and every item has a column: "
@@ -93,6 +96,7 @@ def resolve(
     optional: Sequence[str] = (),
     where: str,
     listed: bool | None = None,
+    options: Mapping[str, str] = _OPTION,
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
 
@@ -108,6 +112,8 @@ def resolve(
     listed : bool, optional
         Whether messages may list all columns: not those of a wide table, which are items. None:
         where one of the names is known, since others may be the first row of a file.
+    options : mapping
+        Role → the option that names its column, for messages.
 
     Raises
     ------
@@ -134,7 +140,7 @@ def resolve(
         elif candidates or role in required:
             unclear[role] = candidates
     if unclear:
-        _refuse_unclear(columns, unclear, where, listed)
+        _refuse_unclear(columns, unclear, where, listed, options)
     for name, count in Counter(found.values()).items():
         if count > 1:
             roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
@@ -187,7 +193,11 @@ def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bo
 
 
 def _refuse_unclear(
-    columns: Sequence[str], unclear: Mapping[str, list[str]], where: str, listed: bool | None
+    columns: Sequence[str],
+    unclear: Mapping[str, list[str]],
+    where: str,
+    listed: bool | None,
+    options: Mapping[str, str],
 ) -> None:
     """Name all roles that have no column or several, and how to settle it."""
     words = {role: _WORD.get(role, role) for role in unclear}
@@ -200,11 +210,11 @@ def _refuse_unclear(
     if missing:
         parts.append(f"no column is known as the {', the '.join(words[r] for r in missing)}")
         parts.append(_described(columns, listed))
-    options = [_OPTION[role] for role in unclear if role in _OPTION]
+    named = [options[role] for role in unclear if role in options]
     advice = f"Name the {', '.join(words.values())} column" + (
-        f" ({', '.join(options)})." if options else "."
+        f" ({', '.join(named)})." if named else "."
     )
-    if "item" in missing and len(columns) >= _MANY:
+    if "item" in missing and len(columns) >= _MANY and options is _OPTION:
         advice += f" {IF_WIDE}"
     raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
 

@@ -92,6 +92,11 @@ class TextSource:
             row = wanted - structure.records
         return f"{self.files[-1].shown}, after its last line"
 
+    def lines(self, n_rows: int) -> NDArray[np.int64]:
+        """Return the line (from 1) that each row of a single file begins on."""
+        header = int(self.dialect.header)
+        return self._scan(self.files[0], np.arange(header, header + n_rows)).lines
+
     def _split(self, file: Input, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 

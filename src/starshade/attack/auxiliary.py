@@ -1,0 +1,270 @@
+"""Public ratings against data: whose record is it (NS §5, the IMDb case).
+
+**The attacker's story.** People rate films under their names in one place and, they believe
+privately, in another, whose ratings are then published without names. The attacker takes what
+each person says in public, scores every record of the data by it, and looks whether one stands
+out. No one can tell them whether they are right: so they answer only where the best record leads
+the second by φ standard deviations, and otherwise say that they do not know. NS found two of
+about fifty IMDb users so, with eccentricities of 28 and 15.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.auxiliary_result import AuxiliaryResult, Candidate, NameAnswer
+from starshade.attack.matching import Matched, match
+from starshade.attack.outcomes import _eccentricity as eccentricity
+from starshade.attack.outcomes import stands_out
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
+from starshade.attack.view import View, look_unjudged
+from starshade.errors import ConfigError
+from starshade.kernels.scoreboard import Block, Goal, attack, scores
+from starshade.kernels.summary import mass_unit, sigmas
+from starshade.progress import task
+from starshade.ratings.auxiliary import Auxiliary
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["AuxiliaryAttack"]
+
+
+@dataclass(frozen=True)
+class AuxiliaryAttack:
+    """Find the records of people whose public ratings are known, where they stand out.
+
+    Parameters
+    ----------
+    phi, rho0, d0 : float
+        As in `ScoreboardRH`.
+    candidates : int
+        Best records listed per name, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The score is Scoreboard-RH's (NS §5; SPEC §1.2): a public row without a rating adds its
+    day's likeness alone, one without a day its rating's alone, one with neither 1 for having
+    the item at all. A row on an item that the data lack adds nothing.
+
+    An answer for one name never depends on who else is in the file.
+
+    Examples
+    --------
+    >>> from starshade.ratings.auxiliary import read_auxiliary
+    >>> import pyarrow as pa
+    >>> data = Ratings.from_arrays(
+    ...     [1, 1, 2, 2, 3, 4, 5], [1, 7, 1, 8, 8, 8, 8], [4, 5, 1, 2, 2, 1, 5]
+    ... )
+    >>> public = read_auxiliary(pa.table({"name": ["ann", "ann"], "item": [1, 7], "stars": [4, 5]}))
+    >>> AuxiliaryAttack().run(data, public).per_name[0].answer.record
+    0
+    """
+
+    phi: float = 1.5
+    rho0: float | None = None
+    d0: float = 30.0
+    candidates: int = 5
+
+    name: ClassVar[str] = "scoreboard-rh"
+
+    def __post_init__(self) -> None:
+        ScoreboardRH(phi=self.phi, rho0=self.rho0, d0=self.d0)  # the same ranges
+        wanted = self.candidates
+        if isinstance(wanted, bool) or not float(wanted).is_integer() or wanted < 1:
+            raise ConfigError(f"candidates {wanted}: a whole number, at least 1")
+        object.__setattr__(self, "candidates", int(wanted))
+
+    def run(
+        self,
+        data: Ratings | Release,
+        auxiliary: Auxiliary,
+        mapping: Mapping[str, str] | None = None,
+        *,
+        by_name: bool = False,
+        aux_scale: Scale | str | None = None,
+        show_values: bool = False,
+    ) -> AuxiliaryResult:
+        """Look for every name's record.
+
+        Parameters
+        ----------
+        data : Ratings or Release
+            What was published; nobody needs to know what lies behind it.
+        auxiliary : Auxiliary
+            See `read_auxiliary`.
+        mapping : mapping, optional
+            The other source's item → item of the data (`read_item_mapping`); None: their items
+            are called as the data's are.
+        by_name : bool
+            Items are matched by their published names instead of by id.
+        aux_scale : Scale or str, optional
+            ``min:max`` or ``min:max:step``: the public ratings' scale, mapped linearly onto the
+            data's; None: they are on the data's own.
+        show_values : bool
+            Let candidates carry the ids that a rating table has for its users.
+
+        Raises
+        ------
+        ConfigError
+            No public row is on an item of the data, or arguments that do not fit together.
+        InputError
+            Public ratings off their scale, or rows that contradict each other.
+        """
+        started = perf_counter()
+        theirs = Scale.parse(aux_scale) if isinstance(aux_scale, str) else aux_scale
+        view = look_unjudged(data)
+        matched = match(
+            auxiliary,
+            view.cells,
+            item_names=data.item_names,
+            mapping=mapping,
+            by_name=by_name,
+            aux_scale=theirs,
+        )
+        rho0 = self.rho0
+        if rho0 is None:  # on a scale of one single rating every rating is right
+            rho0 = 0.375 * view.cells.symbols.scale.width or math.inf
+        found = self._answers(data, view, matched, auxiliary.names, Pricing(rho0, self.d0))
+        if show_values and isinstance(data, Ratings):
+            found = tuple(answer.with_ids(data.users) for answer in found)
+        return AuxiliaryResult(
+            attack=self.name,
+            data="ratings" if isinstance(data, Ratings) else "release",
+            records=view.cells.n_records,
+            rows=len(auxiliary),
+            repeated_rows=matched.repeated,
+            unknown_items=matched.unknown,
+            ambiguous_items=matched.ambiguous,
+            matched_by=_way(mapping is not None, by_name),
+            scale=str(view.cells.symbols.scale),
+            aux_scale=None if theirs is None else str(theirs),
+            ratings_used=auxiliary.has_ratings,
+            days_used=matched.dated,
+            config={
+                "phi": self.phi,
+                "rho0": rho0 if math.isfinite(rho0) else None,
+                "d0": self.d0,
+                "candidates": self.candidates,
+            },
+            per_name=found,
+            seconds=perf_counter() - started,
+        )
+
+    def _answers(
+        self,
+        data: Ratings | Release,
+        view: View,
+        matched: Matched,
+        names: tuple[str, ...],
+        pricing: Pricing,
+    ) -> tuple[NameAnswer, ...]:
+        block = block_of(view)
+        # nobody has a record of their own here, and none is looked for
+        goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
+        by_class = isinstance(data, Release) and data.manifest.layout != "record"
+        found = []
+        with task("attacking", len(names)) as step:
+            for person, name in enumerate(names):
+                scored = _score(view, block, goal, matched, person, pricing)
+                found.append(_answer(name, scored, view, self, by_class=by_class))
+                step(1)
+        return tuple(found)
+
+
+def _way(mapped: bool, by_name: bool) -> str:
+    return ("mapping to " if mapped else "") + ("name" if by_name else "id")
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """One person's scores: of every row in whole units, and summed up."""
+
+    scores: NDArray[np.int32]
+    unit: float
+    summary: NDArray[Any]
+    mass: float  # sum over records of e^((Score - top)/σ)
+    known: int
+    in_data: int
+
+
+def _score(
+    view: View, block: Block, goal: Goal, matched: Matched, person: int, pricing: Pricing
+) -> _Scored:
+    known = matched.of(person)
+    aux, tables = prepare(view, known, pricing)
+    summary, masses = attack(block, aux, tables, goal)
+    return _Scored(
+        scores=scores(block, aux, tables)[0],
+        unit=tables.unit,
+        summary=summary,
+        mass=float(masses["total"][0]) / mass_unit(view.cells.n_records),
+        known=known.items.shape[1],
+        in_data=int((known.items >= 0).sum()),
+    )
+
+
+def _answer(
+    name: str, scored: _Scored, view: View, settings: AuxiliaryAttack, *, by_class: bool
+) -> NameAnswer:
+    """Say who stands out, and list the best."""
+    summary = scored.summary
+    rows = _best_rows(scored.scores, settings.candidates)
+    candidates = tuple(_candidate(int(row), scored, view, by_class=by_class) for row in rows)
+    alone = bool(stands_out(summary, settings.phi)[0])
+    as_profile = bool(stands_out(summary, settings.phi, profiles=True)[0])
+    tied = int(summary["top_records"][0])
+    reason: Literal["nothing-known", "tie", "below-phi"] | None = None
+    if not scored.in_data:
+        reason = "nothing-known"
+    elif not alone:
+        reason = "tie" if tied > 1 else "below-phi"
+    return NameAnswer(
+        name=name,
+        known=scored.known,
+        in_data=scored.in_data,
+        eccentricity=float(eccentricity(summary)[0]),
+        profile_eccentricity=float(eccentricity(summary, profiles=True)[0]),
+        tied=tied if candidates else 0,
+        answer=candidates[0] if alone else None,
+        profile=replace(candidates[0], records=int(view.copies[rows[0]])) if as_profile else None,
+        no_answer=reason,
+        candidates=candidates,
+    )
+
+
+def _best_rows(scores: NDArray[np.int32], wanted: int) -> NDArray[np.int64]:
+    """Return the rows of highest score, none of 0; equal ones by number."""
+    wanted = min(wanted, len(scores))
+    least = max(int(np.partition(scores, -wanted)[-wanted]), 1)
+    rows = np.flatnonzero(scores >= least)
+    return rows[np.argsort(-scores[rows], kind="stable")][:wanted]
+
+
+def _candidate(row: int, scored: _Scored, view: View, *, by_class: bool) -> Candidate:
+    sizes = view.cells.sizes
+    size = int(sizes[row])
+    score = int(scored.scores[row])
+    sigma = float(sigmas(scored.summary)[0])
+    share = math.exp((score - int(scored.summary["top"][0])) / sigma) if sigma else 1.0
+    return Candidate(
+        record=int(sizes[:row].sum()) if size == 1 else None,
+        class_=row if by_class else None,
+        records=size,
+        score=score / scored.unit,
+        tied=int(sizes[scored.scores == score].sum()),
+        probability=size * share / scored.mass,
+    )

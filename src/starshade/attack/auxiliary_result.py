@@ -1,0 +1,274 @@
+"""`AuxiliaryResult`: per name whose public ratings are known, the records that fit, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, Literal
+
+from starshade._version import __version__
+from starshade.ratings.vocabulary import Vocabulary
+
+__all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
+
+_SHOWN = 100  # names in the table of a notebook
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row of the data that fits.
+
+    Attributes
+    ----------
+    record : int or None
+        Number of the record: as in a release's files, or the row (from 0) of a rating table in
+        canonical order. None: the row is a class of several records, which cannot be told apart.
+    class_ : int or None
+        Number of the class in a release's files (its column ``group``); None where rows are
+        single records.
+    records : int
+        Records in the row.
+    score : float
+    tied : int
+        Records with the same score, these included.
+    probability : float
+        That the person is one of these records, if they are in the data at all (NS §4,
+        entropic).
+    id : str or None
+        The user's id in a rating table, where it was asked for.
+    """
+
+    record: int | None
+    class_: int | None
+    records: int
+    score: float
+    tied: int
+    probability: float
+    id: str | None = None
+
+    def with_id(self, users: Vocabulary) -> Candidate:
+        """Return the same with the user's id."""
+        return self if self.record is None else replace(self, id=users[self.record])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; ``id`` only where it was asked for."""
+        shown = {
+            "record": self.record,
+            "class": self.class_,
+            "records": self.records,
+            "score": self.score,
+            "tied": self.tied,
+            "probability": self.probability,
+        }
+        return shown if self.id is None else {**shown, "id": self.id}
+
+    def __str__(self) -> str:
+        if self.class_ is None:
+            named = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
+            return named if self.records == 1 else f"{named}, {self.records:,} equal ones"
+        one = f"record {self.record}" if self.records == 1 else f"{self.records:,} records"
+        return f"class {self.class_} ({one})"
+
+
+@dataclass(frozen=True)
+class NameAnswer:
+    """What was found for one name.
+
+    Attributes
+    ----------
+    name : str
+        As the public ratings have it.
+    known, in_data : int
+        Items known of this person; how many of them the data have.
+    eccentricity, profile_eccentricity : float
+        By how many standard deviations of all scores the best record, and the best profile
+        (identical records being one), leads the next; 0 where the best is tied.
+    tied : int
+        Records that share the highest score; 0 where no score is above 0.
+    answer : Candidate or None
+        The record that stands out; None: no answer.
+    profile : Candidate or None
+        What stands out when identical records count as one: `records` says how many they are,
+        `record` and `class_` name the first.
+    no_answer : {"nothing-known", "tie", "below-phi"} or None
+        Why there is no answer: no known item is in the data; several records share the highest
+        score; the eccentricity is below φ.
+    candidates : tuple of Candidate
+        Best first, scores above 0 only; the order among equal scores says nothing.
+    """
+
+    name: str
+    known: int
+    in_data: int
+    eccentricity: float
+    profile_eccentricity: float
+    tied: int
+    answer: Candidate | None
+    profile: Candidate | None
+    no_answer: Literal["nothing-known", "tie", "below-phi"] | None
+    candidates: tuple[Candidate, ...]
+
+    def with_ids(self, users: Vocabulary) -> NameAnswer:
+        """Return the same with the ids of a rating table's users."""
+        return replace(
+            self,
+            answer=None if self.answer is None else self.answer.with_id(users),
+            profile=None if self.profile is None else self.profile.with_id(users),
+            candidates=tuple(candidate.with_id(users) for candidate in self.candidates),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        profile = self.profile
+        return {
+            "name": self.name,
+            "known": self.known,
+            "in_data": self.in_data,
+            "eccentricity": self.eccentricity,
+            "profile_eccentricity": self.profile_eccentricity,
+            "tied": self.tied,
+            "answer": None if self.answer is None else self.answer.record,
+            "profile": None
+            if profile is None
+            else {"record": profile.record, "class": profile.class_, "records": profile.records},
+            "no_answer": self.no_answer,
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+        }
+
+    def row(self) -> tuple[str, str, str, str, str]:
+        """Return the cells of a table for people; see `AuxiliaryResult.head`."""
+        if self.answer is not None:
+            said, lead = str(self.answer), self.eccentricity
+        elif self.profile is not None:
+            said, lead = f"none; {self.profile} stands out as one", self.profile_eccentricity
+        else:
+            said, lead = f"none: {self._why()}", self.eccentricity
+        return self.name, f"{self.known:,}", f"{self.in_data:,}", f"{lead:.2f}", said
+
+    def _why(self) -> str:
+        if self.no_answer == "nothing-known":
+            return "nothing known of them is in the data"
+        return f"{self.tied:,} records tie" if self.tied > 1 else "does not stand out"
+
+
+@dataclass(frozen=True)
+class AuxiliaryResult:
+    """What public ratings gave away (NS §5).
+
+    Attributes
+    ----------
+    attack : str
+        Whose scores these are.
+    data : {"ratings", "release"}
+    records : int
+        Records that the adversary sees.
+    rows, repeated_rows : int
+        Rows of public ratings; those that repeated a person's item and were made one.
+    unknown_items : int
+        Known cells on items that the data lack: they say nothing.
+    ambiguous_items : int
+        Known cells whose item's name several items of the data bear: they say nothing either.
+    matched_by : str
+        ``id``, ``name``, ``mapping to id`` or ``mapping to name``.
+    scale, aux_scale : str, str or None
+        The data's scale; that of the public ratings where it was given, mapped linearly.
+    ratings_used, days_used : bool
+        Whether any rating (any day) was of use.
+    config : dict
+        φ, ρ0, d0 and how many candidates are listed.
+    per_name : tuple of NameAnswer
+        In the order in which the names first appear.
+    seconds : float
+    version : str
+        Of starshade.
+    """
+
+    attack: str
+    data: Literal["ratings", "release"]
+    records: int
+    rows: int
+    repeated_rows: int
+    unknown_items: int
+    ambiguous_items: int
+    matched_by: str
+    scale: str
+    aux_scale: str | None
+    ratings_used: bool
+    days_used: bool
+    config: dict[str, Any]
+    per_name: tuple[NameAnswer, ...]
+    seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    #: what the columns of `NameAnswer.row` are
+    head = ("name", "items known", "in the data", "eccentricity", "answer")
+
+    @property
+    def answered(self) -> int:
+        """Names for which a record stands out."""
+        return sum(answer.answer is not None for answer in self.per_name)
+
+    @property
+    def profiles(self) -> int:
+        """Names for which a profile stands out, identical records being one."""
+        return sum(answer.profile is not None for answer in self.per_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "attack": self.attack,
+            "data": self.data,
+            "records": self.records,
+            "names": len(self.per_name),
+            "answered": self.answered,
+            "no_answer": len(self.per_name) - self.answered,
+            "profiles": self.profiles,
+            "rows": self.rows,
+            "repeated_rows": self.repeated_rows,
+            "unknown_items": self.unknown_items,
+            "ambiguous_items": self.ambiguous_items,
+            "matched_by": self.matched_by,
+            "scale": self.scale,
+            "aux_scale": self.aux_scale,
+            "ratings_used": self.ratings_used,
+            "days_used": self.days_used,
+            "config": dict(self.config),
+            "per_name": [answer.to_dict() for answer in self.per_name],
+            "seconds": self.seconds,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        n, phi = len(self.per_name), self.config["phi"]
+        known = sum(answer.known for answer in self.per_name)
+        lost = self.unknown_items + self.ambiguous_items
+        text = (
+            f"{self.attack} with the public ratings of {n:,} name{'s' * (n != 1)} ({known:,} known "
+            f"items, {lost / known:.1%} of them not in the data) on {self.records:,} records. For "
+            f"{self.answered:,} of {n:,} one record stands out (eccentricity at least {phi:g}) and "
+            "is taken for theirs, with everything else in it; for "
+            f"{n - self.answered:,} there is no answer."
+        )
+        hidden = [a.profile for a in self.per_name if a.answer is None and a.profile is not None]
+        if hidden:
+            least = min(profile.records for profile in hidden)
+            text += (
+                f" For {len(hidden):,} of these, identical records counting as one, their profile "
+                f"stands out: which of its {least:,} or more records is theirs cannot be told, but "
+                "what these share is known."
+            )
+        text += " Nobody has said who is in the data: the higher an eccentricity, the less likely"
+        text += " it is chance."
+        if self.aux_scale is not None and self.aux_scale != self.scale:
+            text += f" Ratings on {self.aux_scale} were mapped linearly onto {self.scale}."
+        return text
+
+    def _repr_html_(self) -> str:
+        def line(cells: tuple[str, ...], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+        rows = "".join(line(answer.row(), "td") for answer in self.per_name[:_SHOWN])
+        more = len(self.per_name) - _SHOWN
+        rest = f"<p>… {more:,} more</p>" if more > 0 else ""
+        table = f"<table>{line(self.head, 'th')}{rows}</table>"
+        return f"<p>{escape(str(self))}</p>{table}{rest}"

@@ -1,0 +1,305 @@
+"""Somebody's public ratings: what an adversary can look up (NS §5, the IMDb case)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InputError
+from starshade.progress import note
+from starshade.ratings.auxiliary_repeats import one_row_each
+from starshade.ratings.batch import NO_DAY
+from starshade.ratings.build import OnDuplicate
+from starshade.ratings.readers.aliases import ALIASES, matching, normalized, resolve, unread
+from starshade.ratings.readers.beside import Beside, open_beside
+from starshade.ratings.readers.columns import NullValues, RatingColumn
+from starshade.ratings.readers.dates import DayColumn
+from starshade.ratings.readers.faults import Faults, counted
+from starshade.ratings.readers.ids import IdColumn
+from starshade.ratings.readers.long import id_notes
+
+__all__ = ["Auxiliary", "read_auxiliary"]
+
+_WHAT = "public ratings"
+_ROLES = ("person", "item", "rating", "day")
+_WORDS = {"person": "name", "day": "date"}
+_OPTIONS = {role: f"--aux-{_WORDS.get(role, role)}-col" for role in _ROLES}
+_OPTIONS["title"] = _OPTIONS["item"]
+_BY_PLACE = {1: ("item",), 3: _ROLES[:3], 4: _ROLES}  # fields of a file without a header
+_ONE_PERSON = "1"
+
+
+@dataclass(frozen=True, eq=False)
+class Auxiliary:
+    """What is publicly known of some people, row by row as it was found.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The people, each once, in order of first appearance.
+    items : tuple of str
+        What they rated, each once, as the source calls it.
+    person, item : ndarray of int32, shape (rows,)
+        Positions in `names` and `items`.
+    ratings : ndarray of float64, shape (rows,)
+        On the source's own scale; NaN where unknown.
+    days : ndarray of int32, shape (rows,)
+        Days since 1970-01-01 (UTC); -2**31 where unknown.
+    lines : ndarray of int64, shape (rows,)
+        Where each row stands, from 1.
+    source : str
+        Path, or kind of frame.
+    counted : {"line", "row"}
+        What `lines` count.
+    on_duplicate : {"error", "first", "last", "mean"}
+        What becomes of several rows of one person on one item, also where a mapping makes two
+        items one. Rows that say the same are one row in any case.
+    notes : tuple of str
+    """
+
+    names: tuple[str, ...]
+    items: tuple[str, ...]
+    person: NDArray[np.int32]
+    item: NDArray[np.int32]
+    ratings: NDArray[np.float64]
+    days: NDArray[np.int32]
+    lines: NDArray[np.int64]
+    source: str = ""
+    counted: str = "row"
+    on_duplicate: OnDuplicate = "error"
+    notes: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether any rating is known."""
+        return not bool(np.isnan(self.ratings).all())
+
+    @property
+    def has_days(self) -> bool:
+        """Whether any day is known."""
+        return bool((self.days != NO_DAY).any())
+
+    def locate(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"{self.source}, {self.counted} {self.lines[row]}"
+
+    def __repr__(self) -> str:  # never the names
+        return f"Auxiliary({len(self.names):,} names, {len(self):,} rows)"
+
+
+def read_auxiliary(
+    source: Any,
+    *,
+    name_col: str | None = None,
+    item_col: str | None = None,
+    rating_col: str | None = None,
+    day_col: str | None = None,
+    null_values: Sequence[str] = (),
+    on_duplicate: OnDuplicate = "error",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    dates: bool = True,
+    show_values: bool = False,
+) -> Auxiliary:
+    """Read public ratings: a name, an item, and perhaps a rating and a date per row.
+
+    Only the item must be there. Without a column of names all rows are one person's, named
+    ``1``; single ratings and dates may be empty (NS §5: a comment without a rating still says
+    that the film was seen). Columns are recognised by their names as in `read_ratings`, an item
+    also by a title. A file without a header has, by number of fields: the item; name, item and
+    rating; name, item, rating and date.
+
+    Parameters
+    ----------
+    source : path or Arrow-capable frame
+        CSV or TSV (perhaps gz, bz2, xz or zst), or Parquet.
+    name_col, item_col, rating_col, day_col : str, optional
+        Columns by name, or by number (from 1) in a file without a header.
+    null_values : sequence of str
+        Values that stand for an unknown rating or date; an empty cell always does.
+    on_duplicate : {"error", "first", "last", "mean"}
+        When one person has several rows on one item that do not say the same. The mean is of
+        the known ratings, with the day of the last row.
+    delimiter, header, dates, show_values : optional
+        As in `read_ratings`.
+
+    Raises
+    ------
+    InputError
+        What is wrong, with file, line, the value found and those allowed, how many rows, and
+        the first five.
+    ConfigError
+        An unknown duplicate rule, an empty option, or a source that holds no table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_auxiliary(pa.table({"name": ["ann", "ann"], "movie": [1, 7], "stars": [4, None]}))
+    Auxiliary(1 names, 2 rows)
+    """
+    given = {"person": name_col, "item": item_col, "rating": rating_col, "day": day_col}
+    _check(given, on_duplicate)
+    known = set().union(*(ALIASES[role] for role in (*_ROLES, "title")))
+    known |= {normalized(name) for name in given.values() if name and not name.isdigit()}
+    with TemporaryDirectory(prefix="starshade-") as folder:
+        opened = open_beside(
+            source, Path(folder), known=known, what=_WHAT, delimiter=delimiter, header=header
+        )
+        roles, notes = _roles(opened, given, dates)
+        auxiliary, said = _read(opened, roles, NullValues(null_values), show_values)
+    auxiliary = replace(auxiliary, on_duplicate=on_duplicate, notes=notes + said)
+    one_row_each(auxiliary, auxiliary.item)  # what contradicts itself is refused here
+    columns = ", ".join(f"{_WORDS.get(role, role)} = {name}" for role, name in roles.items())
+    note(f"{opened.where}: public ratings; {columns}")
+    for sentence in auxiliary.notes:
+        note(sentence)
+    return auxiliary
+
+
+def _check(given: dict[str, str | None], on_duplicate: str) -> None:
+    for role, name in given.items():
+        if name == "":
+            raise ConfigError(
+                f"{_OPTIONS[role]}: empty", advice="Name a column, or leave the option out."
+            )
+    rules = get_args(OnDuplicate)
+    if on_duplicate not in rules:
+        raise ConfigError(f"on_duplicate {on_duplicate!r}: allowed: {', '.join(rules)}")
+
+
+def _roles(
+    opened: Beside, given: dict[str, str | None], dates: bool
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return role → column, and what should be said about it."""
+    columns = opened.source.columns
+    notes: tuple[str, ...] = ()
+    if not dates:
+        given = {**given, "day": None}
+    if not opened.named and not any(given.values()):
+        roles = _by_place(opened, columns)
+        words = ", ".join(_WORDS.get(role, role) for role in roles)
+        notes = (f"no header: the columns are taken as {words}",)
+        if not dates:
+            roles.pop("day", None)
+    else:
+        by_title = not given["item"] and not matching(columns, "item")
+        item = "title" if by_title and matching(columns, "title") else "item"
+        optional = [role for role in _ROLES if role != "item" and (dates or role != "day")]
+        roles = resolve(
+            columns,
+            given,
+            required=[item],
+            optional=optional,
+            where=opened.where,
+            options=_OPTIONS,
+        )
+        roles["item"] = roles.pop(item)
+        if opened.named:
+            notes = unread(columns, roles, dates=False)
+    if "person" not in roles:
+        notes += (f"no column of names: all rows are one person's, named {_ONE_PERSON}",)
+    return {role: roles[role] for role in _ROLES if role in roles}, notes
+
+
+def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
+    order = _BY_PLACE.get(len(columns))
+    if order is None:
+        raise InputError(
+            f"{opened.where}: no header, and {len(columns)} fields in a row: which is what?",
+            advice=f"Name them by number, e.g. {_OPTIONS['person']} 1 {_OPTIONS['item']} 2, "
+            "or name the delimiter.",
+        )
+    return dict(zip(order, columns, strict=True))
+
+
+def _read(
+    opened: Beside, roles: dict[str, str], nulls: NullValues, show_values: bool
+) -> tuple[Auxiliary, tuple[str, ...]]:
+    """Read all rows; also returns what should be said about them."""
+    columns = _Columns(Faults(opened.source.locate), nulls, show_values)
+    for block in opened.source.batches(list(roles.values())):
+        try:
+            columns.take(dict(zip(roles, block.columns, strict=True)), len(block))
+        except InputError as error:  # a type that holds no such values
+            raise InputError(f"{opened.where}: {error.message}", advice=error.advice) from None
+    columns.faults.refuse()
+    if not columns.n_rows:
+        raise InputError(
+            f"{opened.where}: no {_WHAT} in it", advice="Check what stands below its header."
+        )
+    auxiliary = Auxiliary(
+        names=tuple(columns.names),
+        items=tuple(columns.items),
+        person=np.concatenate(columns.person),
+        item=np.concatenate(columns.item),
+        ratings=np.concatenate(columns.ratings),
+        days=np.concatenate(columns.days),
+        lines=opened.lines(columns.n_rows),
+        source=opened.where,
+        counted=opened.counted,
+    )
+    return auxiliary, columns.notes()
+
+
+class _Columns:
+    """The four converters, and what they made of the blocks so far."""
+
+    def __init__(self, faults: Faults, nulls: NullValues, show_values: bool) -> None:
+        self.faults = faults
+        self.n_rows = 0
+        self.names: dict[str, int] = {}
+        self.items: dict[str, int] = {}
+        self.person: list[NDArray[np.int32]] = []
+        self.item: list[NDArray[np.int32]] = []
+        self.ratings: list[NDArray[np.float64]] = []
+        self.days: list[NDArray[np.int32]] = []
+        self._name_ids = IdColumn("person", faults, show_values=show_values)
+        self._item_ids = IdColumn("item", faults, show_values=show_values)
+        self._ratings = RatingColumn(nulls, faults, blank_is_null=True)
+        self._days = DayColumn(nulls, faults)
+
+    def take(self, arrays: dict[str, Any], n: int) -> None:
+        """Convert one block."""
+        rows = np.arange(self.n_rows, self.n_rows + n)
+        self.n_rows += n
+        unnamed = np.full(n, _ONE_PERSON, dtype=np.object_)
+        person = self._name_ids.take(arrays["person"], rows) if "person" in arrays else unnamed
+        item = self._item_ids.take(arrays["item"], rows)
+        ratings = np.full(n, np.nan)
+        if "rating" in arrays:
+            ratings = self._ratings.take(arrays["rating"], rows)
+        days = np.full(n, NO_DAY, dtype=np.int32)
+        if "day" in arrays:
+            days = self._days.take(arrays["day"], rows)
+        if self.faults:  # nothing can come of it any more; the rest is read to count
+            return
+        self.person.append(_numbered(person, self.names))
+        self.item.append(_numbered(item, self.items))
+        self.ratings.append(ratings)
+        self.days.append(days)
+
+    def notes(self) -> tuple[str, ...]:
+        said = [*id_notes(self._name_ids, "person"), *id_notes(self._item_ids, "item")]
+        unknown = sum(int(np.count_nonzero(np.isnan(block))) for block in self.ratings)
+        if 0 < unknown < self.n_rows:
+            said.append(f"{counted(unknown, 'row')} without a rating")
+        if 0 < self._days.n_missing < self.n_rows:
+            said.append(f"{counted(self._days.n_missing, 'row')} without a date")
+        if self._days.all_in_1970:
+            said.append("all dates fall in 1970: are they seconds since 1970-01-01?")
+        return tuple(said)
+
+
+def _numbered(texts: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int32]:
+    """Return ids as numbers in order of first appearance; new ones join `numbers`."""
+    found = (numbers.setdefault(str(text), len(numbers)) for text in texts.tolist())
+    return np.fromiter(found, dtype=np.int32, count=len(texts))

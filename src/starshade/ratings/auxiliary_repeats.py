@@ -1,0 +1,88 @@
+"""The same person and item more than once in public ratings: one row is made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError
+from starshade.ratings.staging import name_rows
+
+if TYPE_CHECKING:
+    from starshade.ratings.auxiliary import Auxiliary
+
+__all__ = ["one_row_each"]
+
+Rows = NDArray[np.int64]
+
+
+def one_row_each(
+    auxiliary: Auxiliary, item: NDArray[np.integer]
+) -> tuple[Rows, NDArray[np.float64], NDArray[np.int32]]:
+    """Make one row of each person and item, by the auxiliary's `on_duplicate`.
+
+    Parameters
+    ----------
+    auxiliary : Auxiliary
+    item : ndarray of int, shape (rows,)
+        Which rows are on the same item: what the source calls the same, or a mapping does.
+
+    Returns
+    -------
+    rows : ndarray of int64
+        The rows that stay, person by person, in file order within a person.
+    ratings : ndarray of float64
+    days : ndarray of int32
+        Theirs; under "mean" the mean of the known ratings, with the day of the last row.
+
+    Raises
+    ------
+    InputError
+        Under "error", rows that do not say the same as an earlier one.
+    """
+    person = auxiliary.person
+    order = np.lexsort((item, person))  # stable: file order within a person's item
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (np.diff(person[order]) != 0) | (np.diff(item[order]) != 0)
+    starts = np.flatnonzero(new)
+    first = order[starts]
+    last = order[np.append(starts[1:], len(order)) - 1]
+    if auxiliary.on_duplicate == "error":
+        _refuse(auxiliary, order, first[np.cumsum(new) - 1])
+    kept = first if auxiliary.on_duplicate in ("error", "first") else last
+    ratings = auxiliary.ratings[kept]
+    if auxiliary.on_duplicate == "mean":
+        ratings = _means(auxiliary.ratings[order], starts)
+    by_person = np.lexsort((first, person[first]))
+    rows = kept[by_person]
+    return rows, ratings[by_person], auxiliary.days[rows]
+
+
+def _means(ratings: NDArray[np.float64], starts: Rows) -> NDArray[np.float64]:
+    known = ~np.isnan(ratings)
+    count = np.add.reduceat(known.astype(np.int64), starts)
+    total = np.add.reduceat(np.where(known, ratings, 0.0), starts)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
+    """Refuse rows (`order`) that say something else than the first on their item (`first`)."""
+    a, b = auxiliary.ratings[order], auxiliary.ratings[first]
+    same = ((a == b) | (np.isnan(a) & np.isnan(b))) & (
+        auxiliary.days[order] == auxiliary.days[first]
+    )
+    if same.all():
+        return
+    other = np.flatnonzero(~same)
+    other = other[np.argsort(order[other])]
+    named = [
+        (int(order[k]), f"this person has the item before, at {auxiliary.locate(int(first[k]))}")
+        for k in other[:5]
+    ]
+    raise InputError(
+        "rows on an item that their person has before, with another rating or date\n"
+        + name_rows(named, len(other), auxiliary.locate),
+        advice="Say which to keep with on_duplicate (--on-duplicate): first, last or mean.",
+    )
