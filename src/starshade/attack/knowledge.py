@@ -70,7 +70,7 @@ class Knowledge:
     rating_error : float
         Ratings are known within this much, in the scale's units.
     day_error : int or None
-        Days are known within this many; None or infinity: not known.
+        Days are known within this many, 0…65,534; None or infinity: not known.
     outside_top : int
         Known items are not among this many most rated ones.
     about_count : bool
@@ -233,9 +233,9 @@ def _below(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 def _whole_days(error: float | None) -> int | None:
     if error is None or error == math.inf:
         return None
-    if isinstance(error, bool) or not float(error).is_integer() or error < 0:
+    if isinstance(error, bool) or not float(error).is_integer() or not 0 <= error < UNKNOWN_DAY:
         raise ConfigError(
-            f"day_error {error}: whole days, at least 0",
+            f"day_error {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
             advice="None or infinity says that days are not known.",
         )
-    return min(int(error), UNKNOWN_DAY)
+    return int(error)

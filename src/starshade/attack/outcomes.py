@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.tradeoff import SLACK
 from starshade.attack.view import View
 from starshade.kernels.summary import mass_unit, sigmas
 
 __all__ = ["Outcomes", "outcomes_of", "stands_out"]
-
-_SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +31,12 @@ class Outcomes:
         Records that share the highest score.
     matched, success, false_match, disclosed : ndarray of bool
     expected_top1 : ndarray of float64
+        Above 0 where the target's record (or a compatible one) is among those that score highest.
     entropy_bits, entropy_bits_profile : ndarray of float64
     matched_absent : ndarray of bool, or None
         Whether a record stands out when the target's is not there.
+    eccentricity_absent : ndarray of float64, or None
+        As `eccentricity`, when the target's record is not there.
     """
 
     users: NDArray[np.int64]
@@ -49,6 +51,7 @@ class Outcomes:
     entropy_bits: NDArray[np.float64]
     entropy_bits_profile: NDArray[np.float64]
     matched_absent: NDArray[np.bool_] | None = None
+    eccentricity_absent: NDArray[np.float64] | None = None
 
 
 def outcomes_of(
@@ -88,6 +91,7 @@ def outcomes_of(
         entropy_bits=bits,
         entropy_bits_profile=bits_profile,
         matched_absent=None if absent is None else stands_out(absent, phi),
+        eccentricity_absent=None if absent is None else _eccentricity(absent),
     )
 
 
@@ -98,7 +102,7 @@ def stands_out(summaries: NDArray[Any], phi: float, *, profiles: bool = False) -
     """
     alone = summaries["top_profiles" if profiles else "top_records"] == 1
     spread = summaries["runner_up"] >= 0
-    enough = _eccentricity(summaries, profiles=profiles) >= phi * (1 - _SLACK)
+    enough = _eccentricity(summaries, profiles=profiles) >= phi * (1 - SLACK)
     return np.asarray(alone & spread & enough)
 
 

@@ -14,6 +14,7 @@ from starshade.stats import Rate
 
 if TYPE_CHECKING:
     from starshade.attack.outcomes import Outcomes
+    from starshade.attack.tradeoff import TradeOff
 
 __all__ = ["AttackResult", "Bits"]
 
@@ -60,6 +61,8 @@ class AttackResult:
         A record stands out and is somebody else's.
     false_match_absent : Rate or None
         A record stands out although the target's was taken out first; None: not asked.
+    tradeoff : TradeOff or None
+        Missed targets and false matches of absent ones over φ; None: absence was not asked for.
     no_answer : float
         Share of targets for whom nothing stands out.
     entropy_bits : Bits
@@ -109,6 +112,7 @@ class AttackResult:
     per_target: Outcomes = field(repr=False, compare=False)
     known_released: float = 1.0
     read_seconds: float = 0.0
+    tradeoff: TradeOff | None = None
     version: str = field(default=__version__)
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,6 +133,7 @@ class AttackResult:
             "disclosed": self.disclosed.to_dict(),
             "false_match": self.false_match.to_dict(),
             "false_match_absent": None if absent is None else absent.to_dict(),
+            "tradeoff": None if self.tradeoff is None else self.tradeoff.to_dict(),
             "no_answer": self.no_answer,
             "entropy_bits": self.entropy_bits.to_dict(),
             "entropy_bits_profile": self.entropy_bits_profile.to_dict(),
@@ -161,6 +166,8 @@ class AttackResult:
                 f" With the target's record taken out, a record stands out all the same for "
                 f"{self.false_match_absent}."
             )
+        if self.tradeoff is not None:
+            text += f" {self.tradeoff}"
         if self.expected_top1.low <= guess:
             text += " This is no better than guessing."
         return text

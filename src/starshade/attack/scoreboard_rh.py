@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any, ClassVar
+
+import numpy as np
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.outcomes import Outcomes, outcomes_of
 from starshade.attack.result import AttackResult, Bits
 from starshade.attack.scoring import Pricing, score_all
-from starshade.attack.targets import choose_targets
+from starshade.attack.targets import choose_targets, usable
+from starshade.attack.tradeoff import TradeOff, trade_off
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
@@ -44,7 +47,8 @@ class ScoreboardRH:
     theta : float
         Record similarity, in (0, 1], from which on a profile agrees with the target's truth.
     absent : bool
-        Also take each target's record out and attack again.
+        Also take each target's record out and attack again; the result then also has the
+        `tradeoff` between the two errors over φ.
 
     Raises
     ------
@@ -131,7 +135,7 @@ class ScoreboardRH:
         seed = resolve_seed(rng)
         started = perf_counter()
         view = look(data, original, link)
-        knowledge = _effective(knowledge or Knowledge(), view)
+        knowledge = usable(knowledge or Knowledge(), view)
         if self.absent and view.credit == "compatible":
             raise ConfigError(
                 "absent: without a link nobody can say which record to take out",
@@ -157,6 +161,7 @@ class ScoreboardRH:
             known_released=float((view.item_of[known.items] >= 0).mean()),
             seed=seed,
             digest=digest_of(view.original),
+            tradeoff=_trade_off(outcomes, self.phi),
         )
 
     def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
@@ -178,12 +183,13 @@ class ScoreboardRH:
         return Pricing(0.375 * view.cells.symbols.scale.width or math.inf, self.d0)
 
 
-def _effective(knowledge: Knowledge, view: View) -> Knowledge:
-    """Return what the adversary can make use of: no days where none are shown.
-
-    Days have draws of their own, so nothing else that is known changes.
-    """
-    return replace(knowledge, dates=False) if view.cells.days is None else knowledge
+def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
+    """Trace the errors over φ, where absence was asked for."""
+    absent = outcomes.eccentricity_absent
+    if absent is None:
+        return None
+    right = outcomes.expected_top1 > 0
+    return trade_off(np.where(right, outcomes.eccentricity, 0.0), absent, phi)
 
 
 def _sum_up(outcomes: Outcomes, *, seed: int, **told: Any) -> AttackResult:

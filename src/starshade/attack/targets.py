@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import note
 from starshade.rng import stream_key
 
-__all__ = ["choose_targets"]
+__all__ = ["choose_targets", "usable"]
 
 
 def choose_targets(
@@ -55,3 +57,11 @@ def choose_targets(
             numbers = keyed_numbers(view.original.users.fingerprints[users], key)
         users = np.sort(users[np.argsort(numbers, kind="stable")[:targets]])
     return users, ineligible
+
+
+def usable(knowledge: Knowledge, view: View) -> Knowledge:
+    """Return what the adversary can make use of: no days where none are shown.
+
+    Days have draws of their own, so nothing else that is known changes.
+    """
+    return replace(knowledge, dates=False) if view.cells.days is None else knowledge

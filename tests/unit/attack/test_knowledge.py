@@ -204,6 +204,7 @@ def test_names_are_stable() -> None:
         {"day_error": -1},
         {"day_error": 1.5},
         {"day_error": math.nan},
+        {"day_error": 65_535},
         {"outside_top": -1},
     ],
 )

@@ -22,7 +22,8 @@ from tests.unit.attack.test_scoreboard_rh import some_table
 
 KEYS = {
     "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
-    "expected_top1_interval", "disclosed", "false_match", "false_match_absent", "no_answer",
+    "expected_top1_interval", "disclosed", "false_match", "false_match_absent",
+    "tradeoff", "no_answer",
     "entropy_bits", "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
     "config", "knowledge", "known_released", "seed", "digest",
     "version",

@@ -1,0 +1,136 @@
+"""The two errors of an attack against each other, over φ (NS §3 Def. 3, §4 footnote 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SLACK", "TradeOff", "trade_off"]
+
+SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
+_POINTS = 200  # of a curve
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """How often a present target is missed, and an absent one matched, at each φ.
+
+    Attributes
+    ----------
+    phi : tuple of float, at most 200
+        Ascending from 0 to beyond the largest eccentricity. Both rates are steps: constant
+        above one point of the whole curve up to and including the next; of a long curve some
+        points are left out, never the two that the equal error lies between.
+    false_negative : tuple of float
+        Share of targets who are present and not found: nothing stands out, or a wrong record.
+    false_match_absent : tuple of float
+        Share of targets for whom a record stands out although theirs was taken out.
+    equal_error_phi, equal_error_rate : float or None
+        Where the two rates meet (the least such φ), by linear interpolation between the two
+        neighbouring points of the whole curve; None where they do not meet.
+    reason : str or None
+        Why they do not meet.
+    """
+
+    phi: tuple[float, ...]
+    false_negative: tuple[float, ...]
+    false_match_absent: tuple[float, ...]
+    equal_error_phi: float | None = None
+    equal_error_rate: float | None = None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"phi", "false_negative", "false_match_absent", "equal_error", "reason"}``."""
+        equal = None
+        if self.equal_error_phi is not None:
+            equal = {"phi": self.equal_error_phi, "rate": self.equal_error_rate}
+        return {
+            "phi": list(self.phi),
+            "false_negative": list(self.false_negative),
+            "false_match_absent": list(self.false_match_absent),
+            "equal_error": equal,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        if self.equal_error_phi is None:
+            return f"Missing a target and matching an absent one are never as likely: {self.reason}"
+        return (
+            f"At φ = {self.equal_error_phi:.2f} both errors are as likely: "
+            f"{self.equal_error_rate:.1%} of the targets are missed, and as many are matched "
+            "although they are absent."
+        )
+
+
+def trade_off(
+    found: NDArray[np.float64], absent: NDArray[np.float64], phi: float | None = None
+) -> TradeOff:
+    """Trace both errors over φ.
+
+    Parameters
+    ----------
+    found : ndarray of float64, shape (targets,)
+        Eccentricity where the record that scores highest is the target's own; 0 where it is
+        not, or where none stands out at any φ.
+    absent : ndarray of float64, shape (targets,)
+        Eccentricity with the target's record taken out; 0 where none stands out at any φ.
+    phi : float, optional
+        One more point that the curve shall have: the attack's own.
+
+    Notes
+    -----
+    NS Def. 3 asks for one ω such that a present target is found, and an absent one gets ⊥, with
+    probability ω at least. Raising φ misses more and matches fewer; where both errors are equal,
+    ω is 1 - the equal-error rate.
+
+    Examples
+    --------
+    >>> curve = trade_off(np.array([0.0, 2.0, 3.0, 4.0]), np.array([0.0, 0.0, 1.0, 3.0]))
+    >>> curve.equal_error_phi, curve.equal_error_rate
+    (1.0, 0.25)
+    """
+    given = [] if phi is None else [phi]
+    changes = np.concatenate([[0.0], found, absent])
+    points = np.unique(np.concatenate([changes, given, [_beyond(changes.max())]]))
+    n = len(found)  # counts are compared, not rates: equal ones are equal
+    missed, matched = n - _reaching(found, points), _reaching(absent, points)
+    after = int(np.argmax(missed >= matched))  # beyond all eccentricities at the latest
+    keep = _thin(points, must=[after - 1, after, *np.searchsorted(points, given)])
+    phis, misses, matches = (
+        tuple(side[keep].tolist()) for side in (points, missed / n, matched / n)
+    )
+    if missed[0] > matched[0]:
+        reason = (
+            f"at φ = 0 {missed[0] / n:.1%} of the targets are missed already, and only "
+            f"{matched[0] / n:.1%} are matched although they are absent."
+        )
+        return TradeOff(phis, misses, matches, reason=reason)
+    before = max(after - 1, 0)
+    gap, next_gap = ((matched - missed)[[before, after]]).tolist()
+    share = 0.0 if gap == next_gap else gap / (gap - next_gap)
+    equal_phi, equal_rate = (
+        float(side[before] + share * (side[after] - side[before])) for side in (points, missed / n)
+    )
+    return TradeOff(phis, misses, matches, equal_phi, equal_rate)
+
+
+def _reaching(eccentricity: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count the targets for whom a record stands out, at each φ."""
+    some = np.sort(eccentricity[eccentricity > 0])
+    return np.asarray(len(some) - np.searchsorted(some, phi * (1 - SLACK)))
+
+
+def _beyond(largest: float) -> float:
+    """Return the first whole tenth that no target reaches."""
+    return float(np.floor(10 * largest * (1 + 2 * SLACK)) + 1) / 10
+
+
+def _thin(points: NDArray[np.float64], must: list[int]) -> NDArray[np.int64]:
+    """Choose points evenly by rank, so that there are more where more changes."""
+    last = len(points) - 1
+    room = min(_POINTS - len(must), len(points))
+    evenly = np.linspace(0, last, room).round().astype(np.int64)
+    return np.unique(np.concatenate([evenly, np.clip(must, 0, last)]))
