@@ -66,7 +66,7 @@ class FewFacts:
             )
         return (
             f"Counting {self.strictness}, at most {self.crowded:.1%} of the records have another "
-            f"one with Sim above {self.threshold:.2f}, so the data are ({self.threshold:.2f}, "
+            f"one with Sim above {self.threshold:.3f}, so the data are ({self.threshold:.3f}, "
             f"{self.eps:g})-sparse; by Theorem 2, {self.facts:,} facts about a person (which "
             f"{self.users_with_facts:.1%} of the users have ratings for) single out their record "
             f"among {self.records:,} with probability {1 - self.eps:.0%} or more, and by Theorem "

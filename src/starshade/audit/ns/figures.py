@@ -1,0 +1,177 @@
+"""A figure as data: lines of points with intervals, and the paper's numbers as marks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from starshade.attack.knowledge import Knowledge
+from starshade.stats import Rate
+
+__all__ = ["Figure", "Level", "Mark", "Point", "Series", "Skipped", "Unit"]
+
+Unit = Literal["share", "bits", "users"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One figure of ours.
+
+    Attributes
+    ----------
+    x : float
+    y : float
+    low, high : float or None
+        95 % interval; None for a count of all.
+    label : str
+        As the paper's axis has it, "6 of 8"; empty where x says it.
+    knowledge : Knowledge or None
+    targets, ineligible : int or None
+        Users it rests on; users of whom so much cannot be known.
+    """
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    label: str = ""
+    knowledge: Knowledge | None = None
+    targets: int | None = None
+    ineligible: int | None = None
+
+    @classmethod
+    def of(cls, x: float, rate: Rate, **beside: Any) -> Point:
+        """Make a point of a figure with its interval."""
+        return cls(x, rate.rate, rate.low, rate.high, **beside)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point as plain JSON values; NaN is null."""
+        told: dict[str, Any] = {"x": self.x, "y": None if math.isnan(self.y) else self.y}
+        told |= {"low": self.low, "high": self.high}
+        if self.knowledge is not None:
+            told |= {
+                "label": self.label,
+                "knowledge": self.knowledge.name,
+                "targets": self.targets,
+                "ineligible": self.ineligible,
+            }
+        return told
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line.
+
+    Attributes
+    ----------
+    name : str
+    measure : str
+        What its y is, in a few words; lines of one measure share a panel.
+    points : tuple of Point
+        Ascending in x.
+    """
+
+    name: str
+    measure: str
+    points: tuple[Point, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line as plain JSON values."""
+        return {
+            "name": self.name,
+            "measure": self.measure,
+            "points": [point.to_dict() for point in self.points],
+        }
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number that the paper's text gives for this figure (Netflix).
+
+    Attributes
+    ----------
+    x, y : float
+    label : str
+    measures : tuple of str
+        The panels it belongs to.
+    """
+
+    x: float
+    y: float
+    label: str
+    measures: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mark as plain JSON values."""
+        return {"x": self.x, "y": self.y, "label": self.label, "measures": list(self.measures)}
+
+
+@dataclass(frozen=True)
+class Level:
+    """A height to compare with: bits before any knowledge."""
+
+    y: float
+    label: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the level as plain JSON values."""
+        return {"y": self.y, "label": self.label}
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What the data cannot give."""
+
+    figure: str
+    what: str
+    reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as plain JSON values."""
+        return {"figure": self.figure, "what": self.what, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of the paper, ours.
+
+    Attributes
+    ----------
+    number : str
+        The paper's.
+    title : str
+    x_title, y_title : str
+    unit : {"share", "bits", "users"}
+        Of y.
+    series : tuple of Series
+    marks : tuple of Mark
+        The paper's numbers; its curves are pictures and not to be had.
+    levels : tuple of Level
+    x_log, y_log : bool
+        Logarithmic axes.
+    """
+
+    number: str
+    title: str
+    x_title: str
+    y_title: str
+    unit: Unit
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    levels: tuple[Level, ...] = ()
+    x_log: bool = False
+    y_log: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure as plain JSON values."""
+        return {
+            "figure": self.number,
+            "title": self.title,
+            "x": self.x_title,
+            "y": self.y_title,
+            "unit": self.unit,
+            "series": [series.to_dict() for series in self.series],
+            "paper": [mark.to_dict() for mark in self.marks],
+            "levels": [level.to_dict() for level in self.levels],
+        }

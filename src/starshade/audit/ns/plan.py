@@ -1,0 +1,144 @@
+"""What the adversary knows along each line of NS's Figs 4-6 and 8-12 (SPEC §1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from starshade.attack.knowledge import Knowledge
+
+__all__ = [
+    "ABSENT",
+    "BITS",
+    "BITS_OF_OTHERS",
+    "DATED",
+    "NOT_FOUND",
+    "OMEGA",
+    "SUCCESS",
+    "TITLES",
+    "TOP1",
+    "Line",
+    "label_of",
+    "lines_of",
+]
+
+# what is shown of a setting
+SUCCESS = "stands out and is right"
+TOP1 = "right when made to answer"
+NOT_FOUND = "no answer when absent"
+OMEGA = "the lesser of both (ω)"
+BITS = "all targets"
+BITS_OF_OTHERS = "targets who do not stand out"
+
+#: figures whose knowledge includes days
+DATED = frozenset({"4", "5", "6", "9", "10", "12"})
+#: figures that also ask what happens when the target is not there; run together
+ABSENT = frozenset({"4", "5", "6"})
+TITLES = {
+    "4": "Exact ratings and approximate dates",
+    "5": "As Fig. 4, the target perhaps not in the data",
+    "6": "Bits still missing: exact ratings, approximate dates",
+    "8": "Exact ratings, no dates, less popular items",
+    "9": "Approximate ratings (±1) and dates (±14 days), less popular items",
+    "10": "Mistaken items: ratings ±1, dates ±14 days",
+    "11": "Bits still missing: exact ratings, no dates, less popular items",
+    "12": "Knowing about how many items were rated: ratings ±1, dates ±14 days",
+}
+_KNOWN = (2, 4, 6, 8)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: the number of mistakes stays, the number of known cells rises."""
+
+    name: str
+    knowledge: Knowledge
+
+    @property
+    def settings(self) -> tuple[Knowledge, ...]:
+        """What is known at each point; at least two cells are right."""
+        least = self.knowledge.wrong + 2 if self.knowledge.wrong else 0
+        return tuple(replace(self.knowledge, known=m) for m in _KNOWN if m >= least)
+
+
+def lines_of(figure: str, star: float) -> tuple[Line, ...]:
+    """Return the lines of a figure.
+
+    Parameters
+    ----------
+    figure : str
+        The paper's number: 4, 5, 6, 8, 9, 10, 11 or 12.
+    star : float
+        What ±1 on 1-5 comes to on this scale.
+    """
+    return tuple(_LINES[figure](star))
+
+
+def label_of(knowledge: Knowledge) -> str:
+    """Name a point as the paper does: "6 of 8" are right."""
+    return f"{knowledge.known - knowledge.wrong} of {knowledge.known}"
+
+
+def _by_days(star: float) -> Iterator[Line]:
+    for days in (3, 14):
+        for wrong in (0, 2):
+            yield _line(f"days ±{days}", wrong, day_error=days)
+
+
+def _off_top_undated(star: float) -> Iterator[Line]:
+    for top in (100, 500):
+        for wrong in (0, 2):
+            yield _line(f"not in top {top}", wrong, outside_top=top, day_error=None)
+
+
+def _off_top_dated(star: float) -> Iterator[Line]:
+    for top in (0, 100, 500):
+        for wrong in (0, 2):
+            name = f"not in top {top}" if top else "any items"
+            yield _line(name, wrong, rating_error=star, outside_top=top)
+
+
+def _mistaken_items(star: float) -> Iterator[Line]:
+    yield _line("any items", 0, rating_error=star)
+    for wrong in (1, 2):
+        knowledge = Knowledge(known=8, wrong=wrong, wrong_kind="item", rating_error=star)
+        yield Line(f"{wrong} wrong item{'s' * (wrong > 1)}", knowledge)
+
+
+def _about_how_many(star: float) -> Iterator[Line]:
+    for about in (False, True):
+        for wrong in (0, 2):
+            name = "number known ±50 %" if about else "number not known"
+            yield _line(name, wrong, rating_error=star, about_count=about)
+
+
+def _line(
+    name: str,
+    wrong: int,
+    *,
+    rating_error: float = 0.0,
+    day_error: float | None = 14,
+    outside_top: int = 0,
+    about_count: bool = False,
+) -> Line:
+    knowledge = Knowledge(
+        known=8,
+        wrong=wrong,
+        rating_error=rating_error,
+        day_error=day_error,
+        outside_top=outside_top,
+        about_count=about_count,
+    )
+    return Line(f"{name}, {f'{wrong} wrong' if wrong else 'all right'}", knowledge)
+
+
+_LINES = {
+    "4": _by_days,
+    "5": _by_days,
+    "6": _by_days,
+    "8": _off_top_undated,
+    "9": _off_top_dated,
+    "10": _mistaken_items,
+    "11": _off_top_undated,
+    "12": _about_how_many,
+}
