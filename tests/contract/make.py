@@ -11,7 +11,12 @@ K = 2
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "k-likeness": {"k": K},
     "k-anonymity": {"k": K},
+    "homogeneity": {"sensitive": [0, 1]},
+    "label": {},
+    "link-existence": {},
+    "scoreboard": {},
     "scoreboard-rh": {},
+    "structure": {},
     "discernibility": {},
     "class-size": {},
     "generalization-loss": {},

@@ -8,10 +8,45 @@ __all__ = ["ENTRIES"]
 
 ENTRIES = (
     Entry(
+        name="homogeneity",
+        module="starshade.attack.homogeneity",
+        cls="HomogeneityAttack",
+        summary="Learn what all records in which everything known fits have in common.",
+        source="Chang, Thompson, Wang & Yao, definition 5.1; Sun & Sun, section 4",
+    ),
+    Entry(
+        name="label",
+        module="starshade.attack.label",
+        cls="LabelAttack",
+        summary="Pick among the records that rated all known items as the target did.",
+        source="Chang, Thompson, Wang & Yao, definition 3.2",
+    ),
+    Entry(
+        name="link-existence",
+        module="starshade.attack.link_existence",
+        cls="LinkExistence",
+        summary="Ask how many of a group really rated what its records show.",
+        source="Chang, Thompson, Wang & Yao, section 6",
+    ),
+    Entry(
+        name="scoreboard",
+        module="starshade.attack.scoreboard",
+        cls="Scoreboard",
+        summary="Pick among the records in which everything known fits.",
+        source="Narayanan & Shmatikov 2008, section 4",
+    ),
+    Entry(
         name="scoreboard-rh",
         module="starshade.attack.scoreboard_rh",
         cls="ScoreboardRH",
         summary="Name the record that fits what is known of a person, if it stands out.",
         source="Narayanan & Shmatikov 2008, sections 4 and 5",
+    ),
+    Entry(
+        name="structure",
+        module="starshade.attack.structure",
+        cls="StructureAttack",
+        summary="Pick among the records that rated all known items.",
+        source="Chang, Thompson, Wang & Yao, definition 3.1",
     ),
 )

@@ -32,6 +32,7 @@ __all__ = [
     "candidates",
     "count_candidates",
     "list_fitting",
+    "scratch",
 ]
 
 CHUNK = 32  # targets that share scratch space
@@ -141,7 +142,7 @@ def count_candidates(
 
 def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> NDArray[np.int32]:
     """Return one target's candidates, rows ascending: to look at, not to attack with."""
-    rows, order, fits = _scratch(seen, clues)
+    rows, order, fits = scratch(seen, clues)
     n, _ = list_fitting(target, seen, clues, within, rows, order, fits)
     return np.asarray(rows[:n])
 
@@ -149,7 +150,7 @@ def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> NDA
 @njit(cache=True, nogil=True)
 def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped-def]
     """Attack some targets, one after the other, in scratch space of their own."""
-    rows, order, fits = _scratch(seen, clues)
+    rows, order, fits = scratch(seen, clues)
     for t in range(start, min(start + CHUNK, len(found))):
         n, looked_at = list_fitting(t, seen, clues, within, rows, order, fits)
         out = found[t]
@@ -175,7 +176,7 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _scratch(seen, clues):  # type: ignore[no-untyped-def]
+def scratch(seen, clues):  # type: ignore[no-untyped-def]
     """Return room for candidates, for the items' order, and for what each content is worth."""
     return (
         np.empty(len(seen.sizes), np.int32),
@@ -188,7 +189,7 @@ def _scratch(seen, clues):  # type: ignore[no-untyped-def]
 def list_fitting(t, seen, clues, within, rows, order, fits):  # type: ignore[no-untyped-def]
     """List target t's candidates in `rows`; return how many, and the cells looked at.
 
-    `order` and `fits` are scratch space of `_scratch`.
+    `order` and `fits` come from `scratch`.
     """
     if not _rarest_first(t, seen.postings.indptr, clues.item, order):
         return 0, 0  # nobody holds an item that was not released

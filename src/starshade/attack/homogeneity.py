@@ -1,0 +1,192 @@
+"""The homogeneity attack (PA Def. 5.1, SR §4; SPEC §1.6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.candidates import Hunt, Plan, at_least_zero, batches, judge, prepare, sum_up
+from starshade.attack.groups import Groups, groups_of
+from starshade.attack.homogeneity_result import HomogeneityResult, SensitiveItem, SharedCells
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.label import labelled
+from starshade.errors import ConfigError
+from starshade.kernels.agreement import Truth
+from starshade.kernels.candidates import Thresholds
+from starshade.kernels.homogeneity import shared_cells
+from starshade.kernels.readonly import fixed
+from starshade.ratings.table import Ratings
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+from starshade.stats import wilson
+
+__all__ = ["HomogeneityAttack"]
+
+
+@dataclass(frozen=True)
+class HomogeneityAttack:
+    """Learn what all candidates have in common, without knowing which of them is the target.
+
+    The adversary finds the records in which everything known fits. Where these say the same
+    about a further item, it does not matter that there are several: whoever the target is, this
+    is what their record says.
+
+    Parameters
+    ----------
+    by : {"label", "structure"}
+        What candidates are found by: items and ratings, or items alone.
+    tolerance : float
+        How far a rating may be off ("label").
+    sensitive : sequence of int
+        Items, by their position in the original (from 0): how often a group's users all rated
+        it alike.
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    PA Def. 5.1 asks whether all candidates have identical review graphs; cells that merely all
+    candidates share, and whether they are true, are ours. What is shared need not be true: a
+    release may hold invented or averaged ratings, and what is known may be wrong. A group gives
+    away a sensitive item (SR §4) when each of its users rated it and all alike; a null among
+    them is a difference, and all null discloses nothing.
+    """
+
+    by: Literal["label", "structure"] = "label"
+    tolerance: float = 0.0
+    sensitive: Sequence[int] = ()
+    theta: float = 1.0
+    absent: bool = False
+    k: int = 5
+
+    name: ClassVar[str] = "homogeneity"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("label", "structure"):
+            raise ConfigError(f"by {self.by!r}: allowed are label and structure")
+        at_least_zero(tolerance=self.tolerance)
+        for item in self.sensitive:
+            if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
+                raise ConfigError(f"sensitive {item!r}: a position among the items, from 0")
+        object.__setattr__(self, "sensitive", tuple(int(item) for item in self.sensitive))
+        self._plan(Knowledge())
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> HomogeneityResult:
+        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
+
+        ConfigError also for a sensitive item that the original lacks.
+        """
+        plan = self._plan(knowledge or Knowledge())
+        hunt = prepare(plan, data, original=original, targets=targets, rng=rng, link=link)
+        beyond = [i for i in self.sensitive if not 0 <= i < hunt.view.original.n_items]
+        if beyond:
+            raise ConfigError(
+                f"sensitive {beyond[0]}: the original's items are 0 to "
+                f"{hunt.view.original.n_items - 1}"
+            )
+        searching = perf_counter()
+        outcomes, looked_at = judge(hunt)
+        shared = _shared(hunt)
+        told = sum_up(hunt, outcomes, looked_at, perf_counter() - searching)
+        return HomogeneityResult(
+            **told,
+            profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
+            cells_disclosed=_counted(hunt, shared),
+            sensitive=self._sensitive(hunt, groups_of(data, hunt.view)),
+        )
+
+    def _plan(self, knowledge: Knowledge) -> Plan:
+        label = self.by == "label"
+        return Plan(
+            self.name,
+            asdict(self) | {"sensitive": list(self.sensitive)},
+            labelled(knowledge) if label else replace(knowledge, ratings=False, dates=False),
+            Thresholds(float(self.tolerance) if label else math.inf, -1),
+            self.theta,
+            self.absent,
+            self.k,
+        )
+
+    def _sensitive(self, hunt: Hunt, groups: Groups) -> tuple[SensitiveItem, ...] | None:
+        """Look at each sensitive item; None without a link."""
+        if hunt.view.credit == "compatible":
+            return None
+        return tuple(_alike(hunt.view.original, item, groups) for item in self.sensitive)
+
+
+def _shared(hunt: Hunt) -> NDArray[Any]:
+    """Intersect every target's candidates."""
+    table, symbols = hunt.view.truth(), hunt.view.cells.symbols
+    truth = Truth(
+        fixed(table.indptr), fixed(table.columns), fixed(table.values()), hunt.goal.truth.days
+    )
+    single = fixed(symbols.is_single)
+    return np.concatenate(
+        [
+            shared_cells(hunt.seen, clues, hunt.plan.within, truth, single)
+            for clues in batches(hunt, "comparing candidates")
+        ]
+    )
+
+
+def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
+    """Sum up over the targets."""
+    released = (hunt.view.item_of[hunt.known.items] >= 0).sum(axis=1)
+    further = int((hunt.view.cells.n_items - released).sum())
+    cells, single = int(shared["cells"].sum()), int(shared["single"].sum())
+    return SharedCells(
+        mean=cells / len(shared),
+        share=_ratio(cells, further),
+        true=_ratio(int(shared["true"].sum()), cells),
+        single_mean=single / len(shared),
+        single_true=_ratio(int(shared["single_true"].sum()), single),
+        learnt=_ratio(int(shared["learnt"].sum()), int(shared["hidden"].sum())),
+    )
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _alike(original: Ratings, item: int, groups: Groups) -> SensitiveItem:
+    """Count the groups in which every user rated an item, and all alike."""
+    by_item = original.by_item
+    cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
+    group = groups.of_user[by_item.users[cells]]
+    code = by_item.codes[cells][group >= 0].astype(np.int64)
+    group = group[group >= 0]
+    low = np.full(len(groups), np.iinfo(np.int64).max)
+    high = np.full(len(groups), -1)
+    np.minimum.at(low, group, code)
+    np.maximum.at(high, group, code)
+    raters = np.bincount(group, minlength=len(groups))
+    alike = (raters == groups.sizes) & (low == high)
+    return SensitiveItem(
+        item=item,
+        groups=float(alike.mean()),
+        users=float(groups.sizes[alike].sum() / groups.sizes.sum()),
+    )

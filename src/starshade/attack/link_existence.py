@@ -1,0 +1,176 @@
+"""Link existence: did the people behind a released edge rate the item? (PA §6; SPEC §1.6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.groups import Groups, groups_of
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.link_result import LinkResult, Tally
+from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
+from starshade.attack.view import View, look
+from starshade.errors import ConfigError
+from starshade.kernels.agreement import Rows, Truth
+from starshade.kernels.links import Edges, count_edges, members_of, rated_unreleased
+from starshade.kernels.readonly import fixed
+from starshade.progress import note, task
+from starshade.ratings.table import Ratings
+from starshade.release.receipt import digest_of
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+
+__all__ = ["LinkExistence"]
+
+_BLOCK = 2**21  # cells treated together
+_NO_DAYS = np.empty(0, dtype=np.uint16)
+_NO_RATINGS = np.empty(0)
+
+
+@dataclass(frozen=True)
+class LinkExistence:
+    """Ask of every released edge how many of the users it may belong to really rated the item.
+
+    The adversary has found a person's group, by whatever they know, and reads in it that an item
+    was rated. Of the g users of the group j did rate it: j/g is how sure the edge makes them
+    that this person did. Beside it stands what PA's theorems say of it.
+
+    Parameters
+    ----------
+    prior : float or None
+        Probability, in [0, 1], that a user rated an item, known beforehand. None: for each item
+        the share of the original's users who rated it, because popularity is what an outsider
+        can look up (PA's own example is one film's share of IMDb's users).
+
+    Raises
+    ------
+    ConfigError
+        A prior outside its range.
+
+    Notes
+    -----
+    An edge is a record and an item whose cell has a member that is no null. A group is what the
+    method put together; on a rating table each user is one. Without a prior an adversary says
+    1/g (Thm 6.2); with prior p, users rating independently, p/(1 - (1-p)^g), at most
+    1/g + p/(2 - gp) where p ≤ 1/g (Thm 6.3). Neither bounds what data give, where users of a
+    group were put together because they are similar: a comparison, never an assertion. Where
+    an edge is missing, that may prove that there was none: the share for which that is true is
+    `missing_true`.
+
+    Everything is counted: nothing is drawn, no targets are chosen, and knowledge plays no part.
+    """
+
+    prior: float | None = None
+
+    name: ClassVar[str] = "link-existence"
+
+    def __post_init__(self) -> None:
+        if self.prior is not None and not 0 <= self.prior <= 1:
+            raise ConfigError(f"prior {self.prior}: a probability, from 0 to 1")
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> LinkResult:
+        """Count the edges of ratings or of a release.
+
+        Parameters
+        ----------
+        data, original, link
+            As in `ScoreboardRH.run`; a release needs its original and the link.
+        knowledge, rng
+            Of no influence; here so that every attack is called alike.
+        targets
+            Must be None: all edges are counted.
+
+        Raises
+        ------
+        ConfigError
+            Arguments that do not fit together, no link, or nobody with a record.
+        """
+        if targets is not None:
+            raise ConfigError(
+                f"targets {targets}: link existence counts the edges of every group",
+                advice="Leave targets out.",
+            )
+        started = perf_counter()
+        view = look(data, original, link)
+        if view.credit == "compatible":
+            raise ConfigError(
+                "link existence: without a link nobody can say whose rating an edge was",
+                advice="Give the private receipt.",
+            )
+        groups = groups_of(data, view)
+        linked = int((view.row_of_user >= 0).sum())
+        if not linked or not view.original.n_ratings:
+            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+        if linked < view.cells.n_records:
+            note(
+                f"{view.cells.n_records - linked:,} records belong to users whom the original "
+                "lacks: they count as if they had rated nothing"
+            )
+        counting = perf_counter()
+        tally = self._tally(view, groups)
+        seconds = max(perf_counter() - counting, 1e-9)
+        return LinkResult(
+            attack=self.name,
+            records=view.cells.n_records,
+            groups=len(groups),
+            targets=linked,
+            ineligible=view.original.n_users - linked,
+            seconds=perf_counter() - started,
+            postings_per_second=(len(view.cells.columns) + view.original.n_ratings) / seconds,
+            config=asdict(self),
+            digest=digest_of(view.original),
+            **tally.figures(),
+        )
+
+    def _tally(self, view: View, groups: Groups) -> Tally:
+        """Count all edges, some groups at a time."""
+        rows, rated = view.cells, view.cells.symbols.has_rating
+        table = view.truth()
+        truth = Truth(fixed(table.indptr), fixed(table.columns), _NO_RATINGS, _NO_DAYS)
+        by_row = Rows(fixed(rows.indptr), fixed(rows.columns), fixed(rows.codes), _NO_DAYS)
+        tally = Tally(cells=rows.n_records * rows.n_items)
+        priors = self._priors(view, table)
+        for edges in _edges(view, groups, by_row, truth):
+            p, g = priors[edges.item], groups.sizes[edges.group]
+            exact, bound = link_existence_exact(p, g), link_existence_bound(p, g)
+            tally.add(edges.edges, edges.raters, g, exact, bound)
+        tally.rated_unreleased = int(rated_unreleased(by_row, rated, view.row_of_user, truth))
+        return tally
+
+    def _priors(self, view: View, table: Ratings) -> NDArray[np.float64]:
+        if self.prior is not None:
+            return np.full(view.cells.n_items, self.prior)
+        raters = np.bincount(table.columns, minlength=view.cells.n_items)
+        return np.asarray(raters / table.n_users)
+
+
+def _edges(view: View, groups: Groups, by_row: Rows, truth: Truth) -> Iterator[Edges]:
+    """Count edges and raters, block by block of groups."""
+    rows_of = members_of(groups.of_row, len(groups))
+    users_of = members_of(groups.of_user, len(groups))
+    cells = np.bincount(groups.of_row, weights=np.diff(by_row.indptr), minlength=len(groups))
+    ends = np.cumsum(cells)
+    cuts = np.searchsorted(ends, np.arange(1, math.ceil(ends[-1] / _BLOCK)) * _BLOCK)
+    sizes, rated = fixed(view.cells.sizes), fixed(view.cells.symbols.has_rating)
+    with task("counting edges", len(groups)) as step:
+        for start, stop in pairwise(np.unique([0, *cuts.tolist(), len(groups)]).tolist()):
+            yield count_edges(
+                start, stop, rows_of, users_of, by_row, sizes, rated, truth, view.cells.n_items
+            )
+            step(stop - start)

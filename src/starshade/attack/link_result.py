@@ -1,0 +1,249 @@
+"""`LinkResult`: how sure released edges make an adversary, beside PA's theorems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade._version import __version__
+
+__all__ = ["LinkResult", "Tally"]
+
+_BINS = 10  # of j/g between 0 and 1, which have bins of their own
+_SLACK = 1e-9
+#: figures of attacks on single targets, which this is not
+_NOT_ASKED = (
+    "success",
+    "expected_top1",
+    "expected_top1_interval",
+    "disclosed",
+    "false_match",
+    "false_match_absent",
+    "no_answer",
+    "entropy_bits",
+    "entropy_bits_profile",
+    "knowledge",
+    "known_released",
+    "seed",
+)
+
+
+@dataclass(frozen=True)
+class LinkResult:
+    """How sure released edges make an adversary (SPEC §1.6).
+
+    An edge is a record and an item that it shows as rated; its group has g users, of whom j did
+    rate the item. Shares are over all edges; None where there is nothing to take a share of.
+
+    Attributes
+    ----------
+    attack : str
+        As ``starshade list attacks`` names it.
+    records, groups : int
+        Records that the adversary sees, and the groups they were put in.
+    targets, ineligible : int
+        Users of the original who have a record, and those who have none.
+    edges : int
+    confidence : float or None
+        Mean of j/g.
+    histogram : tuple of dict
+        How j/g is distributed: none of them, ten bins (low, high], all of them (1 is not in the
+        last of the ten).
+    everybody, nobody : float or None
+        Share of edges with j = g (existence is certain) and with j = 0 (nobody rated it).
+    no_prior, above_no_prior : float or None
+        Mean of 1/g (PA Thm 6.2), and the share of edges with j/g above it.
+    exact, above_exact : float or None
+        The same for p/(1 - (1-p)^g), the confidence under Thm 6.3's assumptions.
+    bounded : float or None
+        Share of edges with p ≤ 1/g: of the others Thm 6.3 says nothing.
+    bound, above_bound : float or None
+        Mean of 1/g + p/(2 - gp) over those edges (Thm 6.3), and their share with j/g above it.
+    missing : int
+        Cells, records times released items, without an edge.
+    missing_true : float or None
+        Share of them that the user truly did not rate.
+    seconds, read_seconds, postings_per_second, config, digest, version
+        As in `AttackResult`.
+    """
+
+    attack: str
+    records: int
+    groups: int
+    targets: int
+    ineligible: int
+    edges: int
+    confidence: float | None
+    histogram: tuple[dict[str, float], ...]
+    everybody: float | None
+    nobody: float | None
+    no_prior: float | None
+    above_no_prior: float | None
+    exact: float | None
+    above_exact: float | None
+    bounded: float | None
+    bound: float | None
+    above_bound: float | None
+    missing: int
+    missing_true: float | None
+    seconds: float
+    postings_per_second: float
+    config: dict[str, Any]
+    digest: str
+    read_seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; null where an attack's figure does not apply."""
+        return {
+            "attack": self.attack,
+            "records": self.records,
+            "targets": self.targets,
+            "ineligible": self.ineligible,
+            "credit": "linked",
+            **dict.fromkeys(_NOT_ASKED),
+            "groups": self.groups,
+            "edges": self.edges,
+            "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},
+            "everybody": self.everybody,
+            "nobody": self.nobody,
+            "no_prior": {"mean": self.no_prior, "above": self.above_no_prior},
+            "exact": {"mean": self.exact, "above": self.above_exact},
+            "bound": {"mean": self.bound, "above": self.above_bound, "edges": self.bounded},
+            "missing": {"cells": self.missing, "true": self.missing_true},
+            "seconds": self.seconds,
+            "read_seconds": self.read_seconds,
+            "postings_per_second": self.postings_per_second,
+            "config": dict(self.config),
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.attack} on {self.records:,} records in {self.groups:,} groups, which show "
+            f"{self.edges:,} ratings."
+        )
+        if self.edges:
+            text += (
+                f" Whoever finds a person's group and reads in it that an item was rated is right "
+                f"about that person in {_percent(self.confidence)} of the cases; for "
+                f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
+                f"item, which is then certain, for {_percent(self.nobody)} nobody did. Without "
+                f"knowing how popular items are one would say {_percent(self.no_prior)} on "
+                f"average (PA Thm 6.2), which the data exceed for {_percent(self.above_no_prior)} "
+                f"of what is shown; knowing it, and taking people as independent, "
+                f"{_percent(self.exact)}, exceeded for {_percent(self.above_exact)}."
+            )
+        if self.bound is not None:
+            text += (
+                f" The bound of Thm 6.3 holds for {_percent(self.bounded)} of it; its mean is "
+                f"{_percent(self.bound)}, exceeded for {_percent(self.above_bound)}."
+            )
+        if self.missing_true is not None:
+            text += (
+                f" Where no rating is shown, there was none in {_percent(self.missing_true)} of "
+                "the cases."
+            )
+        return text
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{share:.1%}"
+
+
+@dataclass
+class Tally:
+    """Edges counted so far; blocks of groups are added one after the other.
+
+    Attributes
+    ----------
+    cells : int
+        Records times released items.
+    rated_unreleased : int
+        Original ratings that their user's record does not show.
+    """
+
+    cells: int
+    rated_unreleased: int = 0
+    edges: int = 0
+    confidence: float = 0.0
+    no_prior: float = 0.0
+    above: int = 0
+    exact: float = 0.0
+    above_exact: int = 0
+    bounded: int = 0
+    bound: float = 0.0
+    above_bound: int = 0
+    histogram: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(_BINS + 2, dtype=np.int64)
+    )
+
+    def add(
+        self,
+        edges: NDArray[np.int64],
+        raters: NDArray[np.int64],
+        size: NDArray[np.int64],
+        exact: NDArray[np.float64],
+        bound: NDArray[np.float64],
+    ) -> None:
+        """Add pairs of a group and an item.
+
+        Parameters
+        ----------
+        edges : ndarray of int64
+            Records that show the item.
+        raters, size : ndarray of int64
+            j of the g users of the group rated it.
+        exact, bound : ndarray of float64
+            What Thm 6.3 gives; a bound is NaN where there is none.
+        """
+        confidence = raters / size
+        bins = np.where(raters == size, _BINS + 1, -(-_BINS * raters // size))
+        self.histogram += np.bincount(bins, weights=edges, minlength=_BINS + 2).astype(np.int64)
+        bounded = ~np.isnan(bound)
+        self.edges += int(edges.sum())
+        self.confidence += float((edges * confidence).sum())
+        self.no_prior += float((edges / size).sum())
+        self.above += int(edges[raters > 1].sum())
+        self.exact += float((edges * exact).sum())
+        self.above_exact += int(edges[confidence > exact + _SLACK].sum())
+        self.bounded += int(edges[bounded].sum())
+        self.bound += float((edges * bound)[bounded].sum())
+        self.above_bound += int(edges[bounded & (confidence > bound + _SLACK)].sum())
+
+    def figures(self) -> dict[str, Any]:
+        """Return the fields of a `LinkResult`."""
+        missing = self.cells - self.edges
+        inner = range(1, _BINS + 1)
+        bounds = [(0.0, 0.0), *(((b - 1) / _BINS, b / _BINS) for b in inner), (1.0, 1.0)]
+        return {
+            "edges": self.edges,
+            "confidence": _share(self.confidence, self.edges),
+            "histogram": tuple(
+                {"low": low, "high": high, "edges": int(n)}
+                for (low, high), n in zip(bounds, self.histogram, strict=True)
+            ),
+            "everybody": _share(self.histogram[-1], self.edges),
+            "nobody": _share(self.histogram[0], self.edges),
+            "no_prior": _share(self.no_prior, self.edges),
+            "above_no_prior": _share(self.above, self.edges),
+            "exact": _share(self.exact, self.edges),
+            "above_exact": _share(self.above_exact, self.edges),
+            "bounded": _share(self.bounded, self.edges),
+            "bound": _share(self.bound, self.bounded),
+            "above_bound": _share(self.above_bound, self.bounded),
+            "missing": missing,
+            "missing_true": _share(missing - self.rated_unreleased, missing),
+        }
+
+
+def _share(part: float, whole: int) -> float | None:
+    return float(part / whole) if whole else None

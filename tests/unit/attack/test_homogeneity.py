@@ -1,0 +1,189 @@
+"""The homogeneity attack against its slow twin, and small cases by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from starshade.attack.groups import groups_of
+from starshade.attack.homogeneity import HomogeneityAttack, _alike, _shared
+from starshade.attack.homogeneity_result import HomogeneityResult
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.view import look
+from starshade.errors import ConfigError
+from starshade.kernels.homogeneity import SHARED
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.release.symbols import Symbols
+from starshade.release.table import Link, Release
+from tests.naive import candidates as candidates_of
+from tests.naive import homogeneity as naive
+from tests.naive import scoreboard_rh as records_of
+from tests.strategies import ratings_tables, table
+from tests.unit.attack.samples import release, releases
+from tests.unit.attack.test_candidates import WITHIN, hunt, told_to_the_twin
+from tests.unit.attack.test_scoreboard_rh import clues, knowledge_of
+
+FIVE = Scale(1, 5, 1)
+
+
+def check_against_twin(
+    data: Ratings | Release, original: Ratings, known: Known, within: candidates_of.Within
+) -> None:
+    view = look(data, None if data is original else original, None)
+    found = _shared(hunt(view, known, within, 1.0, absent=False))
+    slow = records_of.Attack(view.cells.symbols.scale, dated=view.cells.days is not None)
+    records, _, truths = told_to_the_twin(view, data, original)
+    for t, user in enumerate(known.users.tolist()):
+        about = clues(known, view, t)
+        told = None if known.told is None else int(known.told[t])
+        matching = candidates_of.matching_set(records, about, within, slow, told)
+        items = {clue.item for clue in about}
+        expected = naive.shared([records[i] for i in matching], items, truths[user], slow)
+        for name in SHARED.names or ():
+            assert found[t][name] == getattr(expected, name), (t, name)
+
+
+@given(st.data(), ratings_tables(max_users=7, max_items=5), WITHIN)
+def test_tables_share_what_the_twin_says(
+    data: st.DataObject, ratings: Ratings, within: candidates_of.Within
+) -> None:
+    assume(ratings.n_ratings > 0)
+    check_against_twin(ratings, ratings, data.draw(knowledge_of(ratings)), within)
+
+
+@given(st.data(), st.booleans(), WITHIN)
+def test_releases_share_what_the_twin_says(
+    data: st.DataObject, linked: bool, within: candidates_of.Within
+) -> None:
+    original, released = data.draw(releases(linked=linked))
+    check_against_twin(released, original, data.draw(knowledge_of(original)), within)
+
+
+@given(releases(linked=True), st.integers(0, 3))
+def test_groups_give_an_item_away_as_the_twin_says(
+    case: tuple[Ratings, Release], item: int
+) -> None:
+    original, released = case
+    assume(item < original.n_items)
+    groups = groups_of(released, look(released, original, None))
+    truths = records_of.records_of_table(original)
+    members = [[truths[u] for u in np.flatnonzero(groups.of_user == g)] for g in range(len(groups))]
+    expected = naive.gives_away(members, item)
+    found = _alike(original, item, groups)
+    assert found.groups == pytest.approx(np.mean(expected))
+    in_them = sum(len(group) for group, away in zip(members, expected, strict=True) if away)
+    assert found.users == pytest.approx(in_them / released.n_records)
+
+
+def pairs() -> tuple[Ratings, Release]:
+    """Two classes of two: one says A = 5, B = 4; the other A = 5, B = 4 or null, C = 1.
+
+    B of the last user is wrong: the release says 4 or null, they gave 2.
+    """
+    original = table([{0: 5, 1: 4}, {0: 5, 1: 4}, {0: 5, 2: 1}, {0: 5, 1: 2, 2: 1}], FIVE)
+    contents = Symbols.sets(FIVE, [np.array([v]) for v in (5.0, 4.0, 4.0, 1.0)],
+                            np.array([0, 0, 1, 0], bool))  # fmt: skip
+    link = Link(original.users, np.arange(4))
+    rows = [{0: 0, 1: 1}, {0: 0, 1: 2, 2: 3}]
+    return original, release(rows, [2, 2], contents, original.items, link)
+
+
+def test_two_classes_by_hand() -> None:
+    """Known of everybody: A. All four fit, and share nothing else."""
+    original, released = pairs()
+    every_a = Known(
+        np.arange(4), np.zeros((4, 1), np.int32), np.full((4, 1), 5.0), np.full((4, 1), -(2**31))
+    )
+    everything = candidates_of.Within(0.0)
+    found = _shared(hunt(look(released, original, None), every_a, everything, 1.0, absent=False))
+    assert found["cells"].tolist() == [0, 0, 0, 0]
+    assert not found["identical"].any()
+    # C is known of the third and the fourth: B is said to be 4 or null, which it is for one
+    of_c = Known(
+        np.arange(2, 4), np.full((2, 1), 2, np.int32), np.ones((2, 1)), np.full((2, 1), -(2**31))
+    )
+    found = _shared(hunt(look(released, original, None), of_c, everything, 1.0, absent=False))
+    assert found["identical"].all()
+    assert found["cells"].tolist() == [2, 2]
+    assert found["true"].tolist() == [2, 1]
+    assert found["learnt"].tolist() == [1, 1]
+    assert found["single"].tolist() == found["single_true"].tolist() == [1, 1]
+    assert found["hidden"].tolist() == [1, 2]
+
+
+def known_items(result: HomogeneityResult, original: Ratings) -> np.ndarray[Any, Any]:
+    """What was known of the last target."""
+    return Knowledge(known=2).draw(original, result.per_target.users, result.seed).items[-1]
+
+
+def test_a_result_by_hand() -> None:
+    original, released = pairs()
+    result = HomogeneityAttack(sensitive=[0, 1, 2]).run(
+        released, Knowledge(known=2), original=original, rng=0
+    )
+    # of the first two A and B are known, which fits all four; of the third A and C, which fits
+    # the second class; of the fourth any two, and B = 2 fits nobody
+    assert result.targets == 4
+    told = result.to_dict()
+    assert [entry["groups"] for entry in told["sensitive"]] == [1, 0.5, 0.5]
+    assert [entry["users"] for entry in told["sensitive"]] == [1, 0.5, 0.5]
+    assert told["config"]["sensitive"] == [0, 1, 2]
+    fits = (known_items(result, original) != 1).all()
+    assert result.per_target.credit.tolist() == [1 / 4, 1 / 4, 1 / 2, 1 / 2 if fits else 0]
+    assert result.profile_disclosed.rate == (0.5 if fits else 0.25)
+    assert "Item 1 was rated alike by everybody in 50.0% of the groups" in str(result)
+
+
+def test_without_a_link_nobody_can_say_who_rated_alike() -> None:
+    original, released = pairs()
+    blind = Release(released.manifest, released.classes)
+    result = HomogeneityAttack(sensitive=[0]).run(
+        blind, Knowledge(known=1), original=original, rng=0
+    )
+    assert result.sensitive is None
+    assert result.to_dict()["sensitive"] is None
+
+
+def test_a_group_with_a_null_gives_nothing_away() -> None:
+    original = table([{0: 5}, {1: 2}, {0: 5}, {0: 5}, {1: 2}, {1: 2}], FIVE)
+    link = Link(original.users, np.arange(6))
+    contents = Symbols.sets(FIVE, [np.array([5.0])], np.array([True]))
+    released = release([{0: 0}, {0: 0}, {}], [2, 2, 2], contents, original.items, link)
+    groups = groups_of(released, look(released, original, None))
+    assert _alike(original, 0, groups).groups == pytest.approx(1 / 3)
+    assert _alike(original, 1, groups).groups == pytest.approx(1 / 3)
+
+
+def test_nothing_shared_leaves_no_share() -> None:
+    ratings = table([{0: 5}, {0: 5}, {0: 5, 1: 1}], FIVE)
+    result = HomogeneityAttack().run(ratings, Knowledge(known=1), targets=1, rng=0)
+    cells = result.cells_disclosed
+    assert (cells.mean, cells.true, cells.single_true) == (0, None, None)
+    assert "hold the truth" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"by": "name"}, "by"),
+        ({"tolerance": -1}, "tolerance"),
+        ({"theta": 2}, "theta"),
+        ({"k": 0}, "k 0"),
+        ({"sensitive": [-1]}, "sensitive"),
+        ({"sensitive": [0.5]}, "sensitive"),
+    ],
+)
+def test_settings_outside_their_range_are_refused(settings: dict[str, object], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        HomogeneityAttack(**settings)  # type: ignore[arg-type]
+
+
+def test_an_item_that_is_not_there_is_refused() -> None:
+    original, _ = pairs()
+    with pytest.raises(ConfigError, match="items are 0 to 2"):
+        HomogeneityAttack(sensitive=[3]).run(original, Knowledge(known=1))
