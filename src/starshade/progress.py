@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-__all__ = ["Reporter", "note", "task", "watch"]
+__all__ = ["Reporter", "note", "silence", "task", "watch"]
 
 
 class Reporter(Protocol):
@@ -37,6 +37,19 @@ _reporter: ContextVar[Reporter | None] = ContextVar("reporter", default=None)
 def watch(reporter: Reporter) -> Iterator[None]:
     """Let `reporter` see everything that runs inside."""
     token = _reporter.set(reporter)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Keep what runs inside from the watcher: a part of work that is announced as a whole.
+
+    A task begun before can still be moved on.
+    """
+    token = _reporter.set(None)
     try:
         yield
     finally:

@@ -146,8 +146,6 @@ class ScoreboardRH:
         scoring = perf_counter()
         outcomes, postings = self.judge(view, known)
         ended = perf_counter()
-        rho0 = self._pricing(view).rho0
-        config = {"rho0": rho0 if math.isfinite(rho0) else None, "targets": targets}
         return _sum_up(
             outcomes,
             attack=self.name,
@@ -156,7 +154,7 @@ class ScoreboardRH:
             credit=view.credit,
             seconds=ended - started,
             postings_per_second=postings / max(ended - scoring, 1e-9),
-            config=asdict(self) | config,
+            config=self.settings(view) | {"targets": targets},
             knowledge={"name": knowledge.name} | asdict(knowledge),
             known_released=float((view.item_of[known.items] >= 0).mean()),
             seed=seed,
@@ -175,6 +173,11 @@ class ScoreboardRH:
             without, _, more = score_all(view, known, pricing, theta=self.theta, absent=True)
             postings += more
         return outcomes_of(view, known.users, summaries, masses, self.phi, without), postings
+
+    def settings(self, view: View) -> dict[str, Any]:
+        """Return the settings as plain values, with the ρ0 that this view comes to."""
+        rho0 = self._pricing(view).rho0
+        return asdict(self) | {"rho0": rho0 if math.isfinite(rho0) else None}
 
     def _pricing(self, view: View) -> Pricing:
         if self.rho0 is not None:

@@ -1,0 +1,193 @@
+"""`RiskResult`: how few known cells identify how many users, and the list of those to hold back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade._version import __version__
+from starshade.errors import ConfigError
+from starshade.ratings.atomic import atomic_file
+from starshade.ratings.readers.text import Dialect
+from starshade.ratings.write_text import write_table
+from starshade.release.receipt import digest_of
+from starshade.stats import Rate, wilson
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
+
+__all__ = ["RiskResult", "RiskStep", "save_risk_list"]
+
+
+@dataclass(frozen=True)
+class RiskStep:
+    """What came of one number of known cells.
+
+    Attributes
+    ----------
+    known : int
+    tried : int
+        Targets whom fewer cells did not identify, and of whom so many can be known.
+    identified : int
+        Those among them for whom so many are enough.
+    ineligible : int
+        Targets whom fewer cells did not identify, and of whom so many cannot be known.
+    """
+
+    known: int
+    tried: int
+    identified: int
+    ineligible: int
+
+
+@dataclass(frozen=True)
+class RiskResult:
+    """How few known cells are enough, user by user: internal.
+
+    Attributes
+    ----------
+    attack : str
+    records : int
+        Records that the adversary sees.
+    targets, ineligible : int
+        Users attacked; users of whom not even the fewest cells can be known, or without record.
+    draws : int
+    share : float
+        A user is identified when their record stands out in this share of the draws.
+    steps : tuple of RiskStep
+        By number of known cells.
+    knowledge, config : dict
+        How exact the knowledge is; the attack's settings.
+    seed : int
+    digest : str
+        SHA-256 over the original table.
+    seconds : float
+    users : ndarray of int64, shape (targets,)
+        Rows of the original, ascending. This and the next two never enter `to_dict`.
+    least : ndarray of int64, shape (targets,)
+        The least number of cells that identifies each; 0 where none of those tried does.
+    identified : ndarray of float64, shape (targets,)
+        Share of the draws in which each stood out with so many; 0 where `least` is.
+    version : str
+    """
+
+    attack: str
+    records: int
+    targets: int
+    ineligible: int
+    draws: int
+    share: float
+    steps: tuple[RiskStep, ...]
+    knowledge: dict[str, Any]
+    config: dict[str, Any]
+    seed: int
+    digest: str
+    seconds: float
+    users: NDArray[np.int64] = field(repr=False, compare=False)
+    least: NDArray[np.int64] = field(repr=False, compare=False)
+    identified: NDArray[np.float64] = field(repr=False, compare=False)
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; nothing in it is about a single user.
+
+        `at_most` is the share of targets whom so many cells, or fewer, identify.
+        """
+        steps = [
+            {
+                "known": step.known,
+                "tried": step.tried,
+                "identified": step.identified,
+                "ineligible": step.ineligible,
+                "at_most": at_most.to_dict(),
+            }
+            for step, at_most in zip(self.steps, self._at_most(), strict=True)
+        ]
+        return {
+            "attack": self.attack,
+            "records": self.records,
+            "targets": self.targets,
+            "ineligible": self.ineligible,
+            "draws": self.draws,
+            "share": self.share,
+            "steps": steps,
+            "never": self.never,
+            "knowledge": dict(self.knowledge),
+            "config": dict(self.config),
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    @property
+    def never(self) -> int:
+        """Targets whom none of the numbers tried identifies."""
+        return self.targets - sum(step.identified for step in self.steps)
+
+    def _at_most(self) -> list[Rate]:
+        found = accumulate(step.identified for step in self.steps)
+        return [wilson(count, self.targets) for count in found]
+
+    def __str__(self) -> str:
+        rates = zip(self.steps, self._at_most(), strict=True)
+        shares = ", ".join(f"{rate} by {step.known}" for step, rate in rates)
+        text = (
+            f"{self.attack} on {self.records:,} records, {self.targets:,} targets "
+            f"({self.knowledge['name']}): identified, that is found in at least {self.share:.0%} "
+            f"of {self.draws} draws, by so many known cells or fewer: {shares}. None of these "
+            f"numbers identifies {self.never:,} of the targets"
+        )
+        short = self.steps[-1].ineligible
+        if short:
+            text += f"; {short:,} of them have fewer than {self.steps[-1].known} cells to know"
+        return f"{text}."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def save_risk_list(result: RiskResult, ratings: Ratings, path: str | Path) -> int:
+    """Write the users to hold back: those whom some number of known cells identifies.
+
+    CSV, for the owner's eyes alone (mode 0600 from the first byte on): ``user, least_known,
+    share_identified``, the least number first, then in canonical order.
+
+    Parameters
+    ----------
+    result : RiskResult
+    ratings : Ratings
+        The original table that the result is about.
+    path : path
+        Must not exist, and not lie inside a release; links are followed.
+
+    Returns
+    -------
+    int
+        Users on the list.
+
+    Raises
+    ------
+    ConfigError
+        `ratings` are not those that the result is about.
+    OutputError
+        The file exists, lies inside a release, or cannot be written; nothing is left behind.
+    """
+    if digest_of(ratings) != result.digest:
+        raise ConfigError(
+            "the risk list: these are not the ratings that the result is about",
+            advice="Give the very table that was attacked (or that the release was made of).",
+        )
+    order = np.lexsort((result.users, result.least))
+    listed = order[result.least[order] > 0]
+    names = [ratings.users[user] for user in result.users[listed].tolist()]
+    columns = (names, result.least[listed].tolist(), result.identified[listed].tolist())
+    with atomic_file(Path(path), 0o600) as file:
+        write_table(file, Dialect(",", True), ["user", "least_known", "share_identified"], columns)
+    return len(listed)
