@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Known
 from starshade.attack.view import View
 from starshade.kernels.agreement import Contents, Rows, Truth
-from starshade.kernels.postings import EVERY_ROW, NO_DAY
+from starshade.kernels.postings import EVERY_ROW, NO_DAY, windows_of
 from starshade.kernels.readonly import fixed
 from starshade.kernels.scoreboard import Aux, Block, Goal, Tables, attack, fraction_bits, holds
 from starshade.progress import task
@@ -81,10 +81,11 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
     support = lengths.astype(np.int32)
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
+    cuts, local = windows_of(postings.indptr, postings.users, rows.n_groups)
     return Block(
         start,
-        fixed(postings.indptr),
-        fixed(postings.users),
+        fixed(cuts),
+        fixed(local),
         fixed(postings.codes),
         fixed(_NO_DAYS if postings.days is None else postings.days),
         fixed(rows.sizes),

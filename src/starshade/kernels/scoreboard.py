@@ -32,9 +32,19 @@ from starshade.kernels.postings import (
     list_candidates,
     list_repeats,
     list_touched,
+    scratch,
 )
 from starshade.kernels.search import place_of
-from starshade.kernels.summary import SUMMARY, leave_out, mass, mass_unit, power, sigma, summarize
+from starshade.kernels.summary import (
+    SUMMARY,
+    leave_out,
+    mass,
+    mass_unit,
+    power,
+    powers,
+    sigma,
+    summarize,
+)
 from starshade.kernels.warm import announce
 
 __all__ = [
@@ -60,7 +70,8 @@ class Block(NamedTuple):
     """Some rows of what the adversary sees.
 
     first : number of the first row among all rows
-    indptr, rows, codes, days : the cells item by item; `days` is empty where none are released
+    cuts, local : raters item by item, in windows of rows; from `windows_of`
+    codes, days : what they gave and when; `days` is empty where none are released
     sizes : records of each row
     copies : records of all rows that equal it, itself included
     repeats : rows that equal an earlier one, in this block or before
@@ -71,8 +82,8 @@ class Block(NamedTuple):
     """
 
     first: int
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    cuts: NDArray[np.int64]
+    local: NDArray[np.uint16]
     codes: NDArray[Any]
     days: NDArray[np.uint16]
     sizes: NDArray[np.int64]
@@ -191,7 +202,7 @@ def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
     ndarray of int32, shape (targets, rows)
     """
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
-    worth, day_worth = _scratch(tables)
+    worth, day_worth = scratch(aux.item.shape[1], tables)
     for t in range(len(out)):
         add_known(t, block, aux, tables, out[t], worth, day_worth)
     return out
@@ -276,7 +287,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
     stop = min(start + _CHUNK, len(summaries))
     n_rows = len(block.sizes)
     scores = np.zeros(n_rows, np.int32)
-    worth, day_worth = _scratch(tables)
+    worth, day_worth = scratch(aux.item.shape[1], tables)
     values, weights = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
     repeated = np.empty(len(block.repeats), np.int32)
     n_agreeing = 1 if goal.own_only else n_rows
@@ -314,23 +325,16 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
             summarize(some, some_weights, block.single, zero_records, zero_rows, out)
             leave_out(repeated[:n_repeated], out)
         if weighed:
-            rate = _rate(out)
-            zeros = zero_records * power(-out["top"] * rate, unit) if zero_records > 0 else 0
+            coarse, fine = powers(out["top"], _rate(out), unit)
+            zeros = zero_records * power(out["top"], coarse, fine) if zero_records > 0 else 0
             masses[t]["total"] = zeros + mass(
-                some, some_weights, block.single, out["top"], rate, unit
+                some, some_weights, block.single, out["top"], coarse, fine
             )
             masses[t]["agreeing"] = mass(
-                alike[:n_alike], alike_weights[:n_alike], False, out["best"], rate, unit
+                alike[:n_alike], alike_weights[:n_alike], False, out["best"], coarse, fine
             )
         if not sparse:
             scores[:] = 0
-
-
-@njit(cache=True, nogil=True)
-def _scratch(tables):  # type: ignore[no-untyped-def]
-    """Return room for what each content and each day is worth."""
-    contents = max(tables.similarity.shape[1], len(tables.levels))
-    return np.zeros(contents, np.int32), np.zeros(65_536, np.int32)
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,7 @@ from starshade.kernels.summary import (
     mass_unit,
     merge,
     power,
+    powers,
     sigmas,
     summarize,
 )
@@ -50,6 +51,7 @@ def assert_figures(out: Any, rows: list[tuple[int, int]], repeated: list[int]) -
         if "square" in name:
             high, low = int(out[f"{name}_high"][0]), int(out[f"{name}_low"][0])
             assert high * 2**32 + low == value, name
+            assert 0 <= low < 2**32  # equal sums look equal
         else:
             assert int(out[name][0]) == value, name
     assert sigmas(out)[0] == pytest.approx(naive.sigma(scores, sizes), rel=1e-9)
@@ -105,16 +107,30 @@ def test_mass_is_the_sum_of_powers(rows: list[tuple[int, int]], rate: float) -> 
     unit = mass_unit(max(sum(sizes), 1))
     values = np.array(scores, dtype=np.int32)
     weights = np.array(sizes, dtype=np.int64)
-    found = mass(values, weights, all(n == 1 for n in sizes), top, rate, unit)
+    found = mass(values, weights, all(n == 1 for n in sizes), top, *powers(top, rate, unit))
     assert 0 <= found <= 2**62
     assert found / unit == pytest.approx(naive.mass(scores, sizes, top, rate), rel=1e-9)
 
 
-@given(st.floats(-80, 0))
-def test_power_is_a_power_of_two(y: float) -> None:
+@given(SCORE, st.data(), st.sampled_from([0.0, 1e-9, 3e-6, 0.001, 1.0, 1000.0]))
+def test_power_is_a_power_of_two(top: int, data: st.DataObject, rate: float) -> None:
+    distance = data.draw(st.sampled_from([0, top]) | st.integers(0, top))
     unit = mass_unit(1)
-    assert power(y, unit) / unit == pytest.approx(2.0**y, rel=1e-11, abs=2.0**-60)
-    assert power(0.0, unit) == unit
+    tables = powers(top, rate, unit)
+    found = power(distance, *tables) / unit
+    assert found == pytest.approx(2.0 ** (-distance * rate), rel=1e-12, abs=2.0**-61)
+    assert power(0, *tables) == unit
+
+
+@given(st.integers(0, 3), st.lists(SCORE, min_size=1, max_size=5), st.data())
+def test_sums_over_many_runs_of_rows(runs: int, marked: list[int], data: st.DataObject) -> None:
+    """The top and what is just below it may lie in one run of 4,096 rows or in several."""
+    values = np.full(runs * 4096 + data.draw(st.integers(0, 5)), data.draw(SCORE), dtype=np.int32)
+    values = np.append(values, marked).astype(np.int32)
+    for score in marked:
+        values[data.draw(st.integers(0, len(values) - 1))] = score
+    rows = [(int(v), 1) for v in values]
+    assert_figures(summarized(rows), rows, [])
 
 
 @pytest.mark.parametrize("records", [1, 2, 3, 480_189, 2**31])
