@@ -20,13 +20,14 @@ from starshade.audit.ns.plan import (
     BITS_OF_OTHERS,
     DATED,
     NOT_FOUND,
+    NUMBERS,
     OMEGA,
     SUCCESS,
-    TITLES,
     TOP1,
     Line,
     label_of,
     lines_of,
+    title_of,
 )
 from starshade.progress import task
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
@@ -67,7 +68,7 @@ def run_settings(
     dated = is_dated(ratings)
     absent: dict[Knowledge, bool] = {}
     skipped = []
-    for figure in TITLES:
+    for figure in NUMBERS:
         if figure in DATED and not dated:
             skipped.append(Skipped(figure, "the whole figure", "the data have no dates"))
             continue
@@ -75,7 +76,11 @@ def run_settings(
             for knowledge in line.settings:
                 reason = _impossible(ratings, knowledge) if knowledge not in absent else ""
                 if reason:
-                    skipped.append(Skipped(figure, f"{line.name}: {label_of(knowledge)}", reason))
+                    skipped.append(
+                        Skipped(
+                            figure, f"{line.name}, {line.mistakes}: {label_of(knowledge)}", reason
+                        )
+                    )
                 else:
                     absent[knowledge] = absent.get(knowledge, False) or figure in ABSENT
     runs = {}
@@ -92,7 +97,7 @@ def attack_figures(ratings: Ratings, runs: Runs, star: float) -> tuple[Figure, .
     dated = is_dated(ratings)
     figures = (
         _figure(number, runs, star, ratings.n_users)
-        for number in TITLES
+        for number in NUMBERS
         if dated or number not in DATED
     )
     return tuple(figure for figure in figures if figure.series)
@@ -112,7 +117,7 @@ def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
         levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
     return Figure(
         number=number,
-        title=TITLES[number],
+        title=title_of(number, star),
         x_title="known cells",
         y_title=kind.y_title,
         unit="bits" if kind.bits else "share",
@@ -138,7 +143,7 @@ def _series(line: Line, measure: str, read: _Measure, runs: Runs) -> Series:
                     ineligible=result.ineligible,
                 )
             )
-    return Series(line.name, measure, tuple(points))
+    return Series(line.name, measure, tuple(points), line.mistakes)
 
 
 def _impossible(ratings: Ratings, knowledge: Knowledge) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, Literal
 
 from starshade.attack.knowledge import Knowledge
@@ -28,8 +28,8 @@ class Check:
     what : str
         The line, or the two lines, and the measure.
     holds : bool
-        No step goes the wrong way by more than the intervals allow: the later interval never
-        lies wholly on the wrong side of the earlier one.
+        No step, between neighbouring points or over several, goes the wrong way by more than
+        the intervals allow: no later interval lies wholly on the wrong side of an earlier one.
     strictly : bool
         No step goes the wrong way at all.
     broken : tuple of str
@@ -68,7 +68,9 @@ def check_figures(figures: tuple[Figure, ...]) -> tuple[Check, ...]:
         if series.measure in _CHECKED and series.points and series.points[0].knowledge
     ]
     known = [
-        _check(figure.number, "known", series.name, series, list(pairwise(series.points)))
+        _check(
+            figure.number, "known", series.full_name, series, list(combinations(series.points, 2))
+        )
         for figure, series in lines
         if len(series.points) > 1
     ]
@@ -91,7 +93,7 @@ def _by_error(lines: list[tuple[Figure, Series]]) -> Iterator[Check]:
             if steps and told not in seen:  # the same line stands in several figures
                 seen.add(told)
                 numbers = dict.fromkeys((figure.number, other_figure.number))
-                names = f"{first.name} → {second.name}"
+                names = f"{first.full_name} → {second.full_name}"
                 flipped = [(b, a) for a, b in steps]
                 yield _check(", ".join(numbers), "error", names, first, flipped)
 

@@ -70,16 +70,24 @@ class Series:
         What its y is, in a few words; lines of one measure share a panel.
     points : tuple of Point
         Ascending in x.
+    mistakes : str
+        "all right", "2 wrong", …; empty where nothing is attacked.
     """
 
     name: str
     measure: str
     points: tuple[Point, ...]
+    mistakes: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name with the mistakes."""
+        return ", ".join(part for part in (self.name, self.mistakes) if part)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
         return {
-            "name": self.name,
+            "name": self.full_name,
             "measure": self.measure,
             "points": [point.to_dict() for point in self.points],
         }

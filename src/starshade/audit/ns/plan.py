@@ -13,13 +13,14 @@ __all__ = [
     "BITS_OF_OTHERS",
     "DATED",
     "NOT_FOUND",
+    "NUMBERS",
     "OMEGA",
     "SUCCESS",
-    "TITLES",
     "TOP1",
     "Line",
     "label_of",
     "lines_of",
+    "title_of",
 ]
 
 # what is shown of a setting
@@ -34,16 +35,17 @@ BITS_OF_OTHERS = "targets who do not stand out"
 DATED = frozenset({"4", "5", "6", "9", "10", "12"})
 #: figures that also ask what happens when the target is not there; run together
 ABSENT = frozenset({"4", "5", "6"})
-TITLES = {
+_TITLES = {
     "4": "Exact ratings and approximate dates",
     "5": "As Fig. 4, the target perhaps not in the data",
     "6": "Bits still missing: exact ratings, approximate dates",
     "8": "Exact ratings, no dates, less popular items",
-    "9": "Approximate ratings (±1) and dates (±14 days), less popular items",
-    "10": "Mistaken items: ratings ±1, dates ±14 days",
+    "9": "Approximate ratings (±{star}) and dates (±14 days), less popular items",
+    "10": "Mistaken items: ratings ±{star}, dates ±14 days",
     "11": "Bits still missing: exact ratings, no dates, less popular items",
-    "12": "Knowing about how many items were rated: ratings ±1, dates ±14 days",
+    "12": "Knowing about how many items were rated: ratings ±{star}, dates ±14 days",
 }
+NUMBERS = tuple(_TITLES)
 _KNOWN = (2, 4, 6, 8)
 
 
@@ -55,10 +57,24 @@ class Line:
     knowledge: Knowledge
 
     @property
+    def mistakes(self) -> str:
+        """The number of wrong cells, in words."""
+        wrong = self.knowledge.wrong
+        if not wrong:
+            return "all right"
+        item = "item" if wrong == 1 else "items"
+        return f"{wrong} wrong {item}" if self.knowledge.wrong_kind == "item" else f"{wrong} wrong"
+
+    @property
     def settings(self) -> tuple[Knowledge, ...]:
         """What is known at each point; at least two cells are right."""
         least = self.knowledge.wrong + 2 if self.knowledge.wrong else 0
         return tuple(replace(self.knowledge, known=m) for m in _KNOWN if m >= least)
+
+
+def title_of(figure: str, star: float) -> str:
+    """Say what a figure is about; `star` is what ±1 on 1-5 comes to on this scale."""
+    return _TITLES[figure].format(star=f"{star:g}")
 
 
 def lines_of(figure: str, star: float) -> tuple[Line, ...]:
@@ -102,7 +118,7 @@ def _mistaken_items(star: float) -> Iterator[Line]:
     yield _line("any items", 0, rating_error=star)
     for wrong in (1, 2):
         knowledge = Knowledge(known=8, wrong=wrong, wrong_kind="item", rating_error=star)
-        yield Line(f"{wrong} wrong item{'s' * (wrong > 1)}", knowledge)
+        yield Line("any items", knowledge)
 
 
 def _about_how_many(star: float) -> Iterator[Line]:
@@ -129,7 +145,7 @@ def _line(
         outside_top=outside_top,
         about_count=about_count,
     )
-    return Line(f"{name}, {f'{wrong} wrong' if wrong else 'all right'}", knowledge)
+    return Line(name, knowledge)
 
 
 _LINES = {

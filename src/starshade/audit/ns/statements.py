@@ -68,7 +68,7 @@ def statements_of(
     """Put our figures beside the paper's words."""
     return (
         *_of_the_data(ratings, sparsity, off_top),
-        *_of_dated_attacks(runs),
+        *_of_dated_attacks(runs, ratings),
         *_of_undated_attacks(runs, ratings, star),
         *_of_noisy_attacks(runs, star),
     )
@@ -98,7 +98,7 @@ def _of_the_data(
             yield Statement("Table §5", what, says, paper, ours, "share")
 
 
-def _of_dated_attacks(runs: Runs) -> Iterator[Statement]:
+def _of_dated_attacks(runs: Runs, ratings: Ratings) -> Iterator[Statement]:
     many = Knowledge(known=8, wrong=2, day_error=14)
     few = Knowledge(known=2, day_error=3)
     for knowledge, says, paper in ((many, "99 %", 0.99), (few, "68 %", 0.68)):
@@ -117,6 +117,9 @@ def _of_dated_attacks(runs: Runs) -> Iterator[Statement]:
         bits = mean_bits(runs[many].per_target.entropy_bits, runs[many].seed)
         says = "“a fraction of a bit”"
         yield _beside("Fig. 6", "bits missing", says, None, bits, runs[many], "bits")
+    prior = math.log2(max(ratings.n_users, 1))
+    what = "bits missing, knowing nothing"
+    yield Statement("Fig. 6", what, "19 bits", NETFLIX_BITS, prior, "bits")
 
 
 def _of_undated_attacks(runs: Runs, ratings: Ratings, star: float) -> Iterator[Statement]:
@@ -124,9 +127,6 @@ def _of_undated_attacks(runs: Runs, ratings: Ratings, star: float) -> Iterator[S
     if rare in runs:
         yield from _best_guess("Fig. 8", runs[rare], "84 %", 0.84)
     prior = math.log2(max(ratings.n_users, 1))
-    yield Statement(
-        "Fig. 6", "bits missing, knowing nothing", "19 bits", NETFLIX_BITS, prior, "bits"
-    )
     settings = [k for line in lines_of("11", star) for k in line.settings if k in runs]
     if settings and prior:
         worst = max(settings, key=lambda k: runs[k].entropy_bits.mean)

@@ -1,0 +1,239 @@
+"""Figures as Vega-Lite specifications, and those as SVG."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from starshade.audit.ns.figures import Figure, Series
+from starshade.errors import ConfigError
+
+__all__ = ["chart", "svg_of"]
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_VERSION = "5.17"
+# Okabe and Ito's palette, told apart by the colour-blind
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_DASHES = [[1, 0], [6, 3], [2, 2]]
+_SHAPES = ["diamond", "triangle-up", "square"]
+_DODGE = 0.09  # of an x step, between lines that share a point
+_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d"}
+
+Spec = dict[str, Any]
+
+
+def chart(figure: Figure, subtitle: str) -> Spec:
+    """Draw a figure: one panel per measure, our lines with intervals, the paper's marks.
+
+    Parameters
+    ----------
+    figure : Figure
+    subtitle : str
+        On how much data it rests.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite v5 specification, the data inside.
+    """
+    measures = list(dict.fromkeys(series.measure for series in figure.series))
+    panels = [_panel(figure, measure, titled=len(measures) > 1) for measure in measures]
+    return {
+        "$schema": _SCHEMA,
+        "title": {
+            "text": f"Fig. {figure.number}  {figure.title}",
+            "subtitle": subtitle,
+            "anchor": "start",
+            "offset": 16,
+        },
+        "hconcat": panels,
+        "spacing": 28,
+        "resolve": {"scale": dict.fromkeys(("color", "strokeDash", "shape", "y"), "shared")},
+        "config": _config(),
+    }
+
+
+def svg_of(spec: Spec) -> str:
+    """Render a specification.
+
+    Raises
+    ------
+    ConfigError
+        The optional extra is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ConfigError(
+            "charts as SVG need an optional package that is not installed",
+            advice="pip install 'starshade[report]'",
+        ) from error
+    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION))
+
+
+def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
+    lines = [series for series in figure.series if series.measure == measure]
+    if figure.unit == "users":
+        layers = [_bars(figure, lines)]
+    else:
+        layers = [*_lines(figure, lines), *_levels(figure), *_marks(figure, measure)]
+    panel: Spec = {"width": 300 if titled else 460, "height": 280, "layer": layers}
+    if titled:
+        panel["title"] = {
+            "text": measure,
+            "fontSize": 12,
+            "fontWeight": "normal",
+            "anchor": "start",
+        }
+    return panel
+
+
+def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
+    """Lines with their intervals: bars at the few points of an attack, else a band."""
+    attacked = any(series.mistakes for series in lines)
+    values = [
+        {
+            "x": point.x,
+            "shown": point.x + (_dodge(i, len(lines)) if attacked else 0),
+            "y": point.y,
+            "low": point.y if point.low is None else point.low,
+            "high": point.y if point.high is None else point.high,
+            "line": series.name,
+            "mistakes": series.mistakes,
+            "right": point.label,
+        }
+        for i, series in enumerate(lines)
+        for point in series.points
+        if not math.isnan(point.y)
+    ]
+    plain: Spec = {"x": _x_axis(figure, "shown"), "color": _colour(figure)}
+    encoding = plain | ({"strokeDash": _dash(figure)} if attacked else {})
+    ends = {"y": _y_axis(figure, "low"), "y2": {"field": "high"}}
+    interval = (
+        {"type": "rule", "strokeWidth": 1.2} if attacked else {"type": "area", "opacity": 0.2}
+    )
+    layers: list[Spec] = [
+        {"mark": interval, "encoding": plain | ends},
+        {"mark": {"type": "line"}, "encoding": encoding | {"y": _y_axis(figure, "y")}},
+    ]
+    if attacked:
+        told = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
+        dots = {"type": "circle", "size": 30, "opacity": 1}
+        encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": told}
+        layers.append({"mark": dots, "encoding": encoding})
+    return [{"data": {"values": values}, "layer": layers}]
+
+
+def _bars(figure: Figure, lines: list[Series]) -> Spec:
+    points = [point for series in lines for point in series.points]
+    return {
+        # what nobody did needs no bar
+        "data": {"values": [{"x": point.x, "y": point.y} for point in points if point.y]},
+        "mark": {"type": "rule", "strokeWidth": 3 if len(points) < 200 else 1},
+        "encoding": {
+            "x": _x_axis(figure, "x") | {"scale": {"domain": [0, len(points) - 1]}},
+            "y": _y_axis(figure, "y"),
+            "y2": {"datum": 0},
+            "color": {"value": _COLOURS[0]},
+        },
+    }
+
+
+def _marks(figure: Figure, measure: str) -> list[Spec]:
+    """Set the paper's numbers, black, with a legend of their own: no text lies on the lines."""
+    marks = [mark for mark in figure.marks if measure in mark.measures]
+    if not marks:
+        return []
+    every = [mark.label for mark in figure.marks]
+    shape = {
+        "field": "label",
+        "type": "nominal",
+        "scale": {"domain": every, "range": _SHAPES[: len(every)]},
+        "legend": {"title": "the paper (Netflix)", "symbolFillColor": "black"},
+    }
+    return [
+        {
+            "data": {"values": [mark.to_dict() for mark in marks]},
+            "mark": {"type": "point", "filled": True, "color": "black", "size": 90, "opacity": 1},
+            "encoding": {
+                "x": _x_axis(figure, "x"),
+                "y": _y_axis(figure, "y"),
+                "shape": shape,
+                "tooltip": {"field": "label"},
+            },
+        }
+    ]
+
+
+def _levels(figure: Figure) -> list[Spec]:
+    if not figure.levels:
+        return []
+    y = _y_axis(figure, "y")
+    rule = {"type": "rule", "color": "#777", "strokeDash": [3, 3]}
+    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
+    text |= {"color": "#555", "fontSize": 10}
+    label = {"y": y, "x": {"value": 0}, "text": {"field": "label"}}
+    layers = [{"mark": rule, "encoding": {"y": y}}, {"mark": text, "encoding": label}]
+    return [{"data": {"values": [level.to_dict() for level in figure.levels]}, "layer": layers}]
+
+
+def _x_axis(figure: Figure, field: str) -> Spec:
+    axis: Spec = {"title": figure.x_title}
+    scale: Spec = {"type": "log", "nice": False} if figure.x_log else {"zero": False}
+    if any(series.mistakes for series in figure.series):
+        xs = sorted({point.x for series in figure.series for point in series.points})
+        axis |= {"values": xs, "format": "d"}
+        scale |= {"domain": [xs[0] - 0.6, xs[-1] + 0.6], "nice": False}
+    elif figure.x_log:
+        decades = math.ceil(math.log10(max(2.0, *(p.x for s in figure.series for p in s.points))))
+        axis |= {"format": ",d", "values": [10**i for i in range(decades + 1)]}
+    return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+
+
+def _y_axis(figure: Figure, field: str) -> Spec:
+    scale: Spec = {"zero": True}
+    if figure.unit == "share":
+        scale["domain"] = [0, 1]
+    axis = {"title": figure.y_title, "format": _FORMATS[figure.unit]}
+    return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+
+
+def _colour(figure: Figure) -> Spec:
+    names = list(dict.fromkeys(series.name for series in figure.series))
+    return {
+        "field": "line",
+        "type": "nominal",
+        "scale": {"domain": names, "range": _COLOURS[: len(names)]},
+        "legend": {
+            "title": None,
+            "symbolType": "stroke",
+            "symbolStrokeWidth": 3,
+            "symbolSize": 300,
+            "symbolOpacity": 1,
+        },
+    }
+
+
+def _dash(figure: Figure) -> Spec:
+    mistakes = list(dict.fromkeys(series.mistakes for series in figure.series))
+    return {
+        "field": "mistakes",
+        "type": "nominal",
+        "scale": {"domain": mistakes, "range": _DASHES[: len(mistakes)]},
+        "legend": {"title": None, "symbolType": "stroke", "symbolSize": 300},
+    }
+
+
+def _dodge(i: int, n: int) -> float:
+    return _DODGE * (i - (n - 1) / 2)
+
+
+def _config() -> Spec:
+    return {
+        "font": "sans-serif",
+        "background": "white",
+        "view": {"stroke": None},
+        "axis": {"gridColor": "#eee", "labelFontSize": 11, "titleFontSize": 12, "titlePadding": 8},
+        "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
+        "title": {"fontSize": 15, "subtitleFontSize": 11, "subtitleColor": "#555"},
+    }
