@@ -16,7 +16,7 @@ from pathlib import Path
 
 from starshade.errors import ConfigError
 
-__all__ = ["free_memory", "limits", "memory", "parse_bytes", "threads"]
+__all__ = ["free_memory", "left", "limits", "memory", "parse_bytes", "threads"]
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -30,6 +30,14 @@ _threads: int | None = None
 def memory() -> int:
     """Return the bytes that work may allocate: as set, else half of what is free now."""
     return _memory if _memory is not None else free_memory() // 2
+
+
+def left(held: int) -> int:
+    """Return the bytes that work may still allocate beside the `held` ones of its data.
+
+    A limit that was set covers both; what is free now is so beside them. May be negative.
+    """
+    return _memory - held if _memory is not None else free_memory() // 2
 
 
 def threads() -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
+from starshade.attack.memory import refuse_too_little
 from starshade.attack.view import View
 from starshade.kernels.agreement import Contents, Rows, Truth
 from starshade.kernels.postings import EVERY_ROW, NO_DAY, windows_of
@@ -46,7 +47,13 @@ def score_all(
     summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
     postings : int
         Cells looked at.
+
+    Raises
+    ------
+    ConfigError
+        The attack does not fit the memory that may be used.
     """
+    refuse_too_little(view, known, own_only=_own_only(view, theta))
     block = block_of(view)
     goal = goal_of(view, theta, absent=absent)
     parts = []
@@ -101,7 +108,7 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
 
 def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
     """Lay out the truth for the kernel."""
-    own_only = view.ungeneralized and theta == 1.0
+    own_only = _own_only(view, theta)
     symbols = view.cells.symbols
     truth = view.truth()
     ratings = np.empty(0) if own_only else truth.values()
@@ -125,6 +132,11 @@ def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
         own_only,
         absent,
     )
+
+
+def _own_only(view: View, theta: float) -> bool:
+    """Tell whether no row but the target's own (and its copies) can agree with its truth."""
+    return view.ungeneralized and theta == 1.0
 
 
 def prepare(

@@ -21,7 +21,9 @@ __all__ = [
     "list_candidates",
     "list_repeats",
     "list_touched",
+    "priced_together",
     "scratch",
+    "window_count",
     "windows_of",
 ]
 
@@ -53,10 +55,14 @@ def windows_of(
         Item i's raters in window w are those from cuts[i, w] to cuts[i, w + 1].
     local : ndarray of uint16, shape (n_ratings,)
     """
-    n_windows = max(1, -(-n_rows // WINDOW))
-    cuts = np.empty((len(indptr) - 1, n_windows + 1), dtype=np.int64)
+    cuts = np.empty((len(indptr) - 1, window_count(n_rows) + 1), dtype=np.int64)
     _cut(fixed(indptr), fixed(rows), cuts)
     return cuts, rows.astype(np.uint16)
+
+
+def window_count(n_rows: int) -> int:
+    """Return how many windows that many rows make, at least one."""
+    return max(1, -(-n_rows // WINDOW))
 
 
 @njit(cache=True, nogil=True)
@@ -71,8 +77,14 @@ def _cut(indptr, rows, cuts):  # type: ignore[no-untyped-def]
 def scratch(known, tables):  # type: ignore[no-untyped-def]
     """Return room for what contents and days are worth, for some known cells at a time."""
     contents = max(tables.similarity.shape[1], len(tables.levels), 1)
-    together = max(1, min(known, _TOGETHER, _ENTRIES // contents))
+    together = priced_together(known, contents)
     return np.zeros((together, contents), np.int32), np.zeros((together, 65_536), np.int32)
+
+
+@njit(cache=True, nogil=True)
+def priced_together(known, contents):  # type: ignore[no-untyped-def]
+    """How many known cells' worths are held at once."""
+    return max(1, min(known, _TOGETHER, _ENTRIES // contents))
 
 
 @njit(cache=True, nogil=True)
