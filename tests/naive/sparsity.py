@@ -23,6 +23,22 @@ def nearest(ratings: Ratings, rating_error: float, day_error: int) -> list[list[
     ]  # fmt: skip
 
 
+def covered(ratings: Ratings, rating_error: float, day_error: int) -> list[list[float]]:
+    """Highest share of each record's own cells that another record has in common with it."""
+    rows = [_row(ratings, u) for u in range(ratings.n_users)]
+    return [
+        [
+            max(
+                (_common(mine, other, rating_error, day_error, strictness) / len(mine)
+                 if mine else 1.0 for v, other in enumerate(rows) if v != u),
+                default=0.0,
+            )
+            for strictness in range(3)
+        ]
+        for u, mine in enumerate(rows)
+    ]  # fmt: skip
+
+
 def _row(ratings: Ratings, user: int) -> dict[int, tuple[float, int]]:
     cells = range(ratings.indptr[user], ratings.indptr[user + 1])
     days = ratings.days
@@ -45,6 +61,16 @@ def _sim(
     union = mine.keys() | theirs.keys()
     if not union:  # two empty records are equal
         return 1.0
+    return _common(mine, theirs, rating_error, day_error, strictness) / len(union)
+
+
+def _common(
+    mine: dict[int, tuple[float, int]],
+    theirs: dict[int, tuple[float, int]],
+    rating_error: float,
+    day_error: int,
+    strictness: int,
+) -> int:
     common = 0
     for item in mine.keys() & theirs.keys():
         (rating, day), (other, other_day) = mine[item], theirs[item]
@@ -52,7 +78,7 @@ def _sim(
         known = UNKNOWN_DAY not in (day, other_day)
         soon = known and abs(day - other_day) <= day_error
         common += [True, near, near and soon][strictness]
-    return common / len(union)
+    return common
 
 
 def gains(ratings: Ratings, rating_error: float, day_error: int) -> list[tuple[float, ...]]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.bounds import facts_needed, lineup_facts
 from starshade.attack.sparsity import Neighbours, SparsityResult
@@ -16,6 +17,7 @@ from starshade.stats import wilson
 __all__ = ["FewFacts", "few_facts"]
 
 _LINEUP = 10
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,26 @@ class FewFacts:
     delta : float or None
         δ = 1-ε-t; None where it would not be above 0: the theorems say nothing.
     facts : int or None
-        Theorem 2: so many facts, as close as `strictness` says, single out the record with
-        probability at least 1-ε.
+        Theorem 2 as printed: so many facts single out the record with probability at least 1-ε.
     lineup_facts : int or None
-        Theorem 3: so many leave a lineup of ten.
+        Theorem 3 as printed: so many leave a lineup of ten.
+    covered_threshold : float
+        The least c such that at most a share ε of the records are covered by another one to
+        more than c of their own cells.
+    proven_facts : int or None
+        At most a share 2ε of all users have so many ratings and are not singled out by so many
+        facts drawn from them; None where too many records are covered whole.
     users_with_facts : float or None
-        Share of users who have so many ratings at all.
+        Share of users who have `proven_facts` ratings at all.
+
+    Notes
+    -----
+    The proof of Theorem 1 takes it that a record which agrees with the target on a share 1-δ of
+    the *target's* cells is like it; but Sim divides by the items that *either* rated, so a long
+    record can agree on all of a short one's and have a small Sim. And Theorem 2 counts the two
+    ways to fail (a near twin; a false match) once. `proven_facts` mends both: other records'
+    share of the target's own cells stands for Sim (δ = 1-c), and both ways to fail are counted.
+    Both figures are for facts that are right, compared as loosely as `strictness` says.
     """
 
     strictness: str
@@ -52,6 +68,8 @@ class FewFacts:
     delta: float | None
     facts: int | None
     lineup_facts: int | None
+    covered_threshold: float
+    proven_facts: int | None
     users_with_facts: float | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,17 +78,26 @@ class FewFacts:
 
     def __str__(self) -> str:
         if self.facts is None:
-            return (
-                f"More than {self.eps:.0%} of the records ({self.strictness}) have a near twin: "
-                "the theorems promise the adversary nothing, and the owner nothing either."
+            printed = (
+                f"Counting {self.strictness}, more than {self.eps:.0%} of the records have a near "
+                "twin: Theorem 2 says nothing."
             )
+        else:
+            printed = (
+                f"Counting {self.strictness}, at most {self.crowded:.1%} of the records have "
+                f"another one with Sim above {self.threshold:.3f}, so the data are "
+                f"({self.threshold:.3f}, {self.eps:g})-sparse: by Theorem 2 as printed "
+                f"{self.facts:,} facts about a person single out their record among "
+                f"{self.records:,} with probability {1 - self.eps:.0%} or more, and by Theorem 3 "
+                f"{self.lineup_facts:,} leave a lineup of {_LINEUP}."
+            )
+        if self.proven_facts is None:
+            return f"{printed} Too many records are covered by a longer one to prove as much."
         return (
-            f"Counting {self.strictness}, at most {self.crowded:.1%} of the records have another "
-            f"one with Sim above {self.threshold:.3f}, so the data are ({self.threshold:.3f}, "
-            f"{self.eps:g})-sparse; by Theorem 2, {self.facts:,} facts about a person (which "
-            f"{self.users_with_facts:.1%} of the users have ratings for) single out their record "
-            f"among {self.records:,} with probability {1 - self.eps:.0%} or more, and by Theorem "
-            f"3, {self.lineup_facts:,} leave a lineup of {_LINEUP}. Attacks need fewer."
+            f"{printed} Proven, as long records may cover short ones, is this: of the "
+            f"{self.users_with_facts:.1%} of the users who have {self.proven_facts:,} ratings, all "
+            f"but {2 * self.eps:.0%} (of all users) are singled out by so many facts. Attacks need "
+            "fewer."
         )
 
 
@@ -118,29 +145,30 @@ def few_facts(
 
 
 def _few(ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: float) -> FewFacts:
-    threshold, crowded = _threshold(curve, eps, exact=sparsity.exact)
+    records = sparsity.records
+    threshold, crowded = _threshold(curve.similarity, eps, exact=sparsity.exact)
+    covered, _ = _threshold(curve.covered, eps, exact=sparsity.exact)
     delta = 1 - eps - threshold
-    if delta <= 1e-12:
-        return FewFacts(
-            curve.name, sparsity.records, eps, threshold, crowded, None, None, None, None
-        )
-    facts = facts_needed(sparsity.records, eps, delta)
+    printed = delta > _SLACK
+    proven = facts_needed(records, eps, min(1 - covered, 1 - _SLACK)) if covered < 1 else None
     return FewFacts(
         strictness=curve.name,
-        records=sparsity.records,
+        records=records,
         eps=eps,
         threshold=threshold,
         crowded=crowded,
-        delta=delta,
-        facts=facts,
-        lineup_facts=lineup_facts(sparsity.records, _LINEUP, delta),
-        users_with_facts=float((ratings.user_support >= facts).mean()),
+        delta=delta if printed else None,
+        facts=facts_needed(records, eps, delta) if printed else None,
+        lineup_facts=lineup_facts(records, _LINEUP, delta) if printed else None,
+        covered_threshold=covered,
+        proven_facts=proven,
+        users_with_facts=None if proven is None else float((ratings.user_support >= proven).mean()),
     )
 
 
-def _threshold(curve: Neighbours, eps: float, *, exact: bool) -> tuple[float, float]:
+def _threshold(likeness: NDArray[np.float64], eps: float, *, exact: bool) -> tuple[float, float]:
     """Return the least t with a share of at most ε above it, and that share (or its bound)."""
-    descending = np.sort(curve.similarity)[::-1]
+    descending = np.sort(likeness)[::-1]
     n = len(descending)
     for value in np.unique(np.append(descending, 0.0)):  # ascending
         above = int(np.searchsorted(-descending, -value))

@@ -53,10 +53,14 @@ class Neighbours:
         What two records must have in common: "rated", "ratings ±1", "ratings ±1, days ±14".
     similarity : ndarray of float64, shape (targets,)
         Highest Sim to another record, one per record looked at; internal.
+    covered : ndarray of float64, shape (targets,)
+        Highest share of the record's own cells that another record has in common with it;
+        internal. At least the similarity: a longer record may cover a shorter one.
     """
 
     name: str
     similarity: NDArray[np.float64] = field(repr=False)
+    covered: NDArray[np.float64] = field(repr=False)
 
     def at_least(self, x: float) -> Rate:
         """Share of records whose neighbour has Sim ≥ x (Fig 1)."""
@@ -66,12 +70,17 @@ class Neighbours:
         """Share of records whose neighbour has Sim > eps: the δ of (ε,δ)-sparsity (Def 1)."""
         return wilson(int(np.count_nonzero(self.similarity > eps)), len(self.similarity))
 
+    def covered_at_least(self, x: float) -> Rate:
+        """Share of records of which another one has at least a share x in common."""
+        return wilson(int(np.count_nonzero(self.covered >= x)), len(self.covered))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return both curves on a grid of steps of 1/40."""
+        """Return the curves on a grid of steps of 1/40."""
         return {
             "name": self.name,
             "at_least": [{"x": x, **self.at_least(x).to_dict()} for x in _GRID],
             "delta": [{"eps": x, **self.delta(x).to_dict()} for x in _GRID],
+            "covered_at_least": [{"x": x, **self.covered_at_least(x).to_dict()} for x in _GRID],
         }
 
 
@@ -203,13 +212,15 @@ class Sparsity:
         started = perf_counter()
         error = about_one_star(ratings.scale) if self.rating_error is None else self.rating_error
         users = sample_users(ratings, np.arange(ratings.n_users), self.targets, seed)
-        found = _similarities(ratings, users, error, self.day_error)
+        alike, covered = _nearest(ratings, users, error, self.day_error)
         names = ["rated", f"ratings ±{error:g}", f"ratings ±{error:g}, days ±{self.day_error}"]
         shown = 3 if ratings.has_days else 2
         return SparsityResult(
             records=ratings.n_users,
             targets=len(users),
-            neighbours=tuple(Neighbours(names[s], found[:, s].copy()) for s in range(shown)),
+            neighbours=tuple(
+                Neighbours(names[s], alike[:, s].copy(), covered[:, s].copy()) for s in range(shown)
+            ),
             rating_error=error,
             day_error=self.day_error if ratings.has_days else None,
             seconds=perf_counter() - started,
@@ -218,9 +229,9 @@ class Sparsity:
         )
 
 
-def _similarities(
+def _nearest(
     ratings: Ratings, users: NDArray[np.int64], rating_error: float, day_error: int
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     by_item = ratings.by_item
     rows = Rows(
         fixed(ratings.indptr),
@@ -239,7 +250,7 @@ def _similarities(
         for batch in _batches(users):
             parts.append(nearest(rows, likeness, batch))
             step(len(batch))
-    return np.concatenate(parts)
+    return np.concatenate([a for a, _ in parts]), np.concatenate([c for _, c in parts])
 
 
 def _batches(users: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -48,8 +48,10 @@ class Likeness(NamedTuple):
     day_error: int
 
 
-def nearest(rows: Rows, likeness: Likeness, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return each target's highest Sim to any other row, by strictness.
+def nearest(
+    rows: Rows, likeness: Likeness, targets: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each target's highest Sim to any other row, and how much of it another row covers.
 
     Parameters
     ----------
@@ -60,13 +62,16 @@ def nearest(rows: Rows, likeness: Likeness, targets: NDArray[np.int64]) -> NDArr
 
     Returns
     -------
-    ndarray of float64, shape (t, 3)
+    similarity : ndarray of float64, shape (t, 3)
         Highest (items in common) / (items that either rated), where *in common* means rated by
         both; and rated alike; and alike on days alike too. Two rows without a cell are equal: 1.
         0 where there is no other row. The last column is 0 where there are no days.
+    covered : ndarray of float64, shape (t, 3)
+        Highest (items in common) / (items that the target rated): a longer row may cover a
+        shorter one without being like it. Every other row covers one without a cell: 1.
     """
     announce("the search for neighbours", _search)
-    out = np.zeros((len(targets), 3))
+    similarity, covered = np.zeros((len(targets), 3)), np.zeros((len(targets), 3))
     lengths = np.diff(rows.indptr)
     raters = np.diff(rows.item_indptr)
     # a target costs its items' raters, and a look at every row
@@ -75,14 +80,15 @@ def nearest(rows: Rows, likeness: Likeness, targets: NDArray[np.int64]) -> NDArr
 
     def search(lane: int) -> None:
         first, last = lanes[lane]
-        _search(targets[first:last], rows, lengths, likeness, out[first:last])
+        part = slice(first, last)
+        _search(targets[part], rows, lengths, likeness, similarity[part], covered[part])
 
     run(search, len(lanes))
-    return out
+    return similarity, covered
 
 
 @njit(cache=True, nogil=True)
-def _search(targets, rows, lengths, likeness, out):  # type: ignore[no-untyped-def]
+def _search(targets, rows, lengths, likeness, similarity, covered):  # type: ignore[no-untyped-def]
     words = np.zeros(min(_BLOCK, len(lengths)), np.int64)
     place = np.empty(max(1, lengths.max()), np.int64)
     for t in range(len(targets)):
@@ -91,14 +97,17 @@ def _search(targets, rows, lengths, likeness, out):  # type: ignore[no-untyped-d
         for p in range(lengths[user]):
             place[p] = rows.item_indptr[rows.columns[start + p]]
         best, union = np.zeros(3, np.int64), np.ones(3, np.int64)
+        most = np.zeros(3, np.int64)
         if lengths[user] == 0:
             _look_for_empty(user, lengths, best)
+            most[:] = len(lengths) > 1
         for first in range(0, len(lengths), _BLOCK):
             last = min(first + _BLOCK, len(lengths))
             _count(user, first, last, rows, likeness, place, words)
-            _keep_best(user, first, last, lengths, words, best, union)
+            _keep_best(user, first, last, lengths, words, best, union, most)
         for s in range(3):
-            out[t, s] = best[s] / union[s]
+            similarity[t, s] = best[s] / union[s]
+            covered[t, s] = most[s] / max(lengths[user], 1)
 
 
 @njit(cache=True, nogil=True)
@@ -135,8 +144,8 @@ def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-
 
 
 @njit(cache=True, nogil=True)
-def _keep_best(user, first, last, lengths, words, best, union):  # type: ignore[no-untyped-def]
-    """Keep the highest quotients, compared as whole numbers; leaves the words at 0."""
+def _keep_best(user, first, last, lengths, words, best, union, most):  # type: ignore[no-untyped-def]
+    """Keep the highest quotients, compared as whole numbers, and counts; words are 0 again."""
     for v in range(first, last):
         word = words[v - first]
         if word == 0:
@@ -147,5 +156,6 @@ def _keep_best(user, first, last, lengths, words, best, union):  # type: ignore[
         either = lengths[user] + lengths[v] - (word & _MASK)
         for s in range(3):
             common = (word >> (s * _BITS)) & _MASK
+            most[s] = max(most[s], common)
             if common * union[s] > best[s] * either:
                 best[s], union[s] = common, either

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -81,8 +82,39 @@ def test_a_sample_must_be_sparse_with_room_to_spare() -> None:
 def test_equal_records_promise_nothing() -> None:
     ratings = table([{0: 3, 1: 2}] * 4, STARS)
     few = few_facts(ratings, Sparsity().run(ratings, rng=0))[0]
-    assert few.facts is few.delta is few.lineup_facts is None
-    assert "promise the adversary nothing" in str(few)
+    assert few.facts is few.delta is few.lineup_facts is few.proven_facts is None
+    assert "Theorem 2 says nothing" in str(few)
+    assert "Too many records are covered" in str(few)
+
+
+def test_a_long_record_covers_short_ones_without_being_like_them() -> None:
+    """NS Lemma 1 overlooks it: Sim is small, and no number of facts tells the two apart."""
+    ratings = table([dict.fromkeys(range(40), 3), {0: 3, 1: 3}, {2: 3, 3: 3}], STARS)
+    found = Sparsity(targets=None).run(ratings, rng=0)
+    few = few_facts(ratings, found, eps=(0.1,))[0]
+    assert few.threshold == 2 / 40
+    assert few.facts is not None
+    assert (few.covered_threshold, few.proven_facts) == (1, None)
+
+
+@given(ratings_tables(min_users=2, with_days=False), st.sampled_from([0.1, 0.3, 0.45]))
+def test_proven_facts_do_single_out(ratings: Any, eps: float) -> None:
+    found = Sparsity(targets=None).run(ratings, rng=0)
+    few = few_facts(ratings, found, eps=(eps,))[0]
+    if few.proven_facts is None:
+        return
+    rows = [set(ratings.columns[a:b].tolist()) for a, b in pairwise(ratings.indptr)]
+    failures = 0.0  # over records, the expected share of draws that leave a second match
+    for u, row in enumerate(rows):
+        if len(row) < few.proven_facts:
+            return  # nothing is claimed of whole records
+        match = [
+            math.comb(len(row & other), few.proven_facts) / math.comb(len(row), few.proven_facts)
+            for v, other in enumerate(rows)
+            if v != u
+        ]
+        failures += min(1.0, sum(match)) / len(rows)
+    assert failures <= 2 * eps + 1e-9
 
 
 def test_the_sentence_and_the_json_say_the_same() -> None:
@@ -90,6 +122,7 @@ def test_the_sentence_and_the_json_say_the_same() -> None:
     few = few_facts(ratings, Sparsity().run(ratings, rng=0), eps=(0.1,))[0]
     assert json.loads(json.dumps(few.to_dict()))["facts"] == few.facts
     assert f"{few.facts:,} facts about a person" in str(few)
+    assert f"who have {few.proven_facts:,} ratings" in str(few)
 
 
 def test_what_does_not_belong_together_is_refused() -> None:

@@ -31,8 +31,10 @@ DAYS = st.sampled_from([0, 3, 14, 65_535])
 def test_neighbours_are_the_twins(ratings: Ratings, error: float, days: int) -> None:
     result = Sparsity(targets=None, rating_error=error, day_error=days).run(ratings, rng=0)
     expected = np.array(naive.nearest(ratings, error, days))
+    covered = np.array(naive.covered(ratings, error, days))
     for s, curve in enumerate(result.neighbours):
         assert curve.similarity.tolist() == expected[:, s].tolist()
+        assert curve.covered.tolist() == covered[:, s].tolist()
     assert len(result.neighbours) == (3 if ratings.has_days else 2)
 
 
@@ -92,7 +94,9 @@ def test_neighbours_go_into_json_without_single_users() -> None:
     assert [c["name"] for c in told["neighbours"]] == [
         "rated", "ratings ±1", "ratings ±1, days ±14"
     ]  # fmt: skip
-    assert "similarity" not in json.dumps(told)
+    assert all(
+        c.keys() == {"name", "at_least", "delta", "covered_at_least"} for c in told["neighbours"]
+    )
     shares = [point["rate"] for point in told["neighbours"][0]["at_least"]]
     assert shares == sorted(shares, reverse=True)
     assert "more than half" in str(result)
