@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from starshade.attack.registry import ENTRIES
 from starshade.cli import main
 from starshade.cli.group import LazyGroup
 from tests.system.conftest import Made, told
@@ -16,9 +17,14 @@ PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encodi
 SECTIONS = dict(re.findall(r"^## `starshade ([a-z ]+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
 
 
-def documented(command: str) -> set[str]:
-    """Return the keys of a command's JSON: the words in code before the first colon of a line."""
-    listed = re.findall(r"^- (.*?)(?=^- |^$|\Z)", SECTIONS[command], re.M | re.S)
+def documented(command: str, variant: str = "") -> set[str]:
+    """Return the keys of a command's JSON: the words in code before the first colon of a line.
+
+    `variant` begins the title of a subsection.
+    """
+    own, *others = re.split(r"^### ", SECTIONS[command], flags=re.M)
+    text = own if not variant else next(other for other in others if other.startswith(variant))
+    listed = re.findall(r"^- (.*?)(?=^- |^$|\Z)", text, re.M | re.S)
     keys: set[str] = set()
     for entry in listed:
         for part in entry.split(";"):
@@ -77,11 +83,38 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
         "measure": (ratings_csv, made.folder),
         "audit": (ratings_csv, made.folder, "--known", 2),
+        "reproduce ns": ("--data", ratings_csv, "--targets", 5),
         "doctor": (),
     }
     assert set(calls) == set(SECTIONS) - {"list"}
     for command, arguments in calls.items():
         assert set(told(*command.split(), *arguments)) == documented(command), command
+
+
+def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
+    common, fitting = documented("attack"), documented("attack", "Attacks by candidates")
+    plain = common - {"tradeoff"}
+    expected = {
+        "scoreboard-rh": common,
+        "scoreboard": common | fitting,
+        "structure": common | fitting,
+        "label": common | fitting,
+        "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
+        "link-existence": plain | documented("attack", "`--attack link-existence`"),
+    }
+    assert set(expected) == {entry.name for entry in ENTRIES}
+    for name, keys in expected.items():
+        assert set(told("attack", ratings_csv, "--known", 2, "--attack", name)) == keys, name
+    found = told("attack", ratings_csv, "--known", 2, "--risk-list", tmp_path / "list.csv")
+    assert set(found["risk"]) == documented("attack", "`--risk-list FILE`")
+    found = told("attack", ratings_csv, "--known", 2, "--absent")
+    assert set(found["tradeoff"]) <= set(re.findall(r"`([a-z_]+)`", SECTIONS["attack"]))
+
+
+def test_the_keys_with_public_ratings(ratings_csv: Path, tmp_path: Path) -> None:
+    public = tmp_path / "public.csv"
+    public.write_text("item\n" + ratings_csv.read_text().splitlines()[1].split(",")[1] + "\n")
+    assert set(told("attack", ratings_csv, "--aux", public)) == documented("attack", "`--aux FILE`")
 
 
 def test_the_page_s_reader_sees_a_missing_key() -> None:

@@ -164,11 +164,14 @@ def _none_known(
     elif mapping is not None and not any(item in mapping for item in auxiliary.items):
         advice = "None of them is in the mapping: it names the other source's item first."
     elif by_name and (_places(auxiliary.items, cells, None, mapping, False) >= 0).any():
-        advice = "They are ids of the data, not names: match by id."
+        advice = "They are ids of the data, not names: match by id (no --aux-by-name)."
     elif not by_name and item_names is not None and set(item_names) & set(auxiliary.items):
-        advice = "They are names of the data's items, not ids: match by name."
+        advice = "They are names of the data's items, not ids: match by name (--aux-by-name)."
     else:
-        advice = "Ids are text: 7 and 007 are two items. A mapping says which item is which."
+        advice = (
+            "Ids are text: 7 and 007 are two items. A mapping (--aux-items FILE) says which item "
+            "is which."
+        )
     return ConfigError(
         f"{auxiliary.source}: none of its {len(auxiliary.items):,} items is in the attacked data",
         advice=advice,

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from starshade.cli.options import Reading, knowing, knowledge_of, reading
+from starshade.cli.attack_options import (
+    attacking,
+    configured,
+    given,
+    refuse_beside,
+    rows_of,
+)
+from starshade.cli.attack_public import PublicRatings, attack_with, public
+from starshade.cli.attack_summary import describe, describe_risk
+from starshade.cli.options import Reading, ensure_free, knowing, knowledge_of, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import figures, page, words
+from starshade.cli.show import page
 from starshade.errors import ConfigError
 from starshade.progress import note
 
 if TYPE_CHECKING:
-    from starshade.attack.result import AttackResult
+    from starshade.attack.risk_result import RiskResult
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
@@ -31,10 +40,10 @@ __all__ = ["attack"]
 @click.option("--attack", "name", default="scoreboard-rh", show_default=True, help="Which attack.")
 @knowing
 @click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
-@click.option("--absent", is_flag=True, help="Attack each target also with its record removed.")
-@click.option("--phi", type=float, default=1.5, show_default=True, help="Least eccentricity.")
-@click.option("--rho0", type=float, help="Scale of the ratings' decay. [default: 0.375 of width]")
-@click.option("--d0", type=float, default=30.0, show_default=True, help="Days' decay.")
+@attacking
+@public
+@click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
+@click.option("--risk-draws", type=int, default=20, show_default=True, help="Draws per user.")
 @reading()
 @running(seed=True)
 def attack(
@@ -43,10 +52,10 @@ def attack(
     private: str | None,
     name: str,
     targets: int | None,
-    absent: bool,
-    phi: float,
-    rho0: float | None,
-    d0: float,
+    risk_list: str | None,
+    risk_draws: int,
+    settings: dict[str, Any],
+    public: PublicRatings,
     reading: Reading,
     run: Run,
     **known: Any,
@@ -55,30 +64,90 @@ def attack(
 
     On a release, --original gives the ratings that the adversary's knowledge is drawn from;
     --private scores the answers against the truth, otherwise against what is compatible with it.
+    With --aux the adversary has somebody's public ratings instead, and nobody needs to know the
+    truth: each name's candidates are listed. `starshade list attacks` names the attacks.
     """
+    if public.aux is not None:
+        names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
+        refuse_beside(
+            f"--aux {public.aux}",
+            names - {"phi", "rho0", "d0"},
+            "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
+        )
+        attack_with(public, data, settings, reading, run)
+        return
+    refuse_beside("without --aux", set(asdict(public)), "Give the public ratings: --aux FILE.")
+    sensitive = settings.pop("sensitive")
+    chosen = _chosen(name, settings, sensitive)
+    knowledge = knowledge_of(known)
+    risk = _risk(chosen, risk_list, risk_draws)
+    started = time.perf_counter()
+    table, truth = _read(data, original, private, reading)
+    read_seconds = time.perf_counter() - started
+    if sensitive:
+        rows = rows_of(sensitive, truth, show_values=reading.show_values)
+        chosen = replace(chosen, sensitive=rows)
+    asked = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
+    at_risk = None if risk is None else risk.run(table, knowledge, **asked)
+    result = chosen.run(table, knowledge, **asked)
+    told = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    _say_what_did_nothing(name, told)
+    parts = [describe(result)]
+    if at_risk is not None and risk_list is not None:
+        told["risk"] = at_risk.to_dict()
+        parts.append(describe_risk(at_risk, risk_list, _write_list(at_risk, truth, risk_list)))
+    run.emit(told, lambda: page(*parts))
+
+
+def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
+    """Return the attack that was asked for."""
     from starshade.attack.registry import ENTRIES
     from starshade.registry import find
+
+    cls = find(ENTRIES, name, "attack").load()
+    if sensitive and name != "homogeneity":  # which has them once the ratings are read
+        settings = {**settings, "sensitive": sensitive}
+    return configured(cls, name, settings)
+
+
+def _read(
+    data: str, original: str | None, private: str | None, reading: Reading
+) -> tuple[Ratings | Release, Ratings]:
+    """Return what is attacked, and the truth behind it."""
     from starshade.release.read import is_release
 
-    chosen = find(ENTRIES, name, "attack").load()(phi=phi, rho0=rho0, d0=d0, absent=absent)
-    knowledge = knowledge_of(known)
-    started = time.perf_counter()
-    table: Ratings | Release
     if is_release(data):
-        table, truth = _release(data, original, private, reading)
-    else:
-        if original is not None or private is not None:
-            raise ConfigError(
-                f"{data}: --original and --private belong to a release, and these are ratings",
-                advice="Leave both out, or name a release folder.",
-            )
-        table, truth = reading.read(data), None
-    read_seconds = time.perf_counter() - started
-    result = chosen.run(table, knowledge, original=truth, targets=targets, rng=run.seed)
-    source = click.get_current_context().get_parameter_source("day_error")
-    if source is ParameterSource.COMMANDLINE and not result.knowledge["dates"]:
-        note("--day-error did nothing: no days are known, or the attacked data have none")
-    run.emit({**result.to_dict(), "read_seconds": read_seconds}, lambda: _summary(result))
+        return _release(data, original, private, reading)
+    if original is not None or private is not None:
+        raise ConfigError(
+            f"{data}: --original and --private belong to a release, and these are ratings",
+            advice="Leave both out, or name a release folder.",
+        )
+    table = reading.read(data)
+    return table, table
+
+
+def _write_list(at_risk: RiskResult, ratings: Ratings, path: str) -> int:
+    from starshade.attack.risk_result import save_risk_list
+
+    return save_risk_list(at_risk, ratings, path)
+
+
+def _risk(chosen: Any, path: str | None, draws: int) -> Any:
+    """Return the search for those at risk, if it was asked for."""
+    if path is None:
+        refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
+        return None
+    from starshade.attack.risk import Risk
+    from starshade.attack.scoreboard_rh import ScoreboardRH
+
+    if not isinstance(chosen, ScoreboardRH):
+        raise ConfigError(
+            f"--risk-list: is made with scoreboard-rh, and the attack is {chosen.name}",
+            advice="Leave --attack out.",
+        )
+    ensure_free(path, option="--risk-list")
+    return Risk(draws=draws, attack=chosen)
 
 
 def _release(
@@ -91,7 +160,7 @@ def _release(
         raise ConfigError(
             f"{data}: is a release; --original is missing",
             advice="Knowledge is drawn from the original ratings: --original RATINGS, with the "
-            "options that say how to read them.",
+            "options that say how to read them. Or give public ratings: --aux FILE.",
         )
     release = read_release(data, private=private)
     truth = reading.read(original)
@@ -103,18 +172,16 @@ def _release(
     return release, truth
 
 
-def _summary(result: AttackResult) -> Any:
-    bits, absent = result.entropy_bits, result.false_match_absent
-    rows = [
-        ("records", result.records),
-        ("targets", result.targets),
-        ("users of whom too little can be known", result.ineligible or None),
-        ("matched and right (success)", str(result.success)),
-        ("best guess right (expected_top1)", str(result.expected_top1)),
-        ("profile found (disclosed)", str(result.disclosed)),
-        ("matched and wrong (false_match)", str(result.false_match)),
-        ("matched though absent (false_match_absent)", None if absent is None else str(absent)),
-        ("bits still missing, mean and median", f"{bits.mean:.2f}, {bits.median:.2f}"),
-        ("answers were credited as", result.credit),
-    ]
-    return page(words(str(result)), figures(rows))
+def _say_what_did_nothing(name: str, told: dict[str, Any]) -> None:
+    """Say which part of the knowledge that was asked for was of no use."""
+    used = told["knowledge"]
+    said = given()
+    if used is None:
+        useless = said & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
+        if useless:
+            note(f"{name} counts everything: what an adversary knows plays no part")
+        return
+    if "day_error" in said and not used["dates"]:
+        note("--day-error did nothing: no days are known, or the attacked data have none")
+    if "rating_error" in said and not used["ratings"]:
+        note("--rating-error did nothing: no ratings are known")

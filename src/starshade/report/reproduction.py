@@ -10,7 +10,6 @@ from typing import Any
 
 from starshade.audit.ns.figures import Figure
 from starshade.audit.ns.result import Reproduction
-from starshade.audit.ns.statements import Statement
 from starshade.progress import note
 from starshade.ratings.atomic import atomic_folder
 from starshade.report.charts import chart, svg_of
@@ -88,7 +87,7 @@ def _page(reproduction: Reproduction, *, drawable: bool) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for told in reproduction.statements:
         who = told.knowledge or ""
-        yield f"| {told.figure} | {told.what} | {told.says} | {_ours(told)} | {who} |"
+        yield f"| {told.figure} | {told.what} | {told.says} | {told.ours_in_words} | {who} |"
     yield from _theory(reproduction)
     yield from _checked(reproduction)
     if reproduction.skipped:
@@ -104,23 +103,6 @@ def _page(reproduction: Reproduction, *, drawable: bool) -> Iterator[str]:
         yield f"- [{title}]({name}.vl.json)"
         if drawable:
             yield f"\n  ![{title}]({name}.svg)\n"
-
-
-def _ours(told: Statement) -> str:
-    if told.ours is None:
-        return "not on these data"
-    text = _number(told.ours, told.unit)
-    if told.low is None or told.high is None:
-        return text
-    return f"{text} [{_number(told.low, told.unit)}, {_number(told.high, told.unit)}]"
-
-
-def _number(value: float, unit: str) -> str:
-    if unit == "share":
-        return f"{100 * value:.1f} %"
-    if unit == "users":
-        return f"{value:,.0f}"
-    return f"{value:.2f} {'×' if unit == 'times' else unit}"
 
 
 def _theory(reproduction: Reproduction) -> Iterator[str]:

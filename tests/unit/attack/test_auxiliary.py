@@ -367,13 +367,13 @@ def test_items_are_matched_by_published_name() -> None:
 
 
 NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "other ids": (FIVE, {}, "7 and 007 are two items. A mapping says which item is which"),
+    "other ids": (FIVE, {}, "7 and 007 are two items. A mapping (--aux-items FILE) says"),
     "mapped": (FIVE, {"mapping": {"a": "b"}}, "None of them is in the mapping"),
     "mapped elsewhere": (FIVE, {"mapping": {"Dune": "77"}}, "Ids are text"),
     "names": (
         FIVE.annotate(item_names=("Alien", "Brazil", "Cube", "Dune")),
         {},
-        "They are names of the data's items, not ids: match by name.",
+        "They are names of the data's items, not ids: match by name (--aux-by-name).",
     ),
     "one name for all": (
         FIVE.annotate(item_names=("Dune",) * 4),

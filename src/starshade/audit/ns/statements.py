@@ -57,6 +57,24 @@ class Statement:
         """Return the statement as plain JSON values."""
         return asdict(self)
 
+    @property
+    def ours_in_words(self) -> str:
+        """Our number with its interval."""
+        if self.ours is None:
+            return "not on these data"
+        text = _in_words(self.ours, self.unit)
+        if self.low is None or self.high is None:
+            return text
+        return f"{text} [{_in_words(self.low, self.unit)}, {_in_words(self.high, self.unit)}]"
+
+
+def _in_words(value: float, unit: str) -> str:
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    if unit == "users":
+        return f"{value:,.0f}"
+    return f"{value:.2f} {'×' if unit == 'times' else unit}"
+
 
 def statements_of(
     ratings: Ratings,

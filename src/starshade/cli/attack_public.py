@@ -1,0 +1,105 @@
+"""``starshade attack --aux``: public ratings of some people, and whose records these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.attack_options import Command, gathered, given
+from starshade.cli.options import Reading
+from starshade.cli.run import Run
+
+if TYPE_CHECKING:
+    from starshade.ratings.auxiliary import Auxiliary
+    from starshade.ratings.table import Ratings
+    from starshade.release.table import Release
+
+__all__ = ["PublicRatings", "attack_with", "public"]
+
+_PUBLIC = [
+    click.option("--aux", metavar="FILE", help="Public ratings of some people: who are they?"),
+    click.option("--aux-items", metavar="FILE", help="Their item → item of DATA, a pair per line."),
+    click.option("--aux-by-name", is_flag=True, help="Match items by name instead of by id."),
+    click.option("--aux-scale", metavar="MIN:MAX", help="Their scale, mapped onto that of DATA."),
+    click.option("--aux-name-col", metavar="NAME", help="Their column of people's names."),
+    click.option("--aux-item-col", metavar="NAME", help="Their column of items."),
+    click.option("--aux-rating-col", metavar="NAME", help="Their column of ratings."),
+    click.option("--aux-date-col", metavar="NAME", help="Their column of dates."),
+    click.option("--candidates", type=int, help="Records listed per name. [default: 5]"),
+]
+
+
+@dataclass(frozen=True)
+class PublicRatings:
+    """What the options said of public ratings."""
+
+    aux: str | None
+    aux_items: str | None
+    aux_by_name: bool
+    aux_scale: str | None
+    aux_name_col: str | None
+    aux_item_col: str | None
+    aux_rating_col: str | None
+    aux_date_col: str | None
+    candidates: int | None
+
+
+def public(command: Command) -> Command:
+    """Give a command the options of public ratings and pass it ``public``, a `PublicRatings`."""
+    return gathered(command, _PUBLIC, "public", PublicRatings)
+
+
+def attack_with(
+    public: PublicRatings, data: str, settings: dict[str, Any], reading: Reading, run: Run
+) -> None:
+    """Look for people's records by their public ratings."""
+    from starshade.attack.auxiliary import AuxiliaryAttack
+    from starshade.cli.attack_summary import describe_people
+    from starshade.ratings.item_mapping import read_item_mapping
+
+    asked = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}
+    if public.candidates is not None:
+        asked["candidates"] = public.candidates
+    chosen = AuxiliaryAttack(**asked)
+    auxiliary = _read(public, reading)
+    mapping = None
+    if public.aux_items is not None:
+        mapping = read_item_mapping(public.aux_items, show_values=reading.show_values)
+    table = _attacked(data, reading)
+    result = chosen.run(
+        table,
+        auxiliary,
+        mapping,
+        by_name=public.aux_by_name,
+        aux_scale=public.aux_scale,
+        show_values=reading.show_values,
+    )
+    run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: describe_people(result))
+
+
+def _read(public: PublicRatings, reading: Reading) -> Auxiliary:
+    from starshade.ratings.auxiliary import read_auxiliary
+
+    return read_auxiliary(
+        public.aux,
+        name_col=public.aux_name_col,
+        item_col=public.aux_item_col,
+        rating_col=public.aux_rating_col,
+        day_col=public.aux_date_col,
+        null_values=reading.null_values,
+        on_duplicate=reading.on_duplicate,
+        show_values=reading.show_values,
+    )
+
+
+def _attacked(data: str, reading: Reading) -> Ratings | Release:
+    from starshade.release.read import is_release, read_release
+
+    if not is_release(data):
+        return reading.read(data)
+    # these three are about the public ratings too
+    others = replace(reading, null_values=(), on_duplicate="error", show_values=False)
+    others.refuse_for_release(data)
+    return read_release(data)

@@ -1,0 +1,137 @@
+"""What ``starshade attack`` prints for a person: a paragraph, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from starshade.cli.show import columns, figures, page, percent, words
+
+if TYPE_CHECKING:
+    from starshade.attack.auxiliary_result import AuxiliaryResult
+    from starshade.attack.candidate_result import CandidateResult
+    from starshade.attack.homogeneity_result import HomogeneityResult
+    from starshade.attack.link_result import LinkResult
+    from starshade.attack.result import AttackResult
+    from starshade.attack.risk_result import RiskResult
+
+__all__ = ["describe", "describe_people", "describe_risk"]
+
+_NAMES = 50  # shown at most; --json has all
+
+
+def describe(result: AttackResult | LinkResult) -> Any:
+    """Show what an attack found."""
+    from starshade.attack.candidate_result import CandidateResult
+    from starshade.attack.homogeneity_result import HomogeneityResult
+    from starshade.attack.link_result import LinkResult
+
+    if isinstance(result, LinkResult):
+        return page(words(str(result)), figures(_of_links(result)), _confidence(result))
+    rows = _of_candidates(result) if isinstance(result, CandidateResult) else _of_scores(result)
+    shared = _of_shared(result) if isinstance(result, HomogeneityResult) else ()
+    return page(
+        words(str(result)),
+        figures([*_of_targets(result), *rows, *shared, *_of_all(result)]),
+    )
+
+
+def _of_targets(result: AttackResult) -> Iterator[tuple[str, Any]]:
+    yield "records", result.records
+    yield "targets", result.targets
+    yield "users of whom too little can be known", result.ineligible or None
+
+
+def _of_scores(result: AttackResult) -> Iterator[tuple[str, Any]]:
+    absent, curve = result.false_match_absent, result.tradeoff
+    yield "matched and right (success)", str(result.success)
+    yield "best guess right (expected_top1)", str(result.expected_top1)
+    yield "profile found (disclosed)", str(result.disclosed)
+    yield "matched and wrong (false_match)", str(result.false_match)
+    yield "matched though absent (false_match_absent)", None if absent is None else str(absent)
+    if curve is not None and curve.equal_error_phi is not None:
+        yield "φ at which both errors are equal", f"{curve.equal_error_phi:.2f}"
+        yield "that error", percent(curve.equal_error_rate)
+
+
+def _of_candidates(result: CandidateResult) -> Iterator[tuple[str, Any]]:
+    absent, fitting = result.false_match_absent, result.candidates
+    yield "records that fit, mean and median", f"{fitting.mean:,.2f}, {fitting.median:,.0f}"
+    yield "exactly one fits", str(result.single)
+    yield f"fewer than {result.k} fit", str(result.fewer_than_k)
+    yield "a pick is right (success)", str(result.success)
+    yield "at most possible", percent(result.bound)
+    yield "all that fit are one profile (disclosed)", str(result.disclosed)
+    yield "some fit, but not the target (false_match)", str(result.false_match)
+    yield "some fit though absent (false_match_absent)", None if absent is None else str(absent)
+
+
+def _of_shared(result: HomogeneityResult) -> Iterator[tuple[str, Any]]:
+    cells = result.cells_disclosed
+    yield "all that fit have the same ratings", str(result.profile_disclosed)
+    yield "further cells in which all agree, mean", f"{cells.mean:,.2f}"
+    yield "of them true of the target", percent(cells.true)
+    yield "of the target's own further ratings, learnt", percent(cells.learnt)
+
+
+def _of_all(result: AttackResult) -> Iterator[tuple[str, Any]]:
+    bits = result.entropy_bits
+    yield "no answer", percent(result.no_answer)
+    yield "bits still missing, mean and median", f"{bits.mean:.2f}, {bits.median:.2f}"
+    yield "answers were credited as", result.credit
+
+
+def _of_links(result: LinkResult) -> Iterator[tuple[str, Any]]:
+    yield "records", result.records
+    yield "groups", result.groups
+    yield "ratings shown", result.edges
+    yield "who rated, of those shown to have", percent(result.confidence)
+    yield "certain: everybody in the group did", percent(result.everybody)
+    yield "invented: nobody did", percent(result.nobody)
+    yield "where none is shown, there was none", percent(result.missing_true)
+
+
+def _confidence(result: LinkResult) -> Any:
+    rows = [
+        ("without a prior (Thm 6.2)", percent(result.no_prior), percent(result.above_no_prior)),
+        ("with the prior, exact", percent(result.exact), percent(result.above_exact)),
+        ("with the prior, bound (Thm 6.3)", percent(result.bound), percent(result.above_bound)),
+    ]
+    head = ("what theory says", "mean", "shown ratings above it")
+    return columns(head, rows, title="Confidence that somebody of a group rated an item")
+
+
+def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
+    """Show how few facts identify how many users, and where the list is."""
+    told = result.to_dict()["steps"]
+    rows = [
+        (
+            f"{step['known']}",
+            f"{step['identified']:,}",
+            percent(step["at_most"]["rate"]),
+            f"{step['tried']:,}",
+        )
+        for step in told
+    ]
+    head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
+    return page(
+        words(str(result)),
+        columns(head, rows, title="How few known cells are enough"),
+        words(
+            f"{path}: {listed:,} users to hold back, those found by fewest facts first. It names "
+            "people: keep it, and the ratings, at home."
+        ),
+    )
+
+
+def describe_people(result: AuxiliaryResult) -> Any:
+    """Show the answer for each name."""
+    rows = [answer.row() for answer in result.per_name[:_NAMES]]
+    more = len(result.per_name) - len(rows)
+    return page(
+        words(str(result)),
+        columns(result.head, rows, align="left"),
+        words(f"… and {more:,} more names: --json has all, with their candidates")
+        if more
+        else None,
+    )

@@ -1,0 +1,14 @@
+"""``starshade reproduce``: the papers' tables and figures on any data."""
+
+from __future__ import annotations
+
+import click
+
+from starshade.cli.group import LazyGroup
+
+__all__ = ["reproduce"]
+
+
+@click.group(cls=LazyGroup, table={"ns": "starshade.cli.reproduce_ns:reproduce_ns"})
+def reproduce() -> None:
+    """Run a paper's study on your data: its figures and tables, ours beside the paper's."""

@@ -1,0 +1,143 @@
+"""``starshade attack``: every attack, public ratings, the list of those at risk."""
+
+from __future__ import annotations
+
+import csv
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from starshade.attack.registry import ENTRIES
+from tests.system.conftest import Made, call, refused, told
+
+FITTING = ("scoreboard", "structure", "label", "homogeneity")
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in ENTRIES])
+def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Path) -> None:
+    on_ratings = call("attack", ratings_csv, "--attack", name, "--known", 2, "--seed", 1)
+    assert on_ratings.exit_code == 0, on_ratings.stderr
+    assert on_ratings.stdout.startswith(f"{name} on 120 records")
+    linked = ("--original", ratings_csv, "--items", "top:10", "--private", made.receipt)
+    released = call("attack", made.folder, *linked, "--attack", name, "--known", 2, "--seed", 1)
+    assert released.exit_code == 0, released.stderr
+    assert "records" in released.stdout
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_a_release_bounds_attacks_by_candidates(name: str, made: Made, ratings_csv: Path) -> None:
+    linked = ("--original", ratings_csv, "--items", "top:10", "--private", made.receipt)
+    found = told("attack", made.folder, *linked, "--attack", name, "--known", 2, "--k", 4)
+    assert found["bound"] <= 1 / 4
+    assert found["expected_top1"] <= found["bound"]
+    assert found["fewer_than_k"]["rate"] == 0
+
+
+def test_settings_reach_their_attack(ratings_csv: Path) -> None:
+    def config(name: str, *settings: object) -> dict[str, object]:
+        found = told("attack", ratings_csv, "--attack", name, "--known", 2, *settings)
+        return dict(found["config"])
+
+    assert config("scoreboard-rh", "--phi", 2, "--theta", 0.5)["phi"] == 2
+    assert config("label", "--tolerance", 1)["tolerance"] == 1
+    assert config("label")["tolerance"] == 0
+    assert config("structure", "--k", 7)["k"] == 7
+    assert config("link-existence", "--prior", 0.1)["prior"] == 0.1
+    assert config("homogeneity", "--by", "structure")["by"] == "structure"
+    found = told("attack", ratings_csv, "--attack", "homogeneity", "--known", 2, "--sensitive", "3")
+    assert [item["item"] for item in found["sensitive"]] == [2]
+
+
+def test_the_two_errors_over_phi(ratings_csv: Path) -> None:
+    found = told("attack", ratings_csv, "--known", 2, "--absent", "--seed", 1)
+    curve = found["tradeoff"]
+    assert curve["phi"] == sorted(curve["phi"])
+    assert curve["false_match_absent"] == sorted(curve["false_match_absent"], reverse=True)
+    assert curve["false_negative"] == sorted(curve["false_negative"])
+    assert "φ" in call("attack", ratings_csv, "--known", 2, "--absent", "--seed", 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--attack", "structure", "--phi", "2"], "--phi"),
+        (["--attack", "label", "--by", "label"], "--by"),
+        (["--attack", "label", "--sensitive", "1"], "--sensitive"),
+        (["--attack", "label", "--no-ratings"], "structure"),
+        (["--attack", "label", "--tolerance", "-1"], "tolerance"),
+        (["--attack", "scoreboard", "--alpha", "1"], "alpha"),
+        (["--attack", "link-existence", "--prior", "2"], "prior"),
+        (["--attack", "link-existence", "--targets", "3"], "targets"),
+        (["--attack", "homogeneity", "--sensitive", "no-such-item"], "item 1 of those given"),
+        (["--attack", "homogeneity", "--by", "typo"], "typo"),
+        (["--theta", "0"], "theta"),
+        (["--k", "3"], "--k"),
+        (["--risk-draws", "3"], "--risk-draws"),
+        (["--aux-scale", "1:10"], "--aux-scale"),
+        (["--attack", "label", "--risk-list", "list.csv"], "--risk-list"),
+        (["--risk-list", "nowhere/list.csv"], "nowhere"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_attacks_refuse(ratings_csv: Path, options: list[str], said: str) -> None:
+    assert said in refused("attack", ratings_csv, *options)
+
+
+def test_public_ratings_find_their_owner(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    with ratings_csv.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["userId"] == "7"]
+    public = tmp_path / "public.csv"
+    lines = [f"Ann,{row['movieId']},{row['rating']},{row['timestamp']}" for row in rows]
+    public.write_text("\n".join(["name,item,rating,timestamp", *lines, "Bob,99,,"]) + "\n")
+    found = told("attack", ratings_csv, "--aux", public, "--candidates", 2)
+    assert [entry["name"] for entry in found["per_name"]] == ["Ann", "Bob"]
+    ann, bob = found["per_name"]
+    assert ann["candidates"][0]["record"] == 6  # user 7 is the seventh in canonical order
+    assert len(ann["candidates"]) == 2
+    assert "id" not in ann["candidates"][0]
+    assert bob["answer"] is None
+    named = told("attack", ratings_csv, "--aux", public, "--show-values")
+    assert named["per_name"][0]["candidates"][0]["id"] == "7"
+    assert "Ann" in call("attack", ratings_csv, "--aux", public).stdout
+    released = told("attack", made.folder, "--aux", public)
+    assert released["data"] == "release"
+    assert released["answered"] == 0
+
+
+def test_public_ratings_refuse(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    public = tmp_path / "public.csv"
+    public.write_text("name,item,rating\nAnn,1,4\n")
+    assert "--known" in refused("attack", ratings_csv, "--aux", public, "--known", 2)
+    assert "--original" in refused("attack", made.folder, "--aux", public, "--original", "x")
+    assert "--risk-list" in refused("attack", ratings_csv, "--aux", public, "--risk-list", "x")
+    assert "no-such" in refused("attack", ratings_csv, "--aux", tmp_path / "no-such")
+    assert "candidates" in refused("attack", ratings_csv, "--aux", public, "--candidates", 0)
+    public.write_text("name,item,rating\nAnn,1,9\n")
+    assert "--aux-scale" in refused("attack", ratings_csv, "--aux", public)
+    public.write_text("name,item,rating\nAnn,abc,4\n")
+    assert "--aux-items" in refused("attack", ratings_csv, "--aux", public)
+
+
+def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    before = os.umask(0)
+    try:
+        options = ("--risk-list", path, "--risk-draws", 5, "--known", 2, "--seed", 1)
+        found = told("attack", ratings_csv, *options)["risk"]
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(step["identified"] for step in found["steps"])
+    assert [int(row["least_known"]) for row in rows] == sorted(int(r["least_known"]) for r in rows)
+    assert "exists already" in refused("attack", ratings_csv, *options)
+    inside = made.folder / "list.csv"
+    assert "release" in refused("attack", ratings_csv, "--risk-list", inside)
+    assert not inside.exists()
+    other = tmp_path / "other.csv"
+    unlinked = ("attack", made.folder, "--original", ratings_csv, "--risk-list", other)
+    assert "receipt" in refused(*unlinked)
+    assert not other.exists()
