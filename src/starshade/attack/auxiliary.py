@@ -27,6 +27,7 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
+from starshade.kernels.lanes import run
 from starshade.kernels.scoreboard import Block, Goal, attack, scores
 from starshade.kernels.summary import mass_unit, sigmas
 from starshade.progress import task
@@ -36,6 +37,8 @@ from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
 __all__ = ["AuxiliaryAttack"]
+
+_AT_ONCE = 64  # names between two signs of progress
 
 
 @dataclass(frozen=True)
@@ -176,13 +179,20 @@ class AuxiliaryAttack:
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
         by_class = isinstance(data, Release) and data.manifest.layout != "record"
-        found = []
+        found: dict[int, NameAnswer] = {}
+
+        def answer(person: int) -> None:
+            scored = _score(view, block, goal, matched, person, pricing)
+            found[person] = _answer(names[person], scored, view, self, by_class=by_class)
+
         with task("attacking", len(names)) as step:
-            for person, name in enumerate(names):
-                scored = _score(view, block, goal, matched, person, pricing)
-                found.append(_answer(name, scored, view, self, by_class=by_class))
-                step(1)
-        return tuple(found)
+            answer(0)  # in this thread, which is told what has to be compiled
+            step(1)
+            for start in range(1, len(names), _AT_ONCE):
+                n = min(_AT_ONCE, len(names) - start)
+                run(lambda k, start=start: answer(start + k), n)  # type: ignore[misc]
+                step(n)
+        return tuple(found[person] for person in range(len(names)))
 
 
 def _way(mapped: bool, by_name: bool) -> str:
@@ -196,6 +206,7 @@ class _Scored:
     scores: NDArray[np.int32]
     unit: float
     summary: NDArray[Any]
+    sigma: float  # of the scores of all records
     mass: float  # sum over records of e^((Score - top)/σ)
     known: int
     in_data: int
@@ -211,6 +222,7 @@ def _score(
         scores=scores(block, aux, tables)[0],
         unit=tables.unit,
         summary=summary,
+        sigma=float(sigmas(summary)[0]),
         mass=float(masses["total"][0]) / mass_unit(view.cells.n_records),
         known=known.items.shape[1],
         in_data=int((known.items >= 0).sum()),
@@ -258,8 +270,8 @@ def _candidate(row: int, scored: _Scored, view: View, *, by_class: bool) -> Cand
     sizes = view.cells.sizes
     size = int(sizes[row])
     score = int(scored.scores[row])
-    sigma = float(sigmas(scored.summary)[0])
-    share = math.exp((score - int(scored.summary["top"][0])) / sigma) if sigma else 1.0
+    below = score - int(scored.summary["top"][0])
+    share = math.exp(below / scored.sigma) if scored.sigma else 1.0
     return Candidate(
         record=int(sizes[:row].sum()) if size == 1 else None,
         class_=row if by_class else None,

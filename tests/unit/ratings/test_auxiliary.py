@@ -196,6 +196,18 @@ def test_bad_files_are_refused_by_line_and_without_values(case: str, tmp_path: P
     assert not [secret for secret in SECRETS if secret in said]
 
 
+def test_contradictions_are_named_in_the_order_of_the_file(tmp_path: Path) -> None:
+    lines = [f"{name},{name},{k}," for k in (1, 2) for name in "gfedcba"]
+    path = write(tmp_path / "p.csv", HEAD + "\n".join(lines))
+    with pytest.raises(InputError) as caught:
+        read_auxiliary(path)
+    said = str(caught.value).splitlines()
+    named = [f"  {path}, line {k}: this person has the item before, at {path}, line {k - 7}"
+             for k in range(9, 14)]  # fmt: skip
+    assert said[1:6] == named
+    assert said[6] == "  … 7 rows in all"
+
+
 def test_bad_requests() -> None:
     wrong: list[tuple[Any, dict[str, Any], str]] = [
         ("", {}, "an empty path"),
