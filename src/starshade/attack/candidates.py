@@ -177,6 +177,7 @@ def seen_by(view: View, goal: Goal) -> Seen:
         fixed(rows.sizes),
         fixed(view.copies),
         fixed(support.astype(np.int64)),
+        bool((rows.sizes == 1).all()),
         goal.contents,
     )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.lanes import run
-from starshade.kernels.postings import NO_DAY
+from starshade.kernels.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
 
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 CHUNK = 32  # targets that share scratch space
+_NEAR = 64  # raters between two candidates from which on leaping is faster than walking
 _SLACK = 1e-9
 _UNKNOWN_DAY = 65_535  # the released day that says "no day"
 
@@ -71,6 +72,7 @@ class Seen(NamedTuple):
     sizes : records of each row
     copies : records of all rows that equal it, itself included
     support : rated items of each row
+    single : every row is one record
     contents : what cells can say
     """
 
@@ -79,6 +81,7 @@ class Seen(NamedTuple):
     sizes: NDArray[np.int64]
     copies: NDArray[np.int64]
     support: NDArray[np.int64]
+    single: bool
     contents: Contents
 
 
@@ -153,26 +156,31 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
     rows, order, fits = scratch(seen, clues)
     for t in range(start, min(start + CHUNK, len(found))):
         n, looked_at = list_fitting(t, seen, clues, within, rows, order, fits)
+        own = _holds(rows, n, clues.own[t])
+        agreeing = 0
+        if judge.own_only:
+            agreeing = seen.copies[clues.own[t]] if own else 0
+        else:
+            for row in rows[:n]:
+                if agrees(row, seen.by_row, clues.user[t], judge.truth, seen.contents, judge.theta):
+                    agreeing += seen.sizes[row]
+        records = n
+        if not seen.single:
+            records = seen.sizes[rows[:n]].sum()
         out = found[t]
         out["looked_at"] = looked_at
-        records = 0
-        agreeing = 0
-        own = False
-        for i in range(n):
-            row = rows[i]
-            records += seen.sizes[row]
-            own = own or row == clues.own[t]
-            if not judge.own_only and agrees(
-                row, seen.by_row, clues.user[t], judge.truth, seen.contents, judge.theta
-            ):
-                agreeing += seen.sizes[row]
-        if judge.own_only and own:
-            agreeing = seen.copies[clues.own[t]]
         out["records"] = records
         out["agreeing"] = agreeing
         out["own"] = own
         # equal rows are candidates together, so one profile is all that equals the first
         out["alike"] = n > 0 and seen.copies[rows[0]] == records
+
+
+@njit(cache=True, nogil=True)
+def _holds(rows, n, row):  # type: ignore[no-untyped-def]
+    """Tell whether a row is among the first n, which ascend."""
+    place = place_of(rows, 0, n, row)
+    return place < n and rows[place] == row
 
 
 @njit(cache=True, nogil=True)
@@ -235,11 +243,12 @@ def _first_list(t, j, seen, clues, within, rows, fits):  # type: ignore[no-untyp
         for symbol in range(len(fits)):
             fits[symbol] = _rating_fits(rating, symbol, within.rating, seen.contents)
     least, most = clues.least[t], clues.most[t]
+    anybody = least <= 0 and most >= EVERY_ROW
     n = 0
     for p in range(start, stop):
         if fits[codes[p]] and _day_fits(clues.day[t, j], p, seen.postings.days, within.day):
             row = seen.postings.rows[p]
-            if least <= seen.support[row] <= most:
+            if anybody or least <= seen.support[row] <= most:
                 rows[n] = row
                 n += 1
     return n
@@ -251,9 +260,14 @@ def _keep_fitting(t, j, seen, clues, within, rows, n):  # type: ignore[no-untype
     item = clues.item[t, j]
     p, stop = seen.postings.indptr[item], seen.postings.indptr[item + 1]
     rating, day = clues.rating[t, j], clues.day[t, j]
+    step_by_step = stop - p < _NEAR * n
     kept = 0
     for i in range(n):
-        p = _leap(seen.postings.rows, p, stop, rows[i])
+        if step_by_step:
+            while p < stop and seen.postings.rows[p] < rows[i]:
+                p += 1
+        else:
+            p = _leap(seen.postings.rows, p, stop, rows[i])
         if (
             p < stop
             and seen.postings.rows[p] == rows[i]
