@@ -14,7 +14,16 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit.ns.checks import check_figures
 from starshade.audit.ns.figures import Figure, Point, Series
-from starshade.audit.ns.plan import BITS, NUMBERS, OMEGA, SUCCESS, TOP1, lines_of
+from starshade.audit.ns.plan import (
+    BITS,
+    BITS_OF_OTHERS,
+    NOT_FOUND,
+    NUMBERS,
+    OMEGA,
+    SUCCESS,
+    TOP1,
+    lines_of,
+)
 from starshade.audit.ns.reproduce import reproduce_ns
 from starshade.audit.ns.result import Reproduction
 from starshade.errors import ConfigError
@@ -112,9 +121,59 @@ def test_bits_and_absence_are_what_the_attack_says(ratings: Ratings, found: Repr
     assert bits.low is not None
     assert bits.high is not None
     assert bits.low < bits.y < bits.high
+    others = result.per_target.entropy_bits[~result.per_target.success]
+    assert shown("6", BITS_OF_OTHERS).y == pytest.approx(others.mean())
     absent = result.false_match_absent
     assert absent is not None
     assert shown("5", OMEGA).y == pytest.approx(min(result.success.rate, 1 - absent.rate))
+
+
+def value(found: Reproduction, number: str, measure: str, knowledge: Knowledge) -> float:
+    (y,) = {
+        point.y
+        for series in figure_of(found, number).series
+        for point in series.points
+        if series.measure == measure and point.knowledge == knowledge
+    }
+    return y
+
+
+def test_the_papers_sentences_have_our_figures(ratings: Ratings, found: Reproduction) -> None:
+    told = {(s.figure, s.what, s.knowledge): s for s in found.statements}
+    assert len(told) == len(found.statements)
+    many, few = Knowledge(known=8, wrong=2, day_error=14), Knowledge(known=2, day_error=3)
+    noisy, rare = replace(many, rating_error=1), replace(many, day_error=None, outside_top=500)
+
+    vast = "records with no other above Sim 0.5 (rated)"
+    alone = 1 - found.sparsity.neighbours[0].delta(0.5).rate
+    assert told["Fig. 1", vast, None].ours == pytest.approx(alone)
+    assert told["Fig. 1", vast, None].low <= alone <= told["Fig. 1", vast, None].high  # type: ignore[operator]
+    for figure_, knowledge, paper in (("4", many, 0.99), ("4", few, 0.68), ("8", rare, 0.84)):
+        for measure in (SUCCESS, TOP1):
+            statement = told[f"Fig. {figure_}", measure, knowledge.name]
+            assert statement.ours == value(found, figure_, measure, knowledge)
+            assert statement.paper == paper
+    assert told["Fig. 5", "no answer when absent", many.name].ours == pytest.approx(
+        value(found, "5", NOT_FOUND, many)
+    )
+    others = told["Fig. 6", "bits missing, those who do not stand out", few.name]
+    assert others.ours == value(found, "6", BITS_OF_OTHERS, few)
+    assert told["Fig. 6", "bits missing", many.name].ours == value(found, "6", BITS, many)
+    prior = np.log2(ratings.n_users)
+    assert told["Fig. 6", "bits missing, knowing nothing", None].ours == pytest.approx(prior)
+
+    by_figure = {s.figure: s for s in found.statements}
+    worst = max(p.y for s in figure_of(found, "11").series for p in s.points)
+    assert by_figure["Fig. 11"].ours == pytest.approx(worst / prior)
+    off_top = value(found, "9", SUCCESS, replace(noisy, outside_top=500))
+    assert by_figure["Fig. 9"].ours == pytest.approx(off_top / value(found, "9", SUCCESS, noisy))
+    ratios = [
+        value(found, "12", SUCCESS, replace(p.knowledge, about_count=True)) / p.y
+        for s in figure_of(found, "12").series
+        for p in s.points
+        if s.measure == SUCCESS and p.knowledge and not p.knowledge.about_count and p.y
+    ]
+    assert by_figure["Fig. 12"].ours == pytest.approx(max(ratios))
 
 
 def test_the_same_seed_gives_the_same(ratings: Ratings) -> None:

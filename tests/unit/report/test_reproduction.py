@@ -72,6 +72,20 @@ def test_a_chart_holds_points_intervals_marks_and_levels() -> None:
     assert json.loads(json.dumps(spec)) == spec
 
 
+def encodings(spec: Any) -> list[dict[str, Any]]:
+    if isinstance(spec, list):
+        return [found for part in spec for found in encodings(part)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec["encoding"]] if "encoding" in spec else []
+    return own + [found for part in spec.values() for found in encodings(part)]
+
+
+def test_intervals_are_drawn_from_low_to_high() -> None:
+    drawn = [e for e in encodings(chart(ATTACK, "")) if "y2" in e]
+    assert [(e["y"]["field"], e["y2"]["field"]) for e in drawn] == [("low", "high")] * 2
+
+
 def test_lines_that_share_a_point_stand_side_by_side() -> None:
     shown = [row["shown"] for row in data_of(chart(ATTACK, "")) if row.get("x") == 4]
     assert len(set(shown[:2])) == 2
