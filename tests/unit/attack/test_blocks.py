@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from starshade.attack.knowledge import Known
 from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
 from starshade.attack.view import View, look
-from starshade.kernels.scoreboard import Block, attack, score, weigh
+from starshade.kernels.postings import NO_DAY
+from starshade.kernels.scoreboard import Block, attack, score, scores, weigh
 from starshade.kernels.summary import merge
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from tests.strategies import ratings_tables
 from tests.unit.attack.samples import releases
 from tests.unit.attack.test_scoreboard_rh import knowledge_of, sparse_tables
@@ -69,3 +72,53 @@ def test_blocks_of_a_release(data: st.DataObject, absent: bool) -> None:
     places = st.integers(0, view.cells.n_groups)
     edges = sorted(data.draw(st.lists(places, min_size=1, max_size=3)))
     check(view, known, edges, 1.0, absent=absent)
+
+
+def many_users(n: int) -> Ratings:
+    """Item 0 rated by nearly all, 1 by a third, 2 by seven at the edges of windows, 3 by none."""
+    rated = np.zeros((n, 4), dtype=bool)
+    rated[: n - 9, 0] = True
+    rated[::3, 1] = True
+    rated[[0, 5, 65_535, 65_536, 131_071, 131_072, n - 1], 2] = True
+    users, columns = np.nonzero(rated)
+    return Ratings(
+        Scale(1, 5, 1),
+        Vocabulary(np.arange(n)),
+        Vocabulary(np.arange(4)),
+        np.concatenate([[0], np.cumsum(rated.sum(axis=1))]),
+        columns.astype(np.int32),
+        ((users * 7 + columns) % 5).astype(np.uint8),
+        np.arange(1.0, 6.0),
+        (users * 31 % 900).astype(np.uint16),
+    )
+
+
+def test_more_rows_than_fit_one_window() -> None:
+    ratings = many_users(140_000)
+    view = look(ratings, None, None)
+    known = Known(
+        np.array([65_535, 139_999]),
+        np.array([[0, 1, 2, 3], [2, 3, 0, 1]], dtype=np.int32),
+        np.array([[1.0, 5.0, 3.0, 2.0], [4.0, 4.0, np.nan, 1.0]]),
+        np.array([[30, NO_DAY, 700, 5], [899, 1, 450, NO_DAY]], dtype=np.int32),
+    )
+    aux, tables = prepare(view, known, PRICING)
+    expected = np.zeros((2, 140_000))
+    of_item = ratings.by_item
+    for t, j in np.ndindex(known.items.shape):
+        cells = slice(*of_item.indptr[known.items[t, j] : known.items[t, j] + 2])
+        day, rating = known.days[t, j], known.ratings[t, j]
+        near = np.nan_to_num(np.exp(-abs(of_item.codes[cells] + 1.0 - rating) / 1.5))
+        if day != NO_DAY:
+            near = near + np.exp(-abs(of_item.days[cells] - float(day)) / 30.0)
+        expected[t, of_item.users[cells]] += near * aux.weight[t, j]
+    found = scores(block_of(view), aux, tables) / tables.unit
+    assert np.allclose(found, expected, rtol=0, atol=4e-6)
+    for absent in (False, True):
+        check(view, known, [1, 65_536, 70_000], 1.0, absent=absent)
+    # few raters: only their rows are looked at
+    rare = Known(known.users[1:], known.items[1:, :2], known.ratings[1:, :2], known.days[1:, :2])
+    check(view, rare, [65_535, 131_072], 1.0, absent=False)
+    block, told = block_of(view), prepare(view, rare, PRICING)
+    summaries, _ = attack(block, *told, goal_of(view, 1.0, absent=False))
+    assert summaries["total"][0] == scores(block, *told).sum() > 0

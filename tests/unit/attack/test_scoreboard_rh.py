@@ -82,13 +82,10 @@ def twin(attack: ScoreboardRH, view: View, bits: int | None) -> naive.Attack:
     )
 
 
-def check_against_twin(
-    attack: ScoreboardRH, data: Ratings | Release, original: Ratings, known: Known
-) -> None:
-    """Every target's answer equals the twin's on scores rounded alike; see `compare`."""
-    view = look(data, None if data is original else original, None)
-    outcomes, _ = attack.judge(view, known)
-    slow = twin(attack, view, 20)
+def people(
+    data: Ratings | Release, original: Ratings
+) -> tuple[list[naive.Record], list[naive.Record], dict[int, int]]:
+    """All records, the users' true rows on the released items, and each user's record if known."""
     if isinstance(data, Ratings):
         records = naive.records_of_table(data)
         own_of = dict(enumerate(range(data.n_users)))
@@ -103,6 +100,17 @@ def check_against_twin(
         {place[i]: cell for i, cell in row.items() if i in place}
         for row in naive.records_of_table(original)
     ]
+    return records, truths, own_of
+
+
+def check_against_twin(
+    attack: ScoreboardRH, data: Ratings | Release, original: Ratings, known: Known
+) -> None:
+    """Every target's answer equals the twin's on scores rounded alike; see `compare`."""
+    view = look(data, None if data is original else original, None)
+    outcomes, _ = attack.judge(view, known)
+    slow = twin(attack, view, 20)
+    records, truths, own_of = people(data, original)
     for t, user in enumerate(known.users.tolist()):
         own = own_of.get(user)
         told = None if known.told is None else int(known.told[t])
