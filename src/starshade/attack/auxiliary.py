@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.auxiliary_result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.matching import Matched, match
+from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import _eccentricity as eccentricity
 from starshade.attack.outcomes import stands_out
 from starshade.attack.scoreboard_rh import ScoreboardRH
@@ -123,7 +124,8 @@ class AuxiliaryAttack:
         Raises
         ------
         ConfigError
-            No public row is on an item of the data, or arguments that do not fit together.
+            No public row is on an item of the data, arguments that do not fit together, or an
+            attack that does not fit the memory that may be used.
         InputError
             Public ratings off their scale, or rows that contradict each other.
         """
@@ -175,6 +177,8 @@ class AuxiliaryAttack:
         names: tuple[str, ...],
         pricing: Pricing,
     ) -> tuple[NameAnswer, ...]:
+        most = int(np.diff(matched.indptr).argmax())
+        refuse_too_little(view, matched.of(most), own_only=True)
         block = block_of(view)
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)

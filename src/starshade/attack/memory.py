@@ -58,7 +58,7 @@ def bytes_needed(view: View, known: Known, *, own_only: bool) -> int:
         ratings are laid out as numbers.
     """
     n_rows, n_items = view.cells.n_groups, view.cells.n_items
-    contents = len(view.cells.symbols)
+    contents = max(len(view.cells.symbols), 1)  # a table without a rating has none
     block = 2 * len(view.postings.users) + 8 * n_items * (window_count(n_rows) + 1)
     block += 4 * n_rows + 16 * n_items
     listed = 4 + 8  # a score and how many records it stands for

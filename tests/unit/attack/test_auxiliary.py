@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.auxiliary import AuxiliaryAttack
 from starshade.attack.auxiliary_result import NameAnswer
@@ -25,12 +26,14 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
+from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive import auxiliary as naive
 from tests.naive import scoreboard_rh as naive_scores
 from tests.strategies import ratings_tables, table
-from tests.unit.attack.samples import releases
+from tests.unit.attack.samples import release, releases
 from tests.unit.ratings.samples import listening
 
 RULES = ("error", "first", "last", "mean")
@@ -294,6 +297,30 @@ def test_equal_records_tie_but_their_profile_stands_out() -> None:
     assert "which of its 2 or more records is theirs cannot be told" in str(result)
 
 
+def test_too_little_memory_is_refused_with_the_figure_needed() -> None:
+    with (
+        budget.limits(memory=10_000),
+        pytest.raises(ConfigError, match=r"the attack needs about .* of memory"),
+    ):
+        AuxiliaryAttack().run(FIVE, one((D, 4, None)))
+
+
+def test_thousands_of_ratings_and_names_of_one_item() -> None:
+    """Bits behind the point go by each name's own known cells, whoever else is in the file."""
+    n = 2000  # above 709 cells a score of 20 bits could pass 31
+    ratings = table([dict.fromkeys(range(n), 3.0), {0: 3.0}, {1: 1.0}], Scale(1, 5, 1))
+    rows = [naive.Row("much", str(i + 1), 3, None) for i in range(n)]
+    rows += [naive.Row(f"p{i}", "1", 3, None) for i in range(n)]
+    result = AuxiliaryAttack(phi=0.5).run(ratings, auxiliary(rows))
+    much, *others = result.per_name
+    assert much.answer is not None
+    assert much.answer.record == 0
+    assert much.answer.score == pytest.approx(n / math.log(2), rel=1e-4)
+    alone = AuxiliaryAttack(phi=0.5).run(ratings, auxiliary(rows[-1:])).per_name[0]
+    assert all(dataclasses.replace(other, name=alone.name) == alone for other in others)
+    assert alone.candidates[0].score == round(2**20 / math.log(2)) / 2**20
+
+
 # scales
 
 
@@ -515,6 +542,23 @@ def test_of_a_k_likeness_release_a_class_stands_out_at_most(both: tuple[Ratings,
     assert shown.row()[-1] == (
         f"none; class {shown.profile.class_} ({shown.profile.records} records) stands out as one"
     )
+
+
+def test_a_release_of_single_records_names_the_record() -> None:
+    symbols = Symbols.exact(Scale(1, 5, 1), np.arange(1.0, 6.0))
+    items = Vocabulary(np.arange(1, 4))
+    made = release([{0: 4}, {0: 4}, {1: 0}, {2: 2}, {}], [1] * 5, symbols, items)
+    made = dataclasses.replace(made, manifest=made.manifest.model_copy(update={"layout": "record"}))
+    rare, common = (
+        AuxiliaryAttack()
+        .run(made, auxiliary([naive.Row("ann", "3", 3, None), naive.Row("bob", "1", 5, None)]))
+        .per_name
+    )
+    assert rare.answer is not None
+    assert (rare.answer.record, rare.answer.class_) == (3, None)
+    assert common.answer is None
+    assert common.profile is not None
+    assert (common.profile.record, common.profile.class_, common.profile.records) == (0, None, 2)
 
 
 @pytest.mark.real
