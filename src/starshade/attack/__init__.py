@@ -15,7 +15,9 @@ who must answer guesses among the best fitting records: `expected_top1`. On a re
 nobody stands out within a group, so `success` proves nothing there; `disclosed` asks whether the
 attacker finds the right *profile*, which shows what k people share. `false_match` counts wrong
 answers, with the target present and (`absent`) after their record has been taken out. Beside all
-of them stands guessing without the data's help: one in N.
+of them stands guessing without the data's help: one in N. How sure the attacker wants to be is
+φ: raising it misses more targets and matches fewer of those who are not there (`tradeoff`). And
+turned round: how little must be known of each user before they are found (`risk`)?
 
 **Who is attacked.** Users of the original table; what is known is drawn from it, each target from
 a random stream of their own. On a release the answer is judged by the link from users to records
