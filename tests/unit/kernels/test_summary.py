@@ -122,15 +122,26 @@ def test_power_is_a_power_of_two(top: int, data: st.DataObject, rate: float) -> 
     assert power(0, *tables) == unit
 
 
-@given(st.integers(0, 3), st.lists(SCORE, min_size=1, max_size=5), st.data())
-def test_sums_over_many_runs_of_rows(runs: int, marked: list[int], data: st.DataObject) -> None:
+@given(
+    st.integers(0, 3),
+    st.sampled_from([0, 3, HIGHEST]),
+    st.lists(st.tuples(st.floats(0, 1), SCORE), max_size=5),
+)
+def test_sums_over_many_runs_of_rows(
+    runs: int, usual: int, others: list[tuple[float, int]]
+) -> None:
     """The top and what is just below it may lie in one run of 4,096 rows or in several."""
-    values = np.full(runs * 4096 + data.draw(st.integers(0, 5)), data.draw(SCORE), dtype=np.int32)
-    values = np.append(values, marked).astype(np.int32)
-    for score in marked:
-        values[data.draw(st.integers(0, len(values) - 1))] = score
+    values = np.full(runs * 4096 + 5, usual, dtype=np.int32)
+    for place, score in others:
+        values[int(place * (len(values) - 1))] = score
     rows = [(int(v), 1) for v in values]
     assert_figures(summarized(rows), rows, [])
+
+
+def test_the_runner_up_may_lie_in_another_run() -> None:
+    rows = [(0, 1)] * 9000
+    rows[0], rows[8500] = (9, 1), (5, 1)
+    assert summarized(rows)["runner_up"][0] == 5
 
 
 @pytest.mark.parametrize("records", [1, 2, 3, 480_189, 2**31])
