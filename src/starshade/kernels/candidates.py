@@ -3,8 +3,8 @@
 A row is a candidate when every known cell fits it: the item is rated there, the known rating
 lies within a threshold of some member, the known day within another of the released one. Raters
 are listed item by item, ascending, so candidates are found by walking the rarest item's list and
-looking each survivor up in the next rarest: the lists are sorted, so the search leaps ahead from
-where it was. No row is scored, and most are never looked at.
+looking for the survivors in the next rarest: few by leaping ahead from one to the next, many by
+marking them and walking that list too. No row is scored, and most are never looked at.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ __all__ = [
     "FOUND",
     "Clues",
     "Postings",
+    "Room",
     "Seen",
     "Thresholds",
     "candidates",
     "count_candidates",
     "list_fitting",
-    "scratch",
+    "make_room",
 ]
 
 CHUNK = 32  # targets that share scratch space
-_NEAR = 64  # raters between two candidates from which on leaping is faster than walking
+_NEAR = 64  # leaping costs as much as walking past so many
 _SLACK = 1e-9
 _UNKNOWN_DAY = 65_535  # the released day that says "no day"
 
@@ -112,6 +113,21 @@ class Thresholds(NamedTuple):
     day: int
 
 
+class Room(NamedTuple):
+    """Scratch space of one thread.
+
+    rows : candidates
+    order : of the known items
+    fits : whether each content fits what is known
+    stamps : which look-up marked each row last
+    """
+
+    rows: NDArray[np.int32]
+    order: NDArray[np.int64]
+    fits: NDArray[np.bool_]
+    stamps: NDArray[np.int32]
+
+
 class Judge(NamedTuple):
     """When a row agrees with the target's truth.
 
@@ -145,17 +161,18 @@ def count_candidates(
 
 def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> NDArray[np.int32]:
     """Return one target's candidates, rows ascending: to look at, not to attack with."""
-    rows, order, fits = scratch(seen, clues)
-    n, _ = list_fitting(target, seen, clues, within, rows, order, fits)
-    return np.asarray(rows[:n])
+    room = make_room(seen, clues)
+    n, _ = list_fitting(target, seen, clues, within, room)
+    return np.asarray(room.rows[:n])
 
 
 @njit(cache=True, nogil=True)
 def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped-def]
     """Attack some targets, one after the other, in scratch space of their own."""
-    rows, order, fits = scratch(seen, clues)
+    room = make_room(seen, clues)
+    rows = room.rows
     for t in range(start, min(start + CHUNK, len(found))):
-        n, looked_at = list_fitting(t, seen, clues, within, rows, order, fits)
+        n, looked_at = list_fitting(t, seen, clues, within, room)
         own = _holds(rows, n, clues.own[t])
         agreeing = 0
         if judge.own_only:
@@ -184,29 +201,34 @@ def _holds(rows, n, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def scratch(seen, clues):  # type: ignore[no-untyped-def]
-    """Return room for candidates, for the items' order, and for what each content is worth."""
-    return (
+def make_room(seen, clues):  # type: ignore[no-untyped-def]
+    """Return scratch space for targets that are treated one after the other."""
+    return Room(
         np.empty(len(seen.sizes), np.int32),
         np.empty(clues.item.shape[1], np.int64),
         np.zeros(len(seen.contents.null), np.bool_),
+        np.zeros(len(seen.sizes), np.int32),
     )
 
 
 @njit(cache=True, nogil=True)
-def list_fitting(t, seen, clues, within, rows, order, fits):  # type: ignore[no-untyped-def]
-    """List target t's candidates in `rows`; return how many, and the cells looked at.
-
-    `order` and `fits` come from `scratch`.
-    """
-    if not _rarest_first(t, seen.postings.indptr, clues.item, order):
+def list_fitting(t, seen, clues, within, room):  # type: ignore[no-untyped-def]
+    """List target t's candidates in `room.rows`; return how many, and the cells looked at."""
+    order, indptr = room.order, seen.postings.indptr
+    if not _rarest_first(t, indptr, clues.item, order):
         return 0, 0  # nobody holds an item that was not released
-    n = _first_list(t, order[0], seen, clues, within, rows, fits)
+    n = _first_list(t, order[0], seen, clues, within, room)
     first = clues.item[t, order[0]]
-    looked_at = seen.postings.indptr[first + 1] - seen.postings.indptr[first]
+    looked_at = indptr[first + 1] - indptr[first]
     for i in range(1, len(order)):
-        looked_at += n
-        n = _keep_fitting(t, order[i], seen, clues, within, rows, n)
+        item = clues.item[t, order[i]]
+        length = indptr[item + 1] - indptr[item]
+        if length < _NEAR * n:
+            looked_at += length
+            n = _keep_marked(t, order[i], t * len(order) + i, seen, clues, within, room, n)
+        else:
+            looked_at += n
+            n = _keep_found(t, order[i], seen, clues, within, room.rows, n)
     return n, looked_at
 
 
@@ -230,53 +252,77 @@ def _rarest_first(t, indptr, items, order):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _first_list(t, j, seen, clues, within, rows, fits):  # type: ignore[no-untyped-def]
+def _first_list(t, j, seen, clues, within, room):  # type: ignore[no-untyped-def]
     """List the rows that known cell j fits, of all that rated the item; return how many."""
-    item = clues.item[t, j]
+    item, day = clues.item[t, j], clues.day[t, j]
     start, stop = seen.postings.indptr[item], seen.postings.indptr[item + 1]
-    codes = seen.postings.codes
-    rating = clues.rating[t, j]
-    if stop - start < len(fits):  # judge the contents that occur
-        for p in range(start, stop):
-            fits[codes[p]] = _rating_fits(rating, codes[p], within.rating, seen.contents)
-    else:
-        for symbol in range(len(fits)):
-            fits[symbol] = _rating_fits(rating, symbol, within.rating, seen.contents)
+    _judge_contents(clues.rating[t, j], seen.postings.codes[start:stop], within, seen, room.fits)
     least, most = clues.least[t], clues.most[t]
     anybody = least <= 0 and most >= EVERY_ROW
     n = 0
     for p in range(start, stop):
-        if fits[codes[p]] and _day_fits(clues.day[t, j], p, seen.postings.days, within.day):
+        if room.fits[seen.postings.codes[p]] and _day_fits(day, p, seen.postings.days, within.day):
             row = seen.postings.rows[p]
             if anybody or least <= seen.support[row] <= most:
-                rows[n] = row
+                room.rows[n] = row
                 n += 1
     return n
 
 
 @njit(cache=True, nogil=True)
-def _keep_fitting(t, j, seen, clues, within, rows, n):  # type: ignore[no-untyped-def]
-    """Keep those of the first n rows that known cell j fits; return how many."""
-    item = clues.item[t, j]
+def _keep_marked(t, j, stamp, seen, clues, within, room, n):  # type: ignore[no-untyped-def]
+    """Keep those of the first n rows that known cell j fits, by a walk along its raters.
+
+    `stamp` is above 0 and marked nothing before.
+    """
+    item, day = clues.item[t, j], clues.day[t, j]
+    start, stop = seen.postings.indptr[item], seen.postings.indptr[item + 1]
+    _judge_contents(clues.rating[t, j], seen.postings.codes[start:stop], within, seen, room.fits)
+    for i in range(n):
+        room.stamps[room.rows[i]] = stamp
+    kept = 0
+    for p in range(start, stop):
+        row = seen.postings.rows[p]
+        if (
+            room.stamps[row] == stamp
+            and room.fits[seen.postings.codes[p]]
+            and _day_fits(day, p, seen.postings.days, within.day)
+        ):
+            room.rows[kept] = row
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _keep_found(t, j, seen, clues, within, rows, n):  # type: ignore[no-untyped-def]
+    """Keep those of the first n rows that known cell j fits, by leaping from one to the next."""
+    item, day = clues.item[t, j], clues.day[t, j]
     p, stop = seen.postings.indptr[item], seen.postings.indptr[item + 1]
-    rating, day = clues.rating[t, j], clues.day[t, j]
-    step_by_step = stop - p < _NEAR * n
     kept = 0
     for i in range(n):
-        if step_by_step:
-            while p < stop and seen.postings.rows[p] < rows[i]:
-                p += 1
-        else:
-            p = _leap(seen.postings.rows, p, stop, rows[i])
+        p = _leap(seen.postings.rows, p, stop, rows[i])
         if (
             p < stop
             and seen.postings.rows[p] == rows[i]
-            and _rating_fits(rating, seen.postings.codes[p], within.rating, seen.contents)
+            and _rating_fits(
+                clues.rating[t, j], seen.postings.codes[p], within.rating, seen.contents
+            )
             and _day_fits(day, p, seen.postings.days, within.day)
         ):
             rows[kept] = rows[i]
             kept += 1
     return kept
+
+
+@njit(cache=True, nogil=True)
+def _judge_contents(rating, codes, within, seen, fits):  # type: ignore[no-untyped-def]
+    """Say for each content among `codes` whether a known rating fits it."""
+    if len(codes) < len(fits):
+        for code in codes:
+            fits[code] = _rating_fits(rating, code, within.rating, seen.contents)
+    else:
+        for symbol in range(len(fits)):
+            fits[symbol] = _rating_fits(rating, symbol, within.rating, seen.contents)
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.agreement import Truth, is_member
-from starshade.kernels.candidates import CHUNK, Clues, Seen, Thresholds, list_fitting, scratch
+from starshade.kernels.candidates import CHUNK, Clues, Seen, Thresholds, list_fitting, make_room
 from starshade.kernels.lanes import run
 from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
@@ -64,7 +64,7 @@ def shared_cells(
 @njit(cache=True, nogil=True)
 def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ignore[no-untyped-def]
     """Treat some targets, one after the other, in scratch space of their own."""
-    rows, order, fits = scratch(seen, clues)
+    room = make_room(seen, clues)
     by_row = seen.by_row
     is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
     cells = np.empty(len(is_known), np.int64)
@@ -72,11 +72,11 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
         for item in clues.item[t]:
             if item >= 0:
                 is_known[item] = True
-        n, _ = list_fitting(t, seen, clues, within, rows, order, fits)
+        n, _ = list_fitting(t, seen, clues, within, room)
         kept = 0
         if n > 0:
             kept, out[t]["identical"] = _intersect(
-                rows[:n], by_row, seen.contents.has_rating, is_known, cells
+                room.rows[:n], by_row, seen.contents.has_rating, is_known, cells
             )
         _compare(cells[:kept], by_row, clues.user[t], truth, seen.contents, single, out[t])
         user = clues.user[t]

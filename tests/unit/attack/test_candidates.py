@@ -19,15 +19,16 @@ from starshade.attack.label import LabelAttack
 from starshade.attack.scoreboard import Scoreboard
 from starshade.attack.scoring import goal_of
 from starshade.attack.view import View, look
-from starshade.kernels.candidates import Thresholds, candidates
+from starshade.kernels.candidates import Thresholds, _leap, candidates
 from starshade.kernels.postings import NO_DAY
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive import candidates as naive
 from tests.naive import scoreboard_rh as records_of
 from tests.strategies import ratings_tables, table
-from tests.unit.attack.samples import releases
+from tests.unit.attack.samples import release, releases
 from tests.unit.attack.test_scoreboard_rh import clues, knowledge_of, some_table
 
 WITHIN = st.builds(
@@ -139,6 +140,40 @@ def test_rows_are_found_in_long_lists(data: st.DataObject, known: int) -> None:
         assert user in found
 
 
+@given(st.lists(st.integers(0, 400), unique=True), st.integers(-1, 401), st.integers(0, 5))
+def test_leaping_ends_where_a_search_does(numbers: list[int], value: int, start: int) -> None:
+    ascending = np.sort(np.array(numbers, dtype=np.int32))
+    start = min(start, len(ascending))
+    found = _leap(ascending, start, len(ascending), np.int32(value))
+    assert found == max(start, np.searchsorted(ascending, value))
+
+
+def test_few_among_many_are_found_by_leaping_and_many_by_marking() -> None:
+    """A rare item beside ones that nearly everybody rated, in any order."""
+    rng = np.random.default_rng(1)
+    rows = [{i: float(rng.integers(1, 4)) for i in (0, 1)} for _ in range(600)]
+    for user in rng.choice(600, 12, replace=False).tolist():
+        rows[user] |= {2: 3.0}
+    for user in rng.choice(600, 100, replace=False).tolist():
+        del rows[user][0]
+    ratings = table(rows, Scale(1, 5, 1))
+    view = look(ratings, None, None)
+    seen = seen_by(view, goal_of(view, 1.0, absent=False))
+    values = ratings.dense()
+    known = [2.0, 3.0, 3.0]
+    for items in ([2, 0, 1], [0, 1, 2], [1, 0], [0, 2]):
+        about = Known(
+            np.array([0]),
+            np.array([items], dtype=np.int32),
+            np.array([[known[i] for i in items]]),
+            np.full((1, len(items)), NO_DAY, dtype=np.int32),
+        )
+        for error in (0.0, 1.0, math.inf):
+            near = np.abs(values[:, items] - [known[i] for i in items]) <= error
+            found = candidates(seen, clues_of(view, about), Thresholds(error, -1), 0)
+            assert found.tolist() == np.flatnonzero(near.all(axis=1)).tolist()
+
+
 def test_more_contents_than_raters_change_nothing() -> None:
     """On a fine scale the contents that occur are judged, not all there are."""
     ratings = some_table(40, 6, 3, Scale(-10, 10, 0.1))
@@ -173,6 +208,38 @@ def test_small_batches_change_nothing() -> None:
     assert np.array_equal(whole.per_target.candidates, parts.per_target.candidates)
 
 
+@pytest.mark.parametrize(
+    ("rating", "error", "fitting"),
+    [
+        (-8.0, 0.0, [1]),
+        (-10.0, 0.6, [1]),  # the part below the scale is null, and null is no rating
+        (-10.5, 0.0, []),
+        (4.0, 0.5, []),
+        (4.0, 1.0, [2]),
+        (-1.0, 0.5, []),
+        (-1.0, 1.0, [2]),
+        (-6.5, 1.0, [1]),
+        (np.nan, 0.0, [1, 2]),
+        (9.0, math.inf, [1, 2]),
+    ],
+)
+def test_a_range_fits_from_end_to_end(rating: float, error: float, fitting: list[int]) -> None:
+    scale = Scale(-10, 10)
+    symbols = Symbols.ranges(scale, np.array([-11.0, -11, 0]), np.array([-10.5, -7.5, 3]))
+    original = table([{0: -8.0}], scale)
+    rows = release([{0: 0}, {0: 1}, {0: 2}], [1, 1, 1], symbols, original.items)
+    view = look(rows, original, None)
+    seen = seen_by(view, goal_of(view, 1.0, absent=False))
+    about = Known(
+        np.array([0]),
+        np.zeros((1, 1), np.int32),
+        np.array([[rating]]),
+        np.full((1, 1), NO_DAY, np.int32),
+    )
+    found = candidates(seen, clues_of(view, about), Thresholds(error, -1), 0)
+    assert found.tolist() == fitting
+
+
 def test_a_cell_without_a_day_fits_no_known_day() -> None:
     ratings = table([{0: 3.0}, {0: 3.0}, {0: 3.0}], Scale(1, 5, 1), days=[{0: 10}, {}, {0: 13}])
     view = look(ratings, None, None)
@@ -183,7 +250,7 @@ def test_a_cell_without_a_day_fits_no_known_day() -> None:
         np.array([[3.0], [3.0]]),
         np.array([[11], [NO_DAY]], np.int32),
     )
-    for error, found in ((0, []), (1, [0]), (2, [0, 2]), (-1, [0, 1, 2])):
+    for error, found in ((0, []), (1, [0]), (2, [0, 2]), (99_999, [0, 2]), (-1, [0, 1, 2])):
         assert candidates(seen, clues_of(view, about), Thresholds(0.0, error), 0).tolist() == found
     # a day that is not known is no condition
     assert candidates(seen, clues_of(view, about), Thresholds(0.0, 0), 1).tolist() == [0, 1, 2]
