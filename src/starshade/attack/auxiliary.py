@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from starshade.attack.auxiliary_result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.matching import Matched, match
 from starshade.attack.memory import refuse_too_little
-from starshade.attack.outcomes import _eccentricity as eccentricity
-from starshade.attack.outcomes import stands_out
+from starshade.attack.outcomes import eccentricity_of, stands_out
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
 from starshade.attack.view import View, look_unjudged
@@ -252,8 +251,8 @@ def _answer(
         name=name,
         known=scored.known,
         in_data=scored.in_data,
-        eccentricity=float(eccentricity(summary)[0]),
-        profile_eccentricity=float(eccentricity(summary, profiles=True)[0]),
+        eccentricity=float(eccentricity_of(summary)[0]),
+        profile_eccentricity=float(eccentricity_of(summary, profiles=True)[0]),
         tied=tied if candidates else 0,
         answer=candidates[0] if alone else None,
         profile=replace(candidates[0], records=int(view.copies[rows[0]])) if as_profile else None,

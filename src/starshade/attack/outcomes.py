@@ -13,7 +13,7 @@ from starshade.attack.tradeoff import SLACK
 from starshade.attack.view import View
 from starshade.kernels.summary import mass_unit, sigmas
 
-__all__ = ["Outcomes", "outcomes_of", "stands_out"]
+__all__ = ["Outcomes", "eccentricity_of", "outcomes_of", "stands_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ def outcomes_of(
     top = summaries["top"]
     theirs = summaries["own" if view.credit == "linked" else "best"]
     right = (theirs >= 0) & (theirs == top)
-    eccentricity = _eccentricity(summaries)
-    of_profiles = _eccentricity(summaries, profiles=True)
+    eccentricity = eccentricity_of(summaries)
+    of_profiles = eccentricity_of(summaries, profiles=True)
     matched = stands_out(summaries, phi)
     agreeing = (summaries["best"] >= 0) & (summaries["best"] == top)
     bits, bits_profile = _entropies(summaries, masses, view.cells.n_records)
@@ -91,7 +91,7 @@ def outcomes_of(
         entropy_bits=bits,
         entropy_bits_profile=bits_profile,
         matched_absent=None if absent is None else stands_out(absent, phi),
-        eccentricity_absent=None if absent is None else _eccentricity(absent),
+        eccentricity_absent=None if absent is None else eccentricity_of(absent),
     )
 
 
@@ -102,11 +102,12 @@ def stands_out(summaries: NDArray[Any], phi: float, *, profiles: bool = False) -
     """
     alone = summaries["top_profiles" if profiles else "top_records"] == 1
     spread = summaries["runner_up"] >= 0
-    enough = _eccentricity(summaries, profiles=profiles) >= phi * (1 - SLACK)
+    enough = eccentricity_of(summaries, profiles=profiles) >= phi * (1 - SLACK)
     return np.asarray(alone & spread & enough)
 
 
-def _eccentricity(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
+def eccentricity_of(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
+    """Return (max - max2)/σ over records, or over distinct profiles; 0 where the top is tied."""
     alone = summaries["top_profiles" if profiles else "top_records"] == 1
     gap = np.where(alone, summaries["top"] - summaries["runner_up"], 0)
     sigma = sigmas(summaries, profiles=profiles)
