@@ -21,9 +21,27 @@ from starshade._version import __version__
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.anonymize.k_likeness import KLikeness
+    from starshade.attack.auxiliary import AuxiliaryAttack
+    from starshade.attack.auxiliary_result import AuxiliaryResult
+    from starshade.attack.bounds import facts_needed, lineup_facts, sample_sparsity
+    from starshade.attack.candidate_result import CandidateResult
+    from starshade.attack.few_facts import few_facts
+    from starshade.attack.homogeneity import HomogeneityAttack
+    from starshade.attack.homogeneity_result import HomogeneityResult
+    from starshade.attack.information_gain import information_gain
     from starshade.attack.knowledge import Knowledge
+    from starshade.attack.label import LabelAttack
+    from starshade.attack.link_existence import LinkExistence
+    from starshade.attack.link_result import LinkResult
     from starshade.attack.result import AttackResult
+    from starshade.attack.risk import Risk
+    from starshade.attack.risk_result import RiskResult, save_risk_list
+    from starshade.attack.scoreboard import Scoreboard
     from starshade.attack.scoreboard_rh import ScoreboardRH
+    from starshade.attack.sparsity import Sparsity, SparsityResult
+    from starshade.attack.structure import StructureAttack
+    from starshade.audit.ns.reproduce import reproduce_ns
+    from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
     from starshade.audit.verdict import Audit
     from starshade.errors import (
@@ -38,6 +56,9 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     )
     from starshade.privacy.k_anonymity import KAnonymity
     from starshade.privacy.verdict import Verdict
+    from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
+    from starshade.ratings.habits import rated_outside_top
+    from starshade.ratings.item_mapping import read_item_mapping
     from starshade.ratings.read import read_ratings
     from starshade.ratings.scale import Scale
     from starshade.ratings.select import ItemSelection, listed_items, top_items
@@ -46,6 +67,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.ratings.writers import write_ratings
     from starshade.release.read import read_release
     from starshade.release.table import Release
+    from starshade.report.reproduction import save_reproduction
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
     from starshade.utility.disclosure_shares import DisclosureShares
     from starshade.utility.generalization_loss import GeneralizationLoss
@@ -55,32 +77,59 @@ __all__ = [
     "AttackResult",
     "Audit",
     "AuditResult",
+    "Auxiliary",
+    "AuxiliaryAttack",
+    "AuxiliaryResult",
     "AverageClassSize",
+    "CandidateResult",
     "ConfigError",
     "Discernibility",
     "DisclosureShares",
     "GeneralizationLoss",
+    "HomogeneityAttack",
+    "HomogeneityResult",
     "InputError",
     "InternalError",
     "ItemSelection",
     "KAnonymity",
     "KLikeness",
     "Knowledge",
+    "LabelAttack",
+    "LinkExistence",
+    "LinkResult",
     "OutputError",
     "Ratings",
     "Release",
     "ReleaseError",
+    "Reproduction",
+    "Risk",
+    "RiskResult",
     "Scale",
+    "Scoreboard",
     "ScoreboardRH",
+    "Sparsity",
+    "SparsityResult",
     "StarshadeError",
+    "StructureAttack",
     "UnmetError",
     "UserError",
     "UtilityResult",
     "Verdict",
     "__version__",
+    "facts_needed",
+    "few_facts",
+    "information_gain",
+    "lineup_facts",
     "listed_items",
+    "rated_outside_top",
+    "read_auxiliary",
+    "read_item_mapping",
     "read_ratings",
     "read_release",
+    "reproduce_ns",
+    "sample_sparsity",
+    "save_reproduction",
+    "save_risk_list",
     "synthesize",
     "top_items",
     "write_ratings",
@@ -89,9 +138,27 @@ __all__ = [
 #: module → the public names in it
 _ROOMS = {
     "starshade.anonymize.k_likeness": ("KLikeness",),
+    "starshade.attack.auxiliary": ("AuxiliaryAttack",),
+    "starshade.attack.auxiliary_result": ("AuxiliaryResult",),
+    "starshade.attack.bounds": ("facts_needed", "lineup_facts", "sample_sparsity"),
+    "starshade.attack.candidate_result": ("CandidateResult",),
+    "starshade.attack.few_facts": ("few_facts",),
+    "starshade.attack.homogeneity": ("HomogeneityAttack",),
+    "starshade.attack.homogeneity_result": ("HomogeneityResult",),
+    "starshade.attack.information_gain": ("information_gain",),
     "starshade.attack.knowledge": ("Knowledge",),
+    "starshade.attack.label": ("LabelAttack",),
+    "starshade.attack.link_existence": ("LinkExistence",),
+    "starshade.attack.link_result": ("LinkResult",),
     "starshade.attack.result": ("AttackResult",),
+    "starshade.attack.risk": ("Risk",),
+    "starshade.attack.risk_result": ("RiskResult", "save_risk_list"),
+    "starshade.attack.scoreboard": ("Scoreboard",),
     "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
+    "starshade.attack.sparsity": ("Sparsity", "SparsityResult"),
+    "starshade.attack.structure": ("StructureAttack",),
+    "starshade.audit.ns.reproduce": ("reproduce_ns",),
+    "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
@@ -106,6 +173,9 @@ _ROOMS = {
     ),
     "starshade.privacy.k_anonymity": ("KAnonymity",),
     "starshade.privacy.verdict": ("Verdict",),
+    "starshade.ratings.auxiliary": ("Auxiliary", "read_auxiliary"),
+    "starshade.ratings.habits": ("rated_outside_top",),
+    "starshade.ratings.item_mapping": ("read_item_mapping",),
     "starshade.ratings.read": ("read_ratings",),
     "starshade.ratings.scale": ("Scale",),
     "starshade.ratings.select": ("ItemSelection", "listed_items", "top_items"),
@@ -114,6 +184,7 @@ _ROOMS = {
     "starshade.ratings.writers": ("write_ratings",),
     "starshade.release.read": ("read_release",),
     "starshade.release.table": ("Release",),
+    "starshade.report.reproduction": ("save_reproduction",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
     "starshade.utility.disclosure_shares": ("DisclosureShares",),
     "starshade.utility.generalization_loss": ("GeneralizationLoss",),
