@@ -142,9 +142,9 @@ def _places(
             advice="Match by id, or by a mapping to ids.",
         )
     bearers = Counter(item_names)
-    index = {name: i for i, name in enumerate(item_names)}
+    index = {name: i for i, name in enumerate(item_names) if name}
     found = (
-        _AMBIGUOUS if bearers[name] > 1 else index.get(name, -1)
+        _AMBIGUOUS if name and bearers[name] > 1 else index.get(name, -1)
         for name in (text.strip() for text in called)
     )
     return np.fromiter(found, dtype=np.int64, count=len(items))

@@ -393,6 +393,15 @@ def test_items_are_matched_by_published_name() -> None:
     assert result.per_name[0].eccentricity == pytest.approx(2.5)
 
 
+def test_a_mapping_to_names_and_items_without_one() -> None:
+    data = FIVE.annotate(item_names=("", "", "Cube", "Dune"))
+    public = one(("tt4", 4, 12_000), ("tt9", 5, None), (" ", 5, None))
+    result = AuxiliaryAttack().run(data, public, {"tt4": "Dune"}, by_name=True)
+    assert result.matched_by == "mapping to name"
+    assert (result.unknown_items, result.ambiguous_items) == (2, 0)
+    assert result.per_name[0].eccentricity == pytest.approx(2.5)
+
+
 NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "other ids": (FIVE, {}, "7 and 007 are two items. A mapping (--aux-items FILE) says"),
     "mapped": (FIVE, {"mapping": {"a": "b"}}, "None of them is in the mapping"),
