@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,18 @@ class Known:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    @classmethod
+    def join(cls, parts: Sequence[Known]) -> Known:
+        """Put what was drawn at several times, by the same knowledge, one after the other."""
+        told = [part.told for part in parts if part.told is not None]
+        return cls(
+            np.concatenate([part.users for part in parts]),
+            np.concatenate([part.items for part in parts]),
+            np.concatenate([part.ratings for part in parts]),
+            np.concatenate([part.days for part in parts]),
+            np.concatenate(told) if told else None,
+        )
 
     def take(self, rows: slice) -> Known:
         """Return some of the targets."""

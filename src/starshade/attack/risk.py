@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.knowledge import Knowledge
+from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
@@ -24,7 +24,7 @@ from starshade.rng import Rng, resolve_seed, stream_key
 
 __all__ = ["Risk"]
 
-_BLOCK = 2**16  # users attacked at once: what is known of them and what comes of it is kept small
+_BLOCK = 2**16  # attacks at once: what is known of them and what comes of it is kept small
 
 
 @dataclass(frozen=True)
@@ -168,21 +168,29 @@ class Risk:
     def _count(
         self, view: View, knowledge: Knowledge, users: NDArray[np.int64], seed: int
     ) -> NDArray[np.int64]:
-        """Count each user's successes, giving up those who cannot get enough any more."""
+        """Count each user's successes, giving up those who cannot get enough any more.
+
+        Nobody is given up before so many misses as leave too few draws: so many draws are made
+        at once.
+        """
         attack = replace(self.attack, absent=False)
         hits = np.zeros(len(users), dtype=np.int64)
         hopeful = np.arange(len(users))
+        at_once = self.draws - self._needed + 1
         label = f"attacking with {knowledge.known} known"
         with task(label, len(users) * self.draws) as step, silence():
-            for draw in range(self.draws):
-                for start in range(0, len(hopeful), _BLOCK):
-                    some = hopeful[start : start + _BLOCK]
-                    drawn = knowledge.draw(view.original, users[some], _seed_of(seed, draw))
-                    hits[some] += attack.judge(view, drawn)[0].success
-                    step(len(some))
-                to_come = self.draws - draw - 1
-                still = hits[hopeful] + to_come >= self._needed
-                step(int((~still).sum()) * to_come)
+            for first in range(0, self.draws, at_once):
+                draws = range(first, min(first + at_once, self.draws))
+                size = max(1, _BLOCK // len(draws))
+                for start in range(0, len(hopeful), size):
+                    some = hopeful[start : start + size]
+                    seeds = [_seed_of(seed, draw) for draw in draws]
+                    drawn = [knowledge.draw(view.original, users[some], s) for s in seeds]
+                    success = attack.judge(view, Known.join(drawn))[0].success
+                    hits[some] += success.reshape(len(draws), len(some)).sum(axis=0)
+                    step(success.size)
+                still = hits[hopeful] + self.draws - draws.stop >= self._needed
+                step(int((~still).sum()) * (self.draws - draws.stop))
                 hopeful = hopeful[still]
         return hits
 

@@ -99,6 +99,8 @@ def test_a_user_s_result_depends_on_seed_and_user_alone(
     monkeypatch.setattr(risk, "_BLOCK", 7)
     blocks = Risk(draws=10).run(people, Knowledge(day_error=3), rng=1)
     assert np.array_equal(blocks.least, found.least)
+    told = Knowledge(day_error=3, about_count=True)  # each target its own number
+    assert sum(Risk(draws=10).run(people, told, rng=1).least) < sum(found.least)
     other = Risk(draws=10).run(people, Knowledge(day_error=3), rng=2)
     assert not np.array_equal(other.identified, found.identified)
 
@@ -148,12 +150,12 @@ def test_draws_end_when_the_share_is_out_of_reach(
     monkeypatch.setattr(
         ScoreboardRH, "judge", lambda *args: attacked.append(len(args[2])) or judge(*args)
     )
-    # nobody ever stands out by 1000 standard deviations: the first miss settles it
+    # nobody ever stands out by 1000 standard deviations: the first miss settles it, or the third
     Risk(draws=20, known=(2,), share=1, attack=ScoreboardRH(phi=1000)).run(people, rng=0)
     assert attacked == [120]
     attacked.clear()
     Risk(draws=20, known=(2,), share=0.9, attack=ScoreboardRH(phi=1000)).run(people, rng=0)
-    assert attacked == [120] * 3
+    assert attacked == [360]
 
 
 class Watcher:
