@@ -114,6 +114,20 @@ def test_right_knowledge_finds_the_target_and_wrong_knowledge_may_not() -> None:
     assert wrong.no_answer > 0
     assert wrong.expected_top1.rate == 0  # one wrong rating, and the target does not fit
     assert wrong.entropy_bits.mean == pytest.approx(math.log2(60))
+    assert 0 < wrong.fewer_than_k.rate <= 1 - wrong.no_answer
+
+
+@pytest.mark.parametrize(
+    ("attack", "name"),
+    [
+        (Scoreboard(), "2 known, ratings ±0.5, days ±14"),
+        (StructureAttack(), "2 known, no ratings, no days"),
+        (LabelAttack(), "2 known, ratings ±0.5, no days"),
+    ],
+)
+def test_a_result_names_what_was_made_use_of(attack: Any, name: str) -> None:
+    knowledge = Knowledge(known=2, rating_error=0.5)
+    assert attack.run(some_table(20, 8), knowledge, rng=0).knowledge["name"] == name
 
 
 def test_more_tolerance_keeps_who_fitted_before() -> None:

@@ -240,6 +240,23 @@ def test_a_range_fits_from_end_to_end(rating: float, error: float, fitting: list
     assert found.tolist() == fitting
 
 
+def test_a_cell_that_says_null_alone_is_no_rating_of_the_row() -> None:
+    scale = Scale(-10, 10)
+    symbols = Symbols.ranges(scale, np.array([-11.0, 0]), np.array([-10.5, 3]))
+    original = table([{0: 1.0, 1: 1.0, 2: 1.0}], scale)
+    rows = release([{0: 1, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 1}], [1, 1], symbols, original.items)
+    view = look(rows, original, None)
+    seen = seen_by(view, goal_of(view, 1.0, absent=False))
+    about = Known(
+        np.array([0]),
+        np.zeros((1, 1), np.int32),
+        np.ones((1, 1)),
+        np.full((1, 1), NO_DAY, np.int32),
+        np.array([1]),
+    )
+    assert candidates(seen, clues_of(view, about), Thresholds(0.0, -1), 0).tolist() == [0]
+
+
 def test_a_cell_without_a_day_fits_no_known_day() -> None:
     ratings = table([{0: 3.0}, {0: 3.0}, {0: 3.0}], Scale(1, 5, 1), days=[{0: 10}, {}, {0: 13}])
     view = look(ratings, None, None)
