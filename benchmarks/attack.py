@@ -1,18 +1,24 @@
-"""Scoreboard-RH beside a NumPy script and an obvious pandas one, over growing sizes.
+"""Scoreboard-RH beside a NumPy script, an obvious pandas one and the reading of its input alone.
 
-Each job runs in a process of its own, interleaved; medians over the rounds are printed, with
-targets and postings (cells looked at) per second, postings per second that the processors worked
-(which others on the machine disturb less), peak memory, and the share of the same targets that
-each found, which must agree:
+Each job runs in a process of its own, interleaved, over growing sizes; medians over the rounds:
 
     python benchmarks/attack.py                     # up to 10 million ratings
     python benchmarks/attack.py --largest 100       # also Netflix's size, 100 million
+    python benchmarks/attack.py --everybody         # every user at Netflix's size, nothing else
 
 The data are synthetic (`starshade data synth`). Known are 8 cells, 2 of them wrong, days within
-14. The scripts are given that knowledge and the ratings in the layout they like best, and only
-their attack is timed; they report the best guess alone, while ours also has profiles and
-entropies. Theirs attack fewer targets where they are slow. A kernel that ran as fast as the
-postings can be read from memory (7 bytes each, once) would reach the limit in the last line.
+14. A *posting* is one cell of an item that the adversary knows of: a user, a rating, a day.
+
+- "full" is the whole result, with profiles and entropies; "best guess" stops at the match, which
+  is all that the scripts do.
+- "reading" is the limit that the hardware sets: a plain compiled loop that adds up the users,
+  ratings and days of the same postings of the same targets (4 + 1 + 2 bytes each).
+- The scripts are given the knowledge and the ratings in the layout they like best, and only their
+  attack is timed. They attack fewer targets where they are slow; "found" is the share of these
+  that they found, beside ours on the same ones, which must agree.
+- Besides postings per second on the wall there are those per second that the processors worked,
+  which others on the machine disturb less, and nanoseconds of a processor for each posting: the
+  cost is linear where they stay the same over the sizes.
 """
 
 from __future__ import annotations
@@ -34,13 +40,14 @@ SIZES = (
     (943, 1682, 100_000, "movielens-100k", (943, 943, 100)),
     (10_000, 3_000, 1_000_000, "netflix", (4000, 400, 20)),
     (60_000, 8_000, 10_000_000, "netflix", (2000, 100, 5)),
-    (480_189, 17_770, 100_480_507, "netflix", (1000, 20, 0)),
+    (480_189, 17_770, 100_480_507, "netflix", (1000, 20, 2)),
 )
+NETFLIX = SIZES[-1]
 PHI, RHO0, D0 = 1.5, 1.5, 30.0
 THREADS = len(os.sched_getaffinity(0))
 
 
-def prepare(folder: Path, size: tuple) -> None:
+def prepare(folder: Path, size: tuple, *, everyone: bool = False) -> None:
     """Make the ratings and draw what is known of the targets, once for all jobs."""
     from starshade.attack.knowledge import Knowledge
     from starshade.ratings.synth import synthesize
@@ -49,7 +56,9 @@ def prepare(folder: Path, size: tuple) -> None:
     table = synthesize(like, n_users=users, n_items=items, n_ratings=ratings, rng=1)
     knowledge = Knowledge(known=8, wrong=2, day_error=14)
     eligible = np.flatnonzero(knowledge.eligible_users(table))
-    chosen = np.sort(np.random.default_rng(2).permutation(eligible)[: max(targets)])
+    chosen = np.sort(
+        np.random.default_rng(2).permutation(eligible)[: None if everyone else max(targets)]
+    )
     known = knowledge.draw(table, chosen, 3)
     np.random.default_rng(4).shuffle(order := np.arange(len(chosen)))
     for name in ("indptr", "columns", "codes", "days"):
@@ -68,11 +77,11 @@ def load(folder: Path, n: int) -> tuple:
     )
 
 
-def ours(folder: Path, n: int, threads: int) -> dict:
+def look_at(folder: Path, n: int, threads: int) -> tuple:
+    """Return the data as an adversary sees them, and what is known of n targets."""
     import numba
 
     from starshade.attack.knowledge import Known
-    from starshade.attack.scoreboard_rh import ScoreboardRH
     from starshade.attack.view import look
     from starshade.ratings.scale import Scale
     from starshade.ratings.table import Ratings
@@ -86,16 +95,59 @@ def ours(folder: Path, n: int, threads: int) -> dict:
         Vocabulary(np.arange(columns.max() + 1)),
         *(indptr, columns, codes, np.arange(1.0, 6.0), days),
     )
-    started = time.perf_counter()
-    view = look(table, None, None)
-    indexed = time.perf_counter()
-    about = Known(*known)
-    ScoreboardRH().judge(view, about.take(slice(0, 2)))  # loads the kernel
-    started_attack = clock()
-    found, postings = ScoreboardRH().judge(view, about)
-    return told(started_attack, n, found.success.mean(), postings) | {
-        "index": indexed - started,
-    }
+    return look(table, None, None), Known(*known)
+
+
+def full(folder: Path, n: int, threads: int) -> dict:
+    """Attack as `starshade attack` does, everything included but reading the data."""
+    from starshade.attack.scoreboard_rh import ScoreboardRH
+
+    view, known = look_at(folder, n, threads)
+    ScoreboardRH().judge(view, known.take(slice(0, 2)))  # loads the kernel
+    started = clock()
+    found, postings = ScoreboardRH().judge(view, known)
+    return told(started, n, found.success.mean(), postings)
+
+
+def best_guess(folder: Path, n: int, threads: int) -> dict:
+    """Score and match, without the second pass that entropies need."""
+    from starshade.attack.outcomes import stands_out
+    from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
+    from starshade.kernels.scoreboard import score
+
+    view, known = look_at(folder, n, threads)
+    pricing, goal = Pricing(RHO0, D0), goal_of(view, 1.0, absent=False)
+    score(block_of(view), *prepare(view, known.take(slice(0, 2)), pricing), goal)
+    started = clock()
+    aux, tables = prepare(view, known, pricing)
+    summaries = score(block_of(view), aux, tables, goal)
+    right = stands_out(summaries, PHI) & (summaries["own"] == summaries["top"])
+    postings = np.diff(view.postings.indptr)[aux.item].sum()
+    return told(started, n, right.mean(), postings)
+
+
+def reading(folder: Path, n: int, threads: int) -> dict:
+    """Read the same postings once and do nothing with them but add up."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from numba import njit
+
+    @njit(nogil=True)
+    def read(items, indptr, users, codes, days):
+        total = 0
+        for item in items:
+            for p in range(indptr[item], indptr[item + 1]):
+                total += users[p] + codes[p] + days[p]
+        return total
+
+    view, known = look_at(folder, n, threads)
+    cells = view.postings
+    columns = (cells.indptr, cells.users, cells.codes, cells.days)
+    read(known.items[0], *columns)
+    started = clock()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda t: read(known.items[t], *columns), range(n)))
+    return told(started, n, float("nan"), np.diff(cells.indptr)[known.items].sum())
 
 
 def by_item(columns: np.ndarray, codes: np.ndarray, days: np.ndarray, indptr: np.ndarray) -> tuple:
@@ -158,7 +210,13 @@ def pandas_script(folder: Path, n: int, threads: int) -> dict:
     return told(started, n, right / n, postings)
 
 
-JOBS = {"ours": ours, "numpy": numpy_script, "pandas": pandas_script}
+JOBS = {
+    "full": full,
+    "best guess": best_guess,
+    "reading": reading,
+    "numpy": numpy_script,
+    "pandas": pandas_script,
+}
 
 
 def clock() -> tuple[float, float]:
@@ -171,7 +229,8 @@ def told(started: tuple[float, float], targets: int, success: float, postings: i
     lines = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     return {
-        "targets": targets,
+        "wall": seconds,
+        "busy": busy,
         "success": float(success),
         "targets_s": targets / seconds,
         "postings_s": float(postings) / seconds,
@@ -185,62 +244,98 @@ def run(job: str, folder: Path, n: int, threads: int) -> dict:
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def read_limit(folder: Path) -> float:
-    """Return postings per second if only their 7 bytes were read from memory, on every core."""
-    array = np.zeros(2**27, dtype=np.uint8).view(np.uint64)
-    started = time.perf_counter()
-    for _ in range(3):
-        array.max()
-    return 3 * array.nbytes / (time.perf_counter() - started) * THREADS / 7
+def plan_of(size: tuple) -> list[tuple]:
+    """List the jobs: which, how many targets, how many threads."""
+    ours, numpy, pandas = size[-1]
+    ways = [
+        (job, ours, t) for t in sorted({1, THREADS}) for job in ("full", "best guess", "reading")
+    ]
+    return [*ways, ("numpy", numpy, 1), ("pandas", pandas, 1)]
 
 
 def measure(size: tuple, rounds: int) -> None:
-    users, items, ratings, like, targets = size
-    print(f"\n{users:,} x {items:,}, {ratings:,} ratings, like {like}")
-    plan = [("ours", targets[0], t) for t in sorted({1, THREADS})]
-    plan += [("numpy", targets[1], 1), ("pandas", targets[2], 1)]
-    plan = [entry for entry in plan if entry[1]]
+    users, items, ratings, like, _ = size
+    print(f"\n{users:,} x {items:,}, {ratings:,} ratings, like {like}", flush=True)
+    plan = plan_of(size)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         subprocess.run([sys.executable, __file__, "--prepare", name, str(ratings)], check=True)
         runs: dict[tuple, list[dict]] = {entry: [] for entry in plan}
-        same = [run("ours", folder, n, 1)["success"] for _, n, _ in plan]
-        for _ in range(rounds):
+        for turn in range(rounds):
             for entry in plan:
-                runs[entry].append(run(entry[0], folder, *entry[1:]))
-        limit = read_limit(folder)
+                once = entry[0] in ("numpy", "pandas") and size is NETFLIX
+                if turn == 0 or not once:  # the scripts take minutes to start there
+                    runs[entry].append(run(entry[0], folder, *entry[1:]))
+        same = {n: run("full", folder, n, 1)["success"] for _, n, _ in plan}
+    show({entry: middle(results) for entry, results in runs.items()}, same, users)
+
+
+def middle(results: list[dict]) -> dict:
+    return {key: statistics.median(r[key] for r in results) for key in results[0]}
+
+
+def show(found: dict[tuple, dict], same: dict[int, float], users: int) -> None:
+    """Print a table, and what follows from it."""
     print(
-        f"{'':20}{'targets/s':>12}{'postings/s':>14}{'a cpu second':>14}{'peak MB':>10}"
-        f"{'targets':>9}  found (ours)"
+        f"{'':23}{'targets/s':>10}{'postings/s':>12}{'a cpu second':>14}{'ns of a cpu':>12}"
+        f"{'peak MB':>9}{'targets':>9}  found (ours)"
     )
-    base = None
-    for entry, expected in zip(plan, same, strict=True):
-        middle = {key: statistics.median(r[key] for r in runs[entry]) for key in runs[entry][0]}
-        label = f"{entry[0]}, {entry[2]} thread" + "s" * (entry[2] > 1)
-        base = base or middle["targets_s"]
+    for (job, n, threads), row in found.items():
+        label = f"{job}, {threads} thread" + "s" * (threads > 1)
+        share = "" if job == "reading" else f"  {row['success']:.3f} ({same[n]:.3f})"
         print(
-            f"{label:20}{middle['targets_s']:12,.1f}{middle['postings_s'] / 1e6:12,.0f} M"
-            f"{middle['postings_cpu'] / 1e6:12,.0f} M"
-            f"{middle['peak_mb']:10,.0f}{entry[1]:9,}  {middle['success']:.3f} ({expected:.3f})"
-            + (f"  index {middle['index']:.2f} s" if "index" in middle else "")
-            + ("" if entry[0] == "ours" else f"  ours is {base / middle['targets_s']:,.0f} x")
+            f"{label:23}{row['targets_s']:10,.1f}{row['postings_s'] / 1e6:10,.0f} M"
+            f"{row['postings_cpu'] / 1e6:12,.0f} M{1e9 / row['postings_cpu']:12.2f}"
+            f"{row['peak_mb']:9,.0f}{n:9,}{share}"
         )
-    print(f"{'reading alone':20}{'':12}{limit / 1e6:12,.0f} M")
+    rows = {(job, threads): row for (job, _, threads), row in found.items()}
+    for threads in sorted({1, THREADS}):
+        ours, guess, read = (rows[job, threads] for job in ("full", "best guess", "reading"))
+        print(
+            f"{threads} thread{'s' * (threads > 1)}: the full result takes "
+            f"{guess['postings_cpu'] / ours['postings_cpu']:.2f} x the best guess, "
+            f"{read['postings_cpu'] / ours['postings_cpu']:.2f} x reading alone; "
+            f"all {users:,} users would take {users / ours['targets_s']:,.0f} s"
+        )
+    for job in ("numpy", "pandas"):
+        ratio = rows["full", 1]["postings_cpu"] / rows[job, 1]["postings_cpu"]
+        print(f"the {job} script takes {ratio:,.0f} x as long, one thread beside one thread")
+
+
+def everybody() -> None:
+    """Attack every user of whom 8 cells can be known, at Netflix's size."""
+    users, items, ratings, *_ = NETFLIX
+    print(f"\n{users:,} x {items:,}, {ratings:,} ratings: every user", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        command = [sys.executable, __file__, "--prepare", name, str(ratings), "all"]
+        subprocess.run(command, check=True)
+        n = len(np.load(Path(name) / "known_users.npy"))
+        row = run("full", Path(name), n, THREADS)
+    print(
+        f"{n:,} targets in {row['wall']:,.0f} s on {THREADS} threads ({row['busy']:,.0f} s of the "
+        f"processors): {row['postings_s'] / 1e6:,.0f} M postings/s "
+        f"({row['postings_cpu'] / 1e6:,.0f} M a cpu second), found {row['success']:.3f}, "
+        f"peak {row['peak_mb']:,.0f} MB"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--largest", type=float, default=11, help="million ratings")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--everybody", action="store_true", help="all users at Netflix's size")
     parser.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
-    parser.add_argument("--prepare", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--prepare", nargs="+", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.job:
         job, folder, n, threads = args.job
         print(json.dumps(JOBS[job](Path(folder), int(n), int(threads))))
     elif args.prepare:
-        folder, ratings = args.prepare
-        prepare(Path(folder), next(size for size in SIZES if size[2] == int(ratings)))
+        folder, ratings, *everyone = args.prepare
+        size = next(size for size in SIZES if size[2] == int(ratings))
+        prepare(Path(folder), size, everyone=bool(everyone))
+    elif args.everybody:
+        everybody()
     else:
         for size in SIZES:
             if size[2] <= args.largest * 1.01e6:

@@ -88,13 +88,15 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
     support = lengths.astype(np.int32)
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
+    days = _NO_DAYS if postings.days is None else postings.days
     cuts, local = windows_of(postings.indptr, postings.users, rows.n_groups)
     return Block(
         start,
         fixed(cuts),
         fixed(local),
         fixed(postings.codes),
-        fixed(_NO_DAYS if postings.days is None else postings.days),
+        fixed(days),
+        int(days.max(initial=0)),
         fixed(rows.sizes),
         fixed(view.copies[start:stop]),
         fixed(repeats),

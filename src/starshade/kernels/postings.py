@@ -74,11 +74,11 @@ def _cut(indptr, rows, cuts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def scratch(known, tables):  # type: ignore[no-untyped-def]
+def scratch(known, last_day, tables):  # type: ignore[no-untyped-def]
     """Return room for what contents and days are worth, for some known cells at a time."""
     contents = max(tables.similarity.shape[1], len(tables.levels), 1)
     together = priced_together(known, contents)
-    return np.zeros((together, contents), np.int32), np.zeros((together, 65_536), np.int32)
+    return np.zeros((together, contents), np.int32), np.zeros((together, last_day + 1), np.int32)
 
 
 @njit(cache=True, nogil=True)
@@ -96,49 +96,59 @@ def add_known(t, block, aux, tables, scores, worth, day_worth):  # type: ignore[
     """
     touched = 0
     known = aux.item.shape[1]
+    with_days = len(block.days) > 0
     for first in range(0, known, len(worth)):
         last = min(first + len(worth), known)
-        for j in range(first, last):
-            touched += _price(t, j, 1.0, block, aux, tables, worth[j - first], day_worth[j - first])
+        touched += _price(t, first, last, 1.0, block, aux, tables, worth, day_worth)
         for w in range(block.cuts.shape[1] - 1):
             window = scores[w * WINDOW : (w + 1) * WINDOW]
             for j in range(first, last):
-                _add(t, j, w, block, aux, window, worth[j - first], day_worth[j - first])
-        for j in range(first, last):
-            _price(t, j, 0.0, block, aux, tables, worth[j - first], day_worth[j - first])
+                item = aux.item[t, j]
+                if item < 0:
+                    continue
+                start, stop = block.cuts[item, w], block.cuts[item, w + 1]
+                rows, codes = block.local[start:stop], block.codes[start:stop]
+                if with_days and aux.day[t, j] != NO_DAY:
+                    days = block.days[start:stop]
+                    _add_dated(window, rows, codes, days, worth[j - first], day_worth[j - first])
+                else:
+                    _add(window, rows, codes, worth[j - first])
+        _price(t, first, last, 0.0, block, aux, tables, worth, day_worth)
     return touched
 
 
 @njit(cache=True, nogil=True)
-def _price(t, j, times, block, aux, tables, worth, day_worth):  # type: ignore[no-untyped-def]
-    """Say what each content and each day is worth for one known cell; `times` 0 wipes it out."""
-    item = aux.item[t, j]
-    if item < 0:
-        return 0
-    start, stop = block.cuts[item, 0], block.cuts[item, -1]
-    scale = aux.weight[t, j] * tables.unit * times
-    if times > 0:
-        _price_contents(t, j, scale, block.codes[start:stop], aux, tables, worth)
-    if len(block.days) > 0 and aux.day[t, j] != NO_DAY:
-        _price_days(aux.day[t, j], scale, tables.decay, block.days[start:stop], day_worth)
-    return stop - start
+def _add(window, rows, codes, worth):  # type: ignore[no-untyped-def]
+    for p in range(len(rows)):
+        window[rows[p]] += worth[codes[p]]
 
 
 @njit(cache=True, nogil=True)
-def _add(t, j, w, block, aux, window, worth, day_worth):  # type: ignore[no-untyped-def]
-    """Add one known cell's contribution to the rows of one window that hold the item."""
-    item = aux.item[t, j]
-    if item < 0:
-        return
-    start, stop = block.cuts[item, w], block.cuts[item, w + 1]
-    rows, codes = block.local[start:stop], block.codes[start:stop]
-    if len(block.days) > 0 and aux.day[t, j] != NO_DAY:
-        days = block.days[start:stop]
-        for p in range(len(rows)):
-            window[rows[p]] += worth[codes[p]] + day_worth[days[p]]
-    else:
-        for p in range(len(rows)):
-            window[rows[p]] += worth[codes[p]]
+def _add_dated(window, rows, codes, days, worth, day_worth):  # type: ignore[no-untyped-def]
+    for p in range(len(rows)):
+        window[rows[p]] += worth[codes[p]] + day_worth[days[p]]
+
+
+@njit(cache=True, nogil=True)
+def _price(t, first, last, times, block, aux, tables, worth, day_worth):  # type: ignore[no-untyped-def]
+    """Say what contents and days are worth for some known cells; `times` 0 wipes days out again.
+
+    Returns the number of cells with these items.
+    """
+    n = 0
+    for j in range(first, last):
+        item = aux.item[t, j]
+        if item < 0:
+            continue
+        start, stop = block.cuts[item, 0], block.cuts[item, -1]
+        n += stop - start
+        scale = aux.weight[t, j] * tables.unit * times
+        if times > 0:
+            _price_contents(t, j, scale, block.codes[start:stop], aux, tables, worth[j - first])
+        if len(block.days) > 0 and aux.day[t, j] != NO_DAY:
+            days = block.days[start:stop]
+            _price_days(aux.day[t, j], scale, tables.decay, days, day_worth[j - first])
+    return n
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +179,8 @@ def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-
             if away <= reach and days[p] != _UNKNOWN_DAY:
                 day_worth[days[p]] = np.int32(scale * decay[away] + 0.5)
         return
-    for d in range(max(0, day - reach), min(_UNKNOWN_DAY, day + reach + 1)):
+    last = min(_UNKNOWN_DAY, len(day_worth))
+    for d in range(max(0, day - reach), min(last, day + reach + 1)):
         day_worth[d] = np.int32(scale * decay[abs(d - day)] + 0.5)
 
 

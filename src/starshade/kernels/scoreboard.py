@@ -72,6 +72,7 @@ class Block(NamedTuple):
     first : number of the first row among all rows
     cuts, local : raters item by item, in windows of rows; from `windows_of`
     codes, days : what they gave and when; `days` is empty where none are released
+    last_day : the greatest of `days`, 0 where there are none
     sizes : records of each row
     copies : records of all rows that equal it, itself included
     repeats : rows that equal an earlier one, in this block or before
@@ -86,6 +87,7 @@ class Block(NamedTuple):
     local: NDArray[np.uint16]
     codes: NDArray[Any]
     days: NDArray[np.uint16]
+    last_day: int
     sizes: NDArray[np.int64]
     copies: NDArray[np.int64]
     repeats: NDArray[np.int64]
@@ -202,7 +204,7 @@ def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
     ndarray of int32, shape (targets, rows)
     """
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
-    worth, day_worth = scratch(aux.item.shape[1], tables)
+    worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
     for t in range(len(out)):
         add_known(t, block, aux, tables, out[t], worth, day_worth)
     return out
@@ -287,7 +289,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
     stop = min(start + _CHUNK, len(summaries))
     n_rows = len(block.sizes)
     scores = np.zeros(n_rows, np.int32)
-    worth, day_worth = scratch(aux.item.shape[1], tables)
+    worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
     values, weights = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
     repeated = np.empty(len(block.repeats), np.int32)
     n_agreeing = 1 if goal.own_only else n_rows
