@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numba
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -93,6 +95,7 @@ def many_users(n: int) -> Ratings:
     )
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes where run interpreted")
 def test_more_rows_than_fit_one_window() -> None:
     ratings = many_users(140_000)
     view = look(ratings, None, None)
