@@ -159,6 +159,32 @@ def test_a_group_with_a_null_gives_nothing_away() -> None:
     assert _alike(original, 1, groups).groups == pytest.approx(1 / 3)
 
 
+def test_equal_rows_share_everything_but_what_was_known() -> None:
+    result = HomogeneityAttack().run(
+        table([{0: 5, 1: 4, 2: 3}] * 3, FIVE), Knowledge(known=1), rng=0
+    )
+    cells = result.cells_disclosed
+    assert (cells.mean, cells.share, cells.true, cells.learnt) == (2, 1, 1, 1)
+    assert (cells.single_mean, cells.single_true) == (2, 1)
+    assert result.profile_disclosed.rate == 1
+
+
+def test_a_cell_that_says_null_alone_is_not_shared() -> None:
+    scale = Scale(-10, 10)
+    symbols = Symbols.ranges(scale, np.array([-11.0, 0]), np.array([-10.5, 3]))
+    original = table([{0: 1.0, 1: 1.0}], scale)
+    released = release(
+        [{0: 1, 1: 0}], [1], symbols, original.items, Link(original.users, np.arange(1))
+    )
+    about = Known(
+        np.array([0]), np.zeros((1, 1), np.int32), np.ones((1, 1)), np.full((1, 1), -(2**31))
+    )
+    view = look(released, original, None)
+    found = _shared(hunt(view, about, candidates_of.Within(0.0), 1.0, absent=False))
+    assert found["identical"].all()
+    assert (found["cells"][0], found["hidden"][0]) == (0, 1)
+
+
 def test_nothing_shared_leaves_no_share() -> None:
     ratings = table([{0: 5}, {0: 5}, {0: 5, 1: 1}], FIVE)
     result = HomogeneityAttack().run(ratings, Knowledge(known=1), targets=1, rng=0)

@@ -176,6 +176,15 @@ def test_nothing_shown_leaves_no_share() -> None:
     assert "in 0.0% of the cases" in str(result)
 
 
+def test_a_cell_that_says_null_alone_shows_nothing() -> None:
+    scale = Scale(-10, 10)
+    original = table([{0: 1.0}, {}], scale)
+    null = Symbols.ranges(scale, np.array([-11.0]), np.array([-10.5]))
+    released = release([{0: 0}], [2], null, original.items, Link(original.users, np.arange(2)))
+    result = LinkExistence().run(released, original=original)
+    assert (result.edges, result.missing, result.missing_true) == (0, 2, 0.5)
+
+
 def test_the_documented_keys() -> None:
     original, released = averaged()
     result = LinkExistence().run(released, Knowledge(), original=original, rng=1)
