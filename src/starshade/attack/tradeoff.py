@@ -90,7 +90,7 @@ def trade_off(
     --------
     >>> curve = trade_off(np.array([0.0, 2.0, 3.0, 4.0]), np.array([0.0, 0.0, 1.0, 3.0]))
     >>> curve.equal_error_phi, curve.equal_error_rate
-    (1.0, 0.25)
+    (2.0, 0.25)
     """
     given = [] if phi is None else [phi]
     changes = np.concatenate([[0.0], found, absent])
