@@ -209,8 +209,10 @@ class Knowledge:
         )
         levels = original.levels
         reach = self.rating_error + _SLACK
-        counts = tally(table.codes, len(levels))
-        dated = tally(table.days, UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
+        # only what is wrong is drawn from the data's own ratings and days
+        some = slice(None if self.wrong else 0)
+        counts = tally(table.codes[some], len(levels))
+        dated = tally(table.days[some], UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
         marginals = Marginals(
             fixed(levels),
             _below(counts),
