@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.scoreboard_rh import ScoreboardRH
     from starshade.attack.sparsity import Sparsity, SparsityResult
     from starshade.attack.structure import StructureAttack
+    from starshade.attack.tradeoff import TradeOff
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
@@ -111,6 +112,7 @@ __all__ = [
     "SparsityResult",
     "StarshadeError",
     "StructureAttack",
+    "TradeOff",
     "UnmetError",
     "UserError",
     "UtilityResult",
@@ -157,6 +159,7 @@ _ROOMS = {
     "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
     "starshade.attack.sparsity": ("Sparsity", "SparsityResult"),
     "starshade.attack.structure": ("StructureAttack",),
+    "starshade.attack.tradeoff": ("TradeOff",),
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
