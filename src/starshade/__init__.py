@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.label import LabelAttack
     from starshade.attack.link_existence import LinkExistence
     from starshade.attack.link_result import LinkResult
+    from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
     from starshade.attack.result import AttackResult
     from starshade.attack.risk import Risk
     from starshade.attack.risk_result import RiskResult, save_risk_list
@@ -122,6 +123,8 @@ __all__ = [
     "few_facts",
     "information_gain",
     "lineup_facts",
+    "link_existence_bound",
+    "link_existence_exact",
     "listed_items",
     "rated_outside_top",
     "read_auxiliary",
@@ -153,6 +156,7 @@ _ROOMS = {
     "starshade.attack.link_existence": ("LinkExistence",),
     "starshade.attack.link_result": ("LinkResult",),
     "starshade.attack.result": ("AttackResult",),
+    "starshade.attack.link_theorems": ("link_existence_bound", "link_existence_exact"),
     "starshade.attack.risk": ("Risk",),
     "starshade.attack.risk_result": ("RiskResult", "save_risk_list"),
     "starshade.attack.scoreboard": ("Scoreboard",),

@@ -98,9 +98,9 @@ class HomogeneityResult(CandidateResult):
         if cells.learnt is not None:
             text += f"; they hold {cells.learnt:.1%} of what the targets rated besides"
         text += "."
-        for item in self.sensitive or ():
+        for place, item in enumerate(self.sensitive or (), start=1):
             text += (
-                f" Item {item.item} was rated alike by everybody in {item.groups:.1%} of the "
-                f"groups ({item.users:.1%} of the records)."
+                f" Sensitive item {place} (as given) was rated alike by everybody in "
+                f"{item.groups:.1%} of the groups ({item.users:.1%} of the records)."
             )
         return text

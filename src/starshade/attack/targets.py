@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.view import View
 from starshade.errors import ConfigError
-from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import note
-from starshade.rng import stream_key
+from starshade.ratings.sample import sample_users
 
 __all__ = ["choose_targets", "usable"]
 
@@ -51,12 +50,7 @@ def choose_targets(
             advice="Lower known (or outside_top).",
         )
     ineligible = len(eligible) - len(users)
-    if targets is not None and targets < len(users):
-        key = np.uint64(stream_key(seed, "targets"))
-        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-            numbers = keyed_numbers(view.original.users.fingerprints[users], key)
-        users = np.sort(users[np.argsort(numbers, kind="stable")[:targets]])
-    return users, ineligible
+    return sample_users(view.original, users, targets, seed), ineligible
 
 
 def usable(knowledge: Knowledge, view: View) -> Knowledge:
