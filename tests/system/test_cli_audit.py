@@ -91,7 +91,7 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
     result = call("audit", ratings_csv, made.folder, "--seed", 1)
     assert result.exit_code == 0
     assert result.stdout.startswith("PASS\n")
-    for text in ("The same attack, before and after", "What it is still good for", "Findings"):
+    for text in ("The same attacks, before and after", "What it is still good for", "Findings"):
         assert text in result.stdout
     failed = call("audit", ratings_csv, made.folder, "--max-disclosed", 0, "--seed", 1)
     assert failed.exit_code == 1
