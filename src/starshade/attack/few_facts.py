@@ -39,6 +39,8 @@ class FewFacts:
         δ = 1-ε-t; None where it would not be above 0: the theorems say nothing.
     facts : int or None
         Theorem 2 as printed: so many facts single out the record with probability at least 1-ε.
+    users_with_printed_facts : float or None
+        Share of users who have at least `facts` ratings.
     lineup_facts : int or None
         Theorem 3 as printed: so many leave a lineup of ten.
     covered_threshold : float
@@ -48,7 +50,7 @@ class FewFacts:
         At most a share 2ε of all users have so many ratings and are not singled out by so many
         facts drawn from them; None where too many records are covered whole.
     users_with_facts : float or None
-        Share of users who have `proven_facts` ratings at all.
+        Share of users who have at least `proven_facts` ratings.
 
     Notes
     -----
@@ -67,6 +69,7 @@ class FewFacts:
     crowded: float
     delta: float | None
     facts: int | None
+    users_with_printed_facts: float | None
     lineup_facts: int | None
     covered_threshold: float
     proven_facts: int | None
@@ -89,16 +92,24 @@ class FewFacts:
                 f"({self.threshold:.3f}, {self.eps:g})-sparse: by Theorem 2 as printed "
                 f"{self.facts:,} facts about a person single out their record among "
                 f"{self.records:,} with probability {1 - self.eps:.0%} or more, and by Theorem 3 "
-                f"{self.lineup_facts:,} leave a lineup of {_LINEUP}."
+                f"{self.lineup_facts:,} leave a lineup of {_LINEUP}; "
+                f"{_who_has(self.users_with_printed_facts, self.facts)}."
             )
         if self.proven_facts is None:
             return f"{printed} Too many records are covered by a longer one to prove as much."
         return (
-            f"{printed} Proven, as long records may cover short ones, is this: of the "
-            f"{self.users_with_facts:.1%} of the users who have {self.proven_facts:,} ratings, all "
-            f"but {2 * self.eps:.0%} (of all users) are singled out by so many facts. Attacks need "
-            "fewer."
+            f"{printed} Proven, as long records may cover short ones, is that "
+            f"{self.proven_facts:,} facts single out all but {2 * self.eps:.0%} (of all users); "
+            f"{_who_has(self.users_with_facts, self.proven_facts)}. Attacks need fewer."
         )
+
+
+def _who_has(share: float | None, facts: int) -> str:
+    return (
+        f"{share:.1%} of the users have {facts:,} ratings or more"
+        if share
+        else (f"but nobody has {facts:,} ratings, so this says nothing here")
+    )
 
 
 def few_facts(
@@ -151,6 +162,7 @@ def _few(ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: flo
     delta = 1 - eps - threshold
     printed = delta > _SLACK
     proven = facts_needed(records, eps, min(1 - covered, 1 - _SLACK)) if covered < 1 else None
+    facts = facts_needed(records, eps, delta) if printed else None
     return FewFacts(
         strictness=curve.name,
         records=records,
@@ -158,12 +170,18 @@ def _few(ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: flo
         threshold=threshold,
         crowded=crowded,
         delta=delta if printed else None,
-        facts=facts_needed(records, eps, delta) if printed else None,
+        facts=facts,
+        users_with_printed_facts=_having(ratings, facts),
         lineup_facts=lineup_facts(records, _LINEUP, delta) if printed else None,
         covered_threshold=covered,
         proven_facts=proven,
-        users_with_facts=None if proven is None else float((ratings.user_support >= proven).mean()),
+        users_with_facts=_having(ratings, proven),
     )
+
+
+def _having(ratings: Ratings, facts: int | None) -> float | None:
+    """Share of the users with at least so many ratings."""
+    return None if facts is None else float((ratings.user_support >= facts).mean())
 
 
 def _threshold(likeness: NDArray[np.float64], eps: float, *, exact: bool) -> tuple[float, float]:

@@ -60,7 +60,9 @@ def _summary(result: Reproduction, out: str | None, files: tuple[str, ...]) -> A
             align="left",
         ),
         *(words(str(few)) for few in result.few_facts if few.eps == _EPS),
-        figures([(s.what, s.reason) for s in result.skipped], title="Left out")
+        figures(
+            [(f"{_place(s.figure)}: {s.what}", s.reason) for s in result.skipped], title="Left out"
+        )
         if result.skipped
         else None,
         words(f"{out}: {len(files)} files; begin with README.md") if out else None,
@@ -70,3 +72,7 @@ def _summary(result: Reproduction, out: str | None, files: tuple[str, ...]) -> A
 def _what(statement: Statement) -> str:
     known = statement.knowledge
     return statement.what if known is None else f"{statement.what}: {known}"
+
+
+def _place(figure: str) -> str:
+    return f"Fig. {figure}" if figure.isdigit() else figure

@@ -122,7 +122,12 @@ def test_the_sentence_and_the_json_say_the_same() -> None:
     few = few_facts(ratings, Sparsity().run(ratings, rng=0), eps=(0.1,))[0]
     assert json.loads(json.dumps(few.to_dict()))["facts"] == few.facts
     assert f"{few.facts:,} facts about a person" in str(few)
-    assert f"who have {few.proven_facts:,} ratings" in str(few)
+    assert few.users_with_facts == 0  # nobody rated that much
+    assert f"but nobody has {few.proven_facts:,} ratings" in str(few)
+    crowd = table([{i + 20 * u: 3 for i in range(40)} for u in range(3)], STARS)
+    few = few_facts(crowd, Sparsity().run(crowd, rng=0), eps=(0.1,))[1]
+    assert few.users_with_printed_facts == 1
+    assert f"100.0% of the users have {few.facts:,} ratings or more" in str(few)
 
 
 def test_what_does_not_belong_together_is_refused() -> None:

@@ -73,15 +73,10 @@ def run_settings(
             skipped.append(Skipped(figure, "the whole figure", "the data have no dates"))
             continue
         for line in lines_of(figure, star):
+            reasons = {k: _impossible(ratings, k) for k in line.settings}
+            skipped.extend(_skipped(figure, line, reasons))
             for knowledge in line.settings:
-                reason = _impossible(ratings, knowledge) if knowledge not in absent else ""
-                if reason:
-                    skipped.append(
-                        Skipped(
-                            figure, f"{line.name}, {line.mistakes}: {label_of(knowledge)}", reason
-                        )
-                    )
-                else:
+                if not reasons[knowledge]:
                     absent[knowledge] = absent.get(knowledge, False) or figure in ABSENT
     runs = {}
     with task("reproducing NS", len(absent)) as step:
@@ -90,6 +85,15 @@ def run_settings(
             runs[knowledge] = attack.run(ratings, knowledge, targets=targets, rng=seed)
             step(1)
     return runs, tuple(skipped)
+
+
+def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[Skipped]:
+    """Name the points of a line that the data cannot give; the line, if all for one reason."""
+    name = f"{line.name}, {line.mistakes}"
+    if len(set(reasons.values())) == 1:
+        reason = next(iter(reasons.values()))
+        return [Skipped(figure, name, reason)] if reason else []
+    return [Skipped(figure, f"{name}: {label_of(k)}", why) for k, why in reasons.items() if why]
 
 
 def attack_figures(ratings: Ratings, runs: Runs, star: float) -> tuple[Figure, ...]:

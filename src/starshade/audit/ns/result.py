@@ -109,9 +109,18 @@ class Reproduction:
         told = (
             f"The case study of Narayanan and Shmatikov on {self.data['users']:,} users, "
             f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures {numbers} "
-            f"from {self.settings} attacks. In {len(self.checks)} comparisons success rises with "
-            f"what is known and falls with error, as far as the intervals can tell{wrong}."
+            f"from {self.settings} attacks."
         )
+        if self.checks:
+            told += (
+                f" In {len(self.checks)} comparisons success rises with what is known and falls "
+                f"with error, as far as the intervals can tell{wrong}."
+            )
+        if self.data["one_star"] != 1:
+            told += (
+                f" Where the paper has ratings to within one star of five, here it is within "
+                f"{self.data['one_star']:g} (a quarter of the scale)."
+            )
         if self.skipped:
             told += f" Left out, with the reason: {len(self.skipped)}."
         return told

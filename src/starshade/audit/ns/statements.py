@@ -165,7 +165,8 @@ def _of_noisy_attacks(runs: Runs, star: float) -> Iterator[Statement]:
     if plain in runs and rare in runs:
         yield Statement(
             "Fig. 9",
-            "success outside the top 500, against any items",
+            "success outside the top 500, against any items (both of those of whom so much can be "
+            f"known: {runs[rare].targets:,} and {runs[plain].targets:,} targets)",
             "“not dramatic”",
             None,
             _times(runs[rare].success.rate, runs[plain].success.rate),
