@@ -141,3 +141,24 @@ def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path
     unlinked = ("attack", made.folder, "--original", ratings_csv, "--risk-list", other)
     assert "receipt" in refused(*unlinked)
     assert not other.exists()
+
+
+def test_the_names_in_the_help_are_those_there_are() -> None:
+    line = " ".join(call("attack", "--help").stdout.split())
+    named = line.split("One of ")[1].split(".")[0].split(", ")
+    assert sorted(named) == [entry.name for entry in ENTRIES]
+
+
+def test_useless_options_are_named_as_they_are_written(ratings_csv: Path) -> None:
+    assert "--attack, --known" in refused(
+        "attack", ratings_csv, "--aux", "x", "--attack", "label", "--known", 3
+    )
+    assert "no such file" in refused("attack", "nowhere", "--original", ratings_csv)
+
+
+def test_no_note_about_knowledge_where_it_plays_no_part(made: Made, ratings_csv: Path) -> None:
+    linked = ("attack", made.folder, "--original", ratings_csv, "--private", made.receipt)
+    counted = call(*linked, "--attack", "link-existence", "--known", 3)
+    assert "plays no part" in counted.stderr
+    assert "is drawn from" not in counted.stderr
+    assert "is drawn from" in call(*linked, "--known", 2).stderr

@@ -135,7 +135,7 @@ class Knowledge:
         if not (math.isfinite(self.rating_error) and self.rating_error >= 0):
             raise ConfigError(
                 f"rating_error {self.rating_error}: a finite number, at least 0",
-                advice="ratings=False says that ratings are not known at all.",
+                advice="ratings=False (--no-ratings) says that ratings are not known at all.",
             )
         object.__setattr__(self, "rating_error", float(self.rating_error))
         object.__setattr__(self, "day_error", _whole_days(self.day_error))
@@ -251,6 +251,6 @@ def _whole_days(error: float | None) -> int | None:
     if isinstance(error, bool) or not float(error).is_integer() or not 0 <= error < UNKNOWN_DAY:
         raise ConfigError(
             f"day_error {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
-            advice="None or infinity says that days are not known.",
+            advice="None or infinity (--no-dates) says that days are not known.",
         )
     return int(error)

@@ -140,7 +140,7 @@ class Risk:
         if knowledge.wrong > fewest:
             raise ConfigError(
                 f"wrong {knowledge.wrong}: more than the {fewest} known to begin with",
-                advice=f"Leave wrong out, or begin with at least {knowledge.wrong} known.",
+                advice="Leave wrong out (on the command line --wrong), or begin with more known.",
             )
         return replace(knowledge, known=fewest)
 

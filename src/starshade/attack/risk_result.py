@@ -140,14 +140,19 @@ class RiskResult:
         shares = ", ".join(f"{rate} by {step.known}" for step, rate in rates)
         text = (
             f"{self.attack} on {self.records:,} records, {self.targets:,} targets "
-            f"({self.knowledge['name']}): identified, that is found in at least {self.share:.0%} "
-            f"of {self.draws} draws, by so many known cells or fewer: {shares}. None of these "
-            f"numbers identifies {self.never:,} of the targets"
+            f"({self.knowledge['name']}): identified, that is their record stands out by the "
+            f"attack's φ = {self.config['phi']:g} in at least {self.share:.0%} of {self.draws} "
+            f"draws, by so many known cells or fewer: {shares}. None of these numbers identifies "
+            f"{self.never:,} of the targets"
         )
         short = self.steps[-1].ineligible
         if short:
             text += f"; {short:,} of them have fewer than {self.steps[-1].known} cells to know"
-        return f"{text}."
+        return (
+            f"{text}. Whoever is not identified so is not safe for that: this attack answers only "
+            "where a record stands out, while the label-based one often finds that a single record "
+            "fits."
+        )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -47,7 +47,7 @@ def choose_targets(
     if not len(users):
         raise ConfigError(
             f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
-            advice="Lower known (or outside_top).",
+            advice="Lower known (--known), or outside_top (--outside-top).",
         )
     ineligible = len(eligible) - len(users)
     return sample_users(view.original, users, targets, seed), ineligible

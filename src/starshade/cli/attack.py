@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
+_NAMES = "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence"
+
 
 @click.command()
 @click.argument("data", metavar="DATA")
@@ -37,7 +40,9 @@ __all__ = ["attack"]
     "--original", metavar="RATINGS", help="The ratings that a release was made of (needed there)."
 )
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
-@click.option("--attack", "name", default="scoreboard-rh", show_default=True, help="Which attack.")
+@click.option(
+    "--attack", "name", default="scoreboard-rh", show_default=True, help=f"One of {_NAMES}."
+)
 @knowing
 @click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
 @attacking
@@ -70,7 +75,7 @@ def attack(
     if public.aux is not None:
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
-            f"--aux {public.aux}",
+            "beside --aux",
             names - {"phi", "rho0", "d0"},
             "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
         )
@@ -83,6 +88,7 @@ def attack(
     risk = _risk(chosen, risk_list, risk_draws)
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading)
+    _say_what_is_not_released(name, table, truth)
     read_seconds = time.perf_counter() - started
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
@@ -118,7 +124,7 @@ def _read(
 
     if is_release(data):
         return _release(data, original, private, reading)
-    if original is not None or private is not None:
+    if Path(data).exists() and (original is not None or private is not None):
         raise ConfigError(
             f"{data}: --original and --private belong to a release, and these are ratings",
             advice="Leave both out, or name a release folder.",
@@ -164,12 +170,21 @@ def _release(
         )
     release = read_release(data, private=private)
     truth = reading.read(original)
-    if truth.n_items > release.classes.n_items:
-        note(
-            f"knowledge is drawn from all {truth.n_items:,} items, of which "
-            f"{release.classes.n_items:,} are released; --items restricts it"
-        )
     return release, truth
+
+
+def _say_what_is_not_released(name: str, table: Ratings | Release, truth: Ratings) -> None:
+    """Say that some of what is known will be of items that were not released."""
+    from starshade.release.table import Release
+
+    if not isinstance(table, Release) or name == "link-existence":
+        return
+    released = table.classes.n_items
+    if truth.n_items > released:
+        note(
+            f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
+            "released; --items restricts it"
+        )
 
 
 def _say_what_did_nothing(name: str, told: dict[str, Any]) -> None:

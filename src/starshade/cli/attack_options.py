@@ -21,9 +21,13 @@ Command = Callable[..., Any]
 
 _SETTINGS = [
     click.option("--absent", is_flag=True, help="Attack also with each target's record removed."),
-    click.option("--phi", type=float, help="Least eccentricity of a match. [default: 1.5]"),
-    click.option("--rho0", type=float, help="Decay of ratings. [default: 0.375 of the width]"),
-    click.option("--d0", type=float, help="Decay of days. [default: 30]"),
+    click.option(
+        "--phi", type=float, help="scoreboard-rh: least eccentricity of a match. [default: 1.5]"
+    ),
+    click.option(
+        "--rho0", type=float, help="scoreboard-rh: decay of ratings. [default: 0.375 of the width]"
+    ),
+    click.option("--d0", type=float, help="scoreboard-rh: decay of days. [default: 30]"),
     click.option("--theta", type=float, help="Record similarity that agrees. [default: 1]"),
     click.option("--alpha", type=float, help="scoreboard: a score above it fits. [default: 0.5]"),
     click.option("--tolerance", type=float, help="label: how far ratings may be off. [default: 0]"),
@@ -35,7 +39,11 @@ _SETTINGS = [
     click.option(
         "--sensitive", metavar="ITEM", multiple=True, help="homogeneity: an item id; repeatable."
     ),
-    click.option("--prior", type=float, help="link-existence. [default: each item's popularity]"),
+    click.option(
+        "--prior",
+        type=float,
+        help="link-existence: chance that a user rated an item. [default: its popularity]",
+    ),
     click.option("--k", type=int, help="Count targets with fewer candidates. [default: 5]"),
 ]
 
@@ -68,7 +76,8 @@ def given() -> set[str]:
 
 def option(name: str) -> str:
     """Return how a parameter is written on the command line."""
-    return f"--{name.replace('_', '-')}"
+    parameters = click.get_current_context().command.params
+    return next(p.opts[0] for p in parameters if p.name == name)
 
 
 def configured(cls: Any, name: str, settings: Mapping[str, Any]) -> Any:
@@ -97,9 +106,10 @@ def refuse_beside(what: str, names: set[str], advice: str) -> None:
     ------
     ConfigError
     """
-    useless = sorted(given() & names)
+    useless = given() & names
     if useless:
-        raise ConfigError(f"{what}: {', '.join(map(option, useless))} mean nothing", advice=advice)
+        named = ", ".join(sorted(map(option, useless)))
+        raise ConfigError(f"{named}: of no use {what}", advice=advice)
 
 
 def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["describe", "describe_people", "describe_risk"]
 
 _NAMES = 50  # shown at most; --json has all
+_FEW = 5  # names whose candidates are shown in any case
+_LISTED = 100  # candidates shown at most
 
 
 def describe(result: AttackResult | LinkResult) -> Any:
@@ -27,7 +29,8 @@ def describe(result: AttackResult | LinkResult) -> Any:
     from starshade.attack.link_result import LinkResult
 
     if isinstance(result, LinkResult):
-        return page(words(str(result)), figures(_of_links(result)), _confidence(result))
+        theory = None if result.nothing_to_infer else _confidence(result)
+        return page(words(str(result)), figures(_of_links(result)), theory)
     rows = _of_candidates(result) if isinstance(result, CandidateResult) else _of_scores(result)
     shared = _of_shared(result) if isinstance(result, HomogeneityResult) else ()
     return page(
@@ -69,9 +72,16 @@ def _of_candidates(result: CandidateResult) -> Iterator[tuple[str, Any]]:
 def _of_shared(result: HomogeneityResult) -> Iterator[tuple[str, Any]]:
     cells = result.cells_disclosed
     yield "all that fit have the same ratings", str(result.profile_disclosed)
-    yield "further cells in which all agree, mean", f"{cells.mean:,.2f}"
-    yield "of them true of the target", percent(cells.true)
-    yield "of the target's own further ratings, learnt", percent(cells.learnt)
+    yield "further cells of one single rating in all, mean", f"{cells.single_mean:,.2f}"
+    # all of them true is as it must be, where the target is among those that fit
+    yield "of them true of the target", None if cells.single_true == 1 else percent(cells.single_true)
+    yield "of the further ratings, learnt exactly", _fine(cells.learnt)
+    yield "further cells alike in all, but wider, mean", f"{cells.mean - cells.single_mean:,.2f}"
+
+
+def _fine(share: float | None) -> str:
+    """Write a share that may be small."""
+    return "–" if share is None else f"{share:.2%}"
 
 
 def _of_all(result: AttackResult) -> Iterator[tuple[str, Any]]:
@@ -85,6 +95,8 @@ def _of_links(result: LinkResult) -> Iterator[tuple[str, Any]]:
     yield "records", result.records
     yield "groups", result.groups
     yield "ratings shown", result.edges
+    if result.nothing_to_infer:
+        return
     yield "who rated, of those shown to have", percent(result.confidence)
     yield "certain: everybody in the group did", percent(result.everybody)
     yield "invented: nobody did", percent(result.nobody)
@@ -93,12 +105,15 @@ def _of_links(result: LinkResult) -> Iterator[tuple[str, Any]]:
 
 def _confidence(result: LinkResult) -> Any:
     rows = [
-        ("without a prior (Thm 6.2)", percent(result.no_prior), percent(result.above_no_prior)),
-        ("with the prior, exact", percent(result.exact), percent(result.above_exact)),
-        ("with the prior, bound (Thm 6.3)", percent(result.bound), percent(result.above_bound)),
+        ("without a prior (Thm 6.2)", 1.0, result.no_prior, result.above_no_prior),
+        ("with the prior, exact", 1.0, result.exact, result.above_exact),
+        ("with the prior, bound (Thm 6.3)", result.bounded, result.bound, result.above_bound),
     ]
-    head = ("what theory says", "mean", "shown ratings above it")
-    return columns(head, rows, title="Confidence that somebody of a group rated an item")
+    return columns(
+        ("what theory says", "covers", "mean", "above it, of those"),
+        [(what, *map(percent, shares)) for what, *shares in rows],
+        title="Confidence that somebody of a group rated an item, over the ratings shown",
+    )
 
 
 def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
@@ -118,20 +133,31 @@ def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
         words(str(result)),
         columns(head, rows, title="How few known cells are enough"),
         words(
-            f"{path}: {listed:,} users to hold back, those found by fewest facts first. It names "
-            "people: keep it, and the ratings, at home."
+            f"{path}: {listed:,} users, those found by fewest facts first. It names people: keep "
+            "it, and the ratings, at home. Without those whom you hold back the others stand in a "
+            "smaller crowd, and may stand out in it: attack what is left again."
         ),
     )
 
 
-def describe_people(result: AuxiliaryResult) -> Any:
-    """Show the answer for each name."""
-    rows = [answer.row() for answer in result.per_name[:_NAMES]]
-    more = len(result.per_name) - len(rows)
+def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
+    """Show the answer for each name; also the candidates of few names, or where asked for."""
+    shown = result.per_name[:_NAMES]
+    more = len(result.per_name) - len(shown)
+    listed: list[tuple[str, str, str, str]] = []
+    if candidates or len(result.per_name) <= _FEW:
+        listed = [row for answer in shown for row in answer.candidate_rows()]
+    cut = len(listed) > _LISTED
     return page(
         words(str(result)),
-        columns(result.head, rows, align="left"),
-        words(f"… and {more:,} more names: --json has all, with their candidates")
-        if more
+        columns(result.head, [answer.row() for answer in shown], align="left"),
+        columns(result.candidate_head, listed[:_LISTED], title="Candidates", align="left")
+        if listed
+        else None,
+        words(
+            "… " + f"and {more:,} more names" * bool(more) + " and" * (cut and bool(more))
+            + " more candidates" * cut + ": --json has all, with their candidates"
+        )
+        if more or cut
         else None,
     )
