@@ -44,7 +44,7 @@ def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[s
     with atomic_folder(Path(folder)) as place:
         _write_json(place / "ns.json", reproduction.to_dict())
         for figure in reproduction.figures:
-            name = f"figure-{int(figure.number):02d}"
+            name = figure.file_name
             spec = chart(figure, _subtitle(reproduction, figure))
             _write_json(place / f"{name}.vl.json", spec)
             if drawable:
@@ -98,7 +98,7 @@ def _page(reproduction: Reproduction, *, drawable: bool) -> Iterator[str]:
             yield f"| {entry.figure} | {entry.what} | {entry.reason} |"
     yield "\n## Figures\n"
     for figure in reproduction.figures:
-        name = f"figure-{int(figure.number):02d}"
+        name = figure.file_name
         title = f"Fig. {figure.number}: {figure.title}"
         yield f"- [{title}]({name}.vl.json)"
         if drawable:

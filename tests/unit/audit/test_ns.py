@@ -51,7 +51,8 @@ def figure_of(found: Reproduction, number: str) -> Figure:
 
 
 def test_every_figure_is_there_in_order(found: Reproduction) -> None:
-    assert [figure.number for figure in found.figures] == [str(n) for n in range(1, 13)]
+    numbers = [figure.number for figure in found.figures]
+    assert numbers == [*"12345", "5b", *(str(n) for n in range(6, 13))]
     assert [entry.figure for entry in found.skipped] == ["§5, IMDb"]
     assert all(figure.series for figure in found.figures)
 
@@ -192,6 +193,20 @@ def test_without_dates_figures_that_need_them_are_left_out(ratings: Ratings) -> 
     assert [f.number for f in reproduce_ns(unknown, targets=20, rng=0).figures] == [
         f.number for f in undated.figures
     ]
+
+
+def test_both_errors_over_phi(found: Reproduction) -> None:
+    drawn = figure_of(found, "5b")
+    assert drawn.file_name == "figure-05b"
+    assert figure_of(found, "10").file_name == "figure-10"
+    missed, named = drawn.series[:2]
+    assert missed.name.startswith("present")
+    assert named.name.startswith("absent")
+    assert [p.y for p in missed.points] == sorted(p.y for p in missed.points)
+    assert [p.y for p in named.points] == sorted((p.y for p in named.points), reverse=True)
+    five = [s for s in figure_of(found, "5").series if s.measure.startswith("no answer")]
+    shown = {round(1 - p.y, 9) for s in five for p in s.points if p.x == 8}
+    assert shown & {round(p.y, 9) for p in named.points if p.x == 1.5}
 
 
 def test_on_few_items_what_nobody_meets_is_left_out() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.tradeoff import TradeOff
 from starshade.audit.ns.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.ns.paper import NETFLIX_BITS, marks_of
 from starshade.audit.ns.plan import (
@@ -33,10 +34,11 @@ from starshade.progress import task
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.stats import Rate, bootstrap
 
-__all__ = ["Runs", "attack_figures", "is_dated", "mean_bits", "run_settings"]
+__all__ = ["Runs", "attack_figures", "error_figures", "is_dated", "mean_bits", "run_settings"]
 
 #: what each setting came to
 Runs = Mapping[Knowledge, AttackResult]
+_LARGEST_PHI = 6
 _Measure = Callable[[AttackResult], Rate | None]
 
 
@@ -105,6 +107,45 @@ def attack_figures(ratings: Ratings, runs: Runs, star: float) -> tuple[Figure, .
         if dated or number not in DATED
     )
     return tuple(figure for figure in figures if figure.series)
+
+
+def error_figures(runs: Runs) -> tuple[Figure, ...]:
+    """Fig. 5b, ours: both errors over φ (Def. 3, footnote 4), up to φ = 6; none without dates."""
+    series = [
+        Series(name, f"{label_of(knowledge)}: {_equal(result.tradeoff)}", points)
+        for knowledge, result in runs.items()
+        if result.tradeoff is not None and (knowledge.known, knowledge.day_error) == (8, 14)
+        for name, points in _errors(result.tradeoff).items()
+    ]
+    if not series:
+        return ()
+    return (
+        Figure(
+            number="5b",
+            title="Both errors over φ, dates ±14 days (ours)",
+            x_title="φ, least eccentricity of a match",
+            y_title="share of targets",
+            unit="share",
+            series=tuple(series),
+        ),
+    )
+
+
+def _errors(curve: TradeOff) -> dict[str, tuple[Point, ...]]:
+    def points(shares: tuple[float, ...]) -> tuple[Point, ...]:
+        pairs = zip(curve.phi, shares, strict=True)
+        return tuple(Point(phi, share) for phi, share in pairs if phi <= _LARGEST_PHI)
+
+    return {
+        "present, and not found": points(curve.false_negative),
+        "absent, and somebody named": points(curve.false_match_absent),
+    }
+
+
+def _equal(curve: TradeOff) -> str:
+    if curve.equal_error_phi is None:
+        return "nowhere equal"
+    return f"equal at φ = {curve.equal_error_phi:.2f}, {curve.equal_error_rate:.1%}"
 
 
 def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:

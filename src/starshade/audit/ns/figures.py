@@ -147,7 +147,7 @@ class Figure:
     Attributes
     ----------
     number : str
-        The paper's.
+        The paper's; with a letter where it is ours beside the paper's.
     title : str
     x_title, y_title : str
     unit : {"share", "bits", "users"}
@@ -170,6 +170,18 @@ class Figure:
     levels: tuple[Level, ...] = ()
     x_log: bool = False
     y_log: bool = False
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Number and letter, to sort by."""
+        digits = self.number.rstrip("abc")
+        return int(digits), self.number[len(digits) :]
+
+    @property
+    def file_name(self) -> str:
+        """What its files are called, without an ending: ``figure-04``."""
+        number, letter = self.place
+        return f"figure-{number:02d}{letter}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as plain JSON values."""

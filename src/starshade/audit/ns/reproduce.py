@@ -8,7 +8,7 @@ from typing import Any
 from starshade.attack.few_facts import few_facts
 from starshade.attack.information_gain import information_gain
 from starshade.attack.sparsity import Sparsity, about_one_star
-from starshade.audit.ns.attacks import attack_figures, is_dated, run_settings
+from starshade.audit.ns.attacks import attack_figures, error_figures, is_dated, run_settings
 from starshade.audit.ns.checks import check_figures
 from starshade.audit.ns.figures import Skipped
 from starshade.audit.ns.result import Reproduction
@@ -62,8 +62,9 @@ def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = Non
         *activity_figures(ratings),
         gain_figure(gain),
         *attack_figures(ratings, runs, star),
+        *error_figures(runs),
     )
-    figures = tuple(sorted(figures, key=lambda figure: int(figure.number)))
+    figures = tuple(sorted(figures, key=lambda figure: figure.place))
     return Reproduction(
         data=_data(ratings, star),
         figures=figures,
