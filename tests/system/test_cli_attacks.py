@@ -120,6 +120,74 @@ def test_public_ratings_refuse(ratings_csv: Path, made: Made, tmp_path: Path) ->
     assert "--aux-items" in refused("attack", ratings_csv, "--aux", public)
 
 
+def public_file(path: Path, ratings_csv: Path, names: list[str], head: str) -> Path:
+    """Write the ratings of the first users under other names: name, item, rating, date."""
+    with ratings_csv.open() as file:
+        rows = [row for row in csv.DictReader(file) if int(row["userId"]) <= len(names)]
+    lines = [
+        f"{names[int(r['userId']) - 1]},{r['movieId']},{r['rating']},{r['timestamp']}" for r in rows
+    ]
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return path
+
+
+def test_columns_of_public_ratings(ratings_csv: Path, tmp_path: Path) -> None:
+    path = tmp_path / "public.csv"
+    names = ["ann", "[red]bob", "\x1b[2Jcy"]
+    public_file(path, ratings_csv, names, "handle,film,stars10,written_on")
+    found = told("attack", ratings_csv, "--aux", path)
+    assert [entry["name"] for entry in found["per_name"]] == names
+    assert found["ratings_used"]
+    assert found["days_used"]
+    shown = call("attack", ratings_csv, "--aux", path).stdout
+    assert "[red]bob" in shown
+    assert "\x1b" not in shown
+    public_file(path, ratings_csv, names, "wer,film,zehn,am")
+    said = refused("attack", ratings_csv, "--aux", path, "--quiet")
+    assert "'wer', 'zehn', 'am'" in said
+    assert "--aux-name-col" in said
+    columns = ("--aux-name-col", "wer", "--aux-rating-col", "zehn")
+    left = call("attack", ratings_csv, "--aux", path, *columns)
+    assert "'am' (if one of them holds the date, name it: --aux-date-col)" in left.stderr
+    path.write_text("item\n1\n2\n")
+    assert "one person" in call("attack", ratings_csv, "--aux", path, "--quiet").stdout
+
+
+def test_candidates_are_shown_where_asked_for_or_of_few(ratings_csv: Path, tmp_path: Path) -> None:
+    def shown(n: int, *options: object) -> str:
+        path = public_file(
+            tmp_path / "p.csv", ratings_csv, [f"n{i}" for i in range(n)], "name,item,rating,date"
+        )
+        result = call("attack", ratings_csv, "--aux", path, *options)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout.partition("Candidates\n")[2]
+
+    assert shown(2).count("n1 ") == 5
+    assert shown(6) == ""
+    assert shown(6, "--candidates", 3).count("n4 ") == 3
+    assert "… and 20 more candidates: --json has all" in shown(6, "--candidates", 20)
+
+
+def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:
+    links = tmp_path / "links.csv"
+    links.write_text("movieId,imdbId,tmdbId\n1,tt1,\n2,tt2,7\n")
+    public = tmp_path / "public.csv"
+    public.write_text("name,tconst,rating\nann,tt1,4\nann,tt2,5\n")
+    attack = ("attack", ratings_csv, "--aux", public)
+    assert "--aux-map-from" in refused(*attack, "--aux-items", links)
+    columns = ("--aux-map-from", "imdbId", "--aux-map-to", "movieId")
+    assert told(*attack, "--aux-items", links, *columns)["unknown_items"] == 0
+    assert "--aux-items" in refused(*attack, *columns)
+    assert "name two columns" in refused(*attack, "--aux-items", links, *columns[:2])
+    assert "--aux" in refused("attack", ratings_csv, *columns)
+
+
+def test_names_of_items_are_asked_for(ratings_csv: Path, tmp_path: Path) -> None:
+    public = tmp_path / "public.csv"
+    public.write_text("name,title\nann,Alien\n")
+    assert "--item-names" in refused("attack", ratings_csv, "--aux", public, "--aux-by-name")
+
+
 def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     before = os.umask(0)

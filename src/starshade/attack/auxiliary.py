@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
 from starshade.attack.auxiliary_result import AuxiliaryResult, Candidate, NameAnswer
@@ -24,7 +25,7 @@ from starshade.attack.matching import Matched, match
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import eccentricity_of, stands_out
 from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
+from starshade.attack.scoring import Pricing, block_of, goal_of, prepare, table_bytes
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run
@@ -156,6 +157,7 @@ class AuxiliaryAttack:
             matched_by=_way(mapping is not None, by_name),
             scale=str(view.cells.symbols.scale),
             aux_scale=None if theirs is None else str(theirs),
+            one_person=not auxiliary.named,
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
             config={
@@ -177,7 +179,9 @@ class AuxiliaryAttack:
         pricing: Pricing,
     ) -> tuple[NameAnswer, ...]:
         most = int(np.diff(matched.indptr).argmax())
-        refuse_too_little(view, matched.of(most), own_only=True)
+        tables = sorted(table_bytes(view.cells.symbols, n) for n in matched.different_ratings())
+        together = sum(tables[-get_num_threads() :])
+        refuse_too_little(view, matched.of(most), own_only=True, also=together)
         block = block_of(view)
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)

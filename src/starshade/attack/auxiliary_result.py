@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Literal
+from unicodedata import category
 
 from starshade._version import __version__
 from starshade.ratings.vocabulary import Vocabulary
@@ -12,6 +13,11 @@ from starshade.ratings.vocabulary import Vocabulary
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
 
 _SHOWN = 100  # names in the table of a notebook
+_CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
+_CHANCE = (
+    " At φ = 1.5 a record stood out by chance for 4 of 40 strangers to made-up data of MovieLens"
+    " 100K's size, at φ = 3 for none: before acting on a name ask for a higher φ (--phi)."
+)
 
 
 @dataclass(frozen=True)
@@ -135,15 +141,23 @@ class NameAnswer:
             "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
 
-    def row(self) -> tuple[str, str, str, str, str]:
+    def row(self) -> tuple[str, str, str, str, str, str]:
         """Return the cells of a table for people; see `AuxiliaryResult.head`."""
         if self.answer is not None:
-            said, lead = str(self.answer), self.eccentricity
+            said = str(self.answer)
         elif self.profile is not None:
-            said, lead = f"none; {self.profile} stands out as one", self.profile_eccentricity
+            said = f"none; {self.profile} stands out as one"
         else:
-            said, lead = f"none: {self._why()}", self.eccentricity
-        return self.name, f"{self.known:,}", f"{self.in_data:,}", f"{lead:.2f}", said
+            said = f"none: {self._why()}"
+        leads = f"{self.eccentricity:.2f}", f"{self.profile_eccentricity:.2f}"
+        return _visible(self.name), f"{self.known:,}", f"{self.in_data:,}", *leads, said
+
+    def candidate_rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the candidates for people; see `AuxiliaryResult.candidate_head`."""
+        return [
+            (_visible(self.name), str(one), f"{one.score:.4g}", f"{one.probability:.1%}")
+            for one in self.candidates
+        ]
 
     def _why(self) -> str:
         if self.no_answer == "nothing-known":
@@ -172,6 +186,8 @@ class AuxiliaryResult:
         ``id``, ``name``, ``mapping to id`` or ``mapping to name``.
     scale, aux_scale : str, str or None
         The data's scale; that of the public ratings where it was given, mapped linearly.
+    one_person : bool
+        The public ratings had no column of names: all rows are taken for one person's.
     ratings_used, days_used : bool
         Whether any rating (any day) was of use.
     config : dict
@@ -193,6 +209,7 @@ class AuxiliaryResult:
     matched_by: str
     scale: str
     aux_scale: str | None
+    one_person: bool
     ratings_used: bool
     days_used: bool
     config: dict[str, Any]
@@ -201,7 +218,9 @@ class AuxiliaryResult:
     version: str = field(default=__version__)
 
     #: what the columns of `NameAnswer.row` are
-    head = ("name", "items known", "in the data", "eccentricity", "answer")
+    head = ("name", "items known", "in the data", "eccentricity", "as one profile", "answer")
+    #: what the columns of `NameAnswer.candidate_rows` are
+    candidate_head = ("name", "candidate", "score", "probability")
 
     @property
     def answered(self) -> int:
@@ -230,6 +249,7 @@ class AuxiliaryResult:
             "matched_by": self.matched_by,
             "scale": self.scale,
             "aux_scale": self.aux_scale,
+            "one_person": self.one_person,
             "ratings_used": self.ratings_used,
             "days_used": self.days_used,
             "config": dict(self.config),
@@ -240,14 +260,12 @@ class AuxiliaryResult:
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]
-        known = sum(answer.known for answer in self.per_name)
-        lost = self.unknown_items + self.ambiguous_items
+        whose = "one person (no column of names)" if self.one_person else _count(n, "name")
         text = (
-            f"{self.attack} with the public ratings of {n:,} name{'s' * (n != 1)} ({known:,} known "
-            f"items, {lost / known:.1%} of them not in the data) on {self.records:,} records. For "
-            f"{self.answered:,} of {n:,} one record stands out (eccentricity at least {phi:g}) and "
-            "is taken for theirs, with everything else in it; for "
-            f"{n - self.answered:,} there is no answer."
+            f"{self.attack} with the public ratings of {whose} ({self._known()}) on "
+            f"{self.records:,} records. For {self.answered:,} of {n:,} one record stands out "
+            f"(eccentricity at least {phi:g}) and is taken for theirs, with everything else in it; "
+            f"for {n - self.answered:,} there is no answer."
         )
         hidden = [a.profile for a in self.per_name if a.answer is None and a.profile is not None]
         if hidden:
@@ -255,13 +273,35 @@ class AuxiliaryResult:
             text += (
                 f" For {len(hidden):,} of these, identical records counting as one, their profile "
                 f"stands out: which of its {least:,} or more records is theirs cannot be told, but "
-                "what these share is known."
+                "whatever the data show of that profile they show of them."
             )
-        text += " Nobody has said who is in the data: the higher an eccentricity, the less likely"
-        text += " it is chance."
+        text += (
+            " Nobody has said who is in the data: the higher an eccentricity, the less likely it "
+            "is chance (Narayanan & Shmatikov's two finds had 28 and 15)."
+        )
+        if self.answered and phi < _CALM:
+            text += _CHANCE
+        if any(answer.candidates for answer in self.per_name):
+            text += f" {self._numbers()}"
         if self.aux_scale is not None and self.aux_scale != self.scale:
             text += f" Ratings on {self.aux_scale} were mapped linearly onto {self.scale}."
         return text
+
+    def _known(self) -> str:
+        """Say how many items are known, and why some of them say nothing."""
+        known = sum(answer.known for answer in self.per_name)
+        text = f"{_count(known, 'known item')}, {self.unknown_items / known:.1%} of them not in "
+        text += "the data"
+        if self.ambiguous_items:
+            text += f", {self.ambiguous_items / known:.1%} with a name that several items bear"
+        return text
+
+    def _numbers(self) -> str:
+        if self.data == "release":
+            return "Records and classes have the numbers of the release's files."
+        ids = any(c.id is not None for answer in self.per_name for c in answer.candidates)
+        say = "in brackets is its user's id" if ids else "--show-values gives its user's id"
+        return f"Record N is row N, from 0, of the ratings in canonical order; {say}."
 
     def _repr_html_(self) -> str:
         def line(cells: tuple[str, ...], tag: str) -> str:
@@ -272,3 +312,12 @@ class AuxiliaryResult:
         rest = f"<p>… {more:,} more</p>" if more > 0 else ""
         table = f"<table>{line(self.head, 'th')}{rows}</table>"
         return f"<p>{escape(str(self))}</p>{table}{rest}"
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'s' * (n != 1)}"
+
+
+def _visible(name: str) -> str:
+    """Write control characters, which a terminal would obey, as what they are."""
+    return "".join(repr(c)[1:-1] if category(c) == "Cc" else c for c in name)

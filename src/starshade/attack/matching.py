@@ -65,6 +65,18 @@ class Matched:
             self.days[None, cells],
         )
 
+    def different_ratings(self) -> list[int]:
+        """Return how many different ratings each person gave."""
+        n_people = len(self.indptr) - 1
+        rated = ~np.isnan(self.ratings)
+        person = np.repeat(np.arange(n_people), np.diff(self.indptr))[rated]
+        order = np.lexsort((self.ratings[rated], person))
+        person, ratings = person[order], self.ratings[rated][order]
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (np.diff(person) != 0) | (np.diff(ratings) != 0)
+        counts: list[int] = np.bincount(person[new], minlength=n_people).tolist()
+        return counts
+
 
 def match(
     auxiliary: Auxiliary,
@@ -139,7 +151,8 @@ def _places(
     if item_names is None:
         raise ConfigError(
             "the attacked data have no item names to match by",
-            advice="Match by id, or by a mapping to ids.",
+            advice="Read ratings with their items' names (--item-names FILE); a release has names "
+            "if it was made from such. Or match by id, or by a mapping to ids (--aux-items FILE).",
         )
     bearers = Counter(item_names)
     index = {name: i for i, name in enumerate(item_names) if name}
@@ -162,7 +175,10 @@ def _none_known(
     if (place == _AMBIGUOUS).any():
         advice = "Their names are borne by several items each: map them to ids."
     elif mapping is not None and not any(item in mapping for item in auxiliary.items):
-        advice = "None of them is in the mapping: it names the other source's item first."
+        advice = (
+            "None of them is in the mapping: it names the other source's item first (else "
+            "--aux-map-from, --aux-map-to); ids are text: 7, 007 and tt007 are three items."
+        )
     elif by_name and (_places(auxiliary.items, cells, None, mapping, False) >= 0).any():
         advice = "They are ids of the data, not names: match by id (no --aux-by-name)."
     elif not by_name and item_names is not None and set(item_names) & set(auxiliary.items):

@@ -21,13 +21,15 @@ from starshade.kernels.summary import SUMMARY
 __all__ = ["bytes_held", "bytes_needed", "refuse_too_little"]
 
 
-def refuse_too_little(view: View, known: Known, *, own_only: bool) -> None:
+def refuse_too_little(view: View, known: Known, *, own_only: bool, also: int = 0) -> None:
     """Raise ConfigError where data and attack do not fit the memory that may be used.
+
+    `also` are further bytes that the attack takes.
 
     Attacking block by block would not help: nearly all of it are the data themselves, which are
     there already.
     """
-    held, needed = bytes_held(view), bytes_needed(view, known, own_only=own_only)
+    held, needed = bytes_held(view), bytes_needed(view, known, own_only=own_only) + also
     if needed > budget.left(held):
         allowed = budget.left(held) + held
         raise ConfigError(

@@ -21,7 +21,7 @@ from starshade.progress import task
 from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
 
-__all__ = ["Pricing", "block_of", "goal_of", "prepare", "score_all"]
+__all__ = ["Pricing", "block_of", "goal_of", "prepare", "score_all", "table_bytes"]
 
 _NO_DAYS = np.empty(0, dtype=np.uint16)
 _BATCH = 4096  # targets between two signs of progress
@@ -199,6 +199,13 @@ def _tables(
     return sim.astype(np.int32), Tables(
         fixed(similarity), fixed(levels), pricing.rho0, fixed(decay), unit
     )
+
+
+def table_bytes(symbols: Symbols, n_ratings: int) -> int:
+    """Return the bytes taken, at most, while so many different ratings are made one table."""
+    if _one_by_one(symbols):
+        return 0
+    return 8 * (n_ratings + 2) * (3 * len(symbols.members) + 3 * len(symbols))
 
 
 def _batches(known: Known, symbols: Symbols) -> Iterator[Known]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.attack_options import Command, gathered, given
+from starshade.cli.attack_options import Command, gathered, given, refuse_beside
 from starshade.cli.options import Reading
 from starshade.cli.run import Run
 
@@ -21,6 +21,8 @@ __all__ = ["PublicRatings", "attack_with", "public"]
 _PUBLIC = [
     click.option("--aux", metavar="FILE", help="Public ratings of some people: who are they?"),
     click.option("--aux-items", metavar="FILE", help="Their item → item of DATA, a pair per line."),
+    click.option("--aux-map-from", metavar="NAME", help="Column of their items in --aux-items."),
+    click.option("--aux-map-to", metavar="NAME", help="Column of items of DATA in it."),
     click.option("--aux-by-name", is_flag=True, help="Match items by name instead of by id."),
     click.option("--aux-scale", metavar="MIN:MAX", help="Their scale, mapped onto that of DATA."),
     click.option("--aux-name-col", metavar="NAME", help="Their column of people's names."),
@@ -37,6 +39,8 @@ class PublicRatings:
 
     aux: str | None
     aux_items: str | None
+    aux_map_from: str | None
+    aux_map_to: str | None
     aux_by_name: bool
     aux_scale: str | None
     aux_name_col: str | None
@@ -57,16 +61,14 @@ def attack_with(
     """Look for people's records by their public ratings."""
     from starshade.attack.auxiliary import AuxiliaryAttack
     from starshade.cli.attack_summary import describe_people
-    from starshade.ratings.item_mapping import read_item_mapping
 
+    listed = public.candidates is not None
     asked = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}
     if public.candidates is not None:
         asked["candidates"] = public.candidates
     chosen = AuxiliaryAttack(**asked)
     auxiliary = _read(public, reading)
-    mapping = None
-    if public.aux_items is not None:
-        mapping = read_item_mapping(public.aux_items, show_values=reading.show_values)
+    mapping = _mapping(public, reading)
     table = _attacked(data, reading)
     result = chosen.run(
         table,
@@ -76,7 +78,10 @@ def attack_with(
         aux_scale=public.aux_scale,
         show_values=reading.show_values,
     )
-    run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: describe_people(result))
+    run.emit(
+        {**result.to_dict(), "seconds": run.seconds},
+        lambda: describe_people(result, candidates=listed),
+    )
 
 
 def _read(public: PublicRatings, reading: Reading) -> Auxiliary:
@@ -90,6 +95,22 @@ def _read(public: PublicRatings, reading: Reading) -> Auxiliary:
         day_col=public.aux_date_col,
         null_values=reading.null_values,
         on_duplicate=reading.on_duplicate,
+        show_values=reading.show_values,
+    )
+
+
+def _mapping(public: PublicRatings, reading: Reading) -> dict[str, str] | None:
+    from starshade.ratings.item_mapping import read_item_mapping
+
+    if public.aux_items is None:
+        refuse_beside(
+            "without --aux-items", {"aux_map_from", "aux_map_to"}, "Give the mapping's file, too."
+        )
+        return None
+    return read_item_mapping(
+        public.aux_items,
+        aux_col=public.aux_map_from,
+        data_col=public.aux_map_to,
         show_values=reading.show_values,
     )
 

@@ -147,17 +147,13 @@ def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
     listed: list[tuple[str, str, str, str]] = []
     if candidates or len(result.per_name) <= _FEW:
         listed = [row for answer in shown for row in answer.candidate_rows()]
-    cut = len(listed) > _LISTED
+    left = [f"{more:,} more names, with their candidates"] if more else []
+    left += [f"{len(listed) - _LISTED:,} more candidates"] if len(listed) > _LISTED else []
     return page(
         words(str(result)),
         columns(result.head, [answer.row() for answer in shown], align="left"),
         columns(result.candidate_head, listed[:_LISTED], title="Candidates", align="left")
         if listed
         else None,
-        words(
-            "… " + f"and {more:,} more names" * bool(more) + " and" * (cut and bool(more))
-            + " more candidates" * cut + ": --json has all, with their candidates"
-        )
-        if more or cut
-        else None,
+        words(f"… and {' and '.join(left)}: --json has all") if left else None,
     )

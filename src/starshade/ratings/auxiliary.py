@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,14 @@ from starshade.progress import note
 from starshade.ratings.auxiliary_repeats import one_row_each
 from starshade.ratings.batch import NO_DAY
 from starshade.ratings.build import OnDuplicate
-from starshade.ratings.readers.aliases import ALIASES, matching, normalized, resolve, unread
+from starshade.ratings.readers.aliases import (
+    PUBLIC,
+    left_over,
+    listing,
+    matching,
+    normalized,
+    resolve,
+)
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
@@ -30,7 +37,6 @@ _WHAT = "public ratings"
 _ROLES = ("person", "item", "rating", "day")
 _WORDS = {"person": "name", "day": "date"}
 _OPTIONS = {role: f"--aux-{_WORDS.get(role, role)}-col" for role in _ROLES}
-_OPTIONS["title"] = _OPTIONS["item"]
 _BY_PLACE = {1: ("item",), 3: _ROLES[:3], 4: _ROLES}  # fields of a file without a header
 _ONE_PERSON = "1"
 
@@ -61,6 +67,8 @@ class Auxiliary:
         What becomes of several rows of one person on one item, also where a mapping makes two
         items one. Rows that say the same are one row in any case.
     notes : tuple of str
+    named : bool
+        Whether there was a column of names; otherwise all rows are one person's.
     """
 
     names: tuple[str, ...]
@@ -74,6 +82,7 @@ class Auxiliary:
     counted: str = "row"
     on_duplicate: OnDuplicate = "error"
     notes: tuple[str, ...] = field(default=())
+    named: bool = True
 
     def __len__(self) -> int:
         return len(self.person)
@@ -113,10 +122,11 @@ def read_auxiliary(
     """Read public ratings: a name, an item, and perhaps a rating and a date per row.
 
     Only the item must be there. Without a column of names all rows are one person's, named
-    ``1``; single ratings and dates may be empty (NS §5: a comment without a rating still says
-    that the film was seen). Columns are recognised by their names as in `read_ratings`, an item
-    also by a title. A file without a header has, by number of fields: the item; name, item and
-    rating; name, item, rating and date.
+    ``1``, unless a column is left that may hold the names: that is an error. Single ratings and
+    dates may be empty (NS §5: a comment without a rating still says that the film was seen).
+    Columns are recognised by their names as in `read_ratings` and by some more (``PUBLIC`` in
+    `ratings.readers.aliases`), an item also by a catalogue's number or a title. A file without a
+    header has, by number of fields: the item; name, item and rating; name, item, rating, date.
 
     Parameters
     ----------
@@ -148,7 +158,8 @@ def read_auxiliary(
     """
     given = {"person": name_col, "item": item_col, "rating": rating_col, "day": day_col}
     _check(given, on_duplicate)
-    known = set().union(*(ALIASES[role] for role in (*_ROLES, "title")))
+    # a first row that holds a name of these is a header; people may be called Nick
+    known = set().union(PUBLIC["person"][0], *(n for role in _ROLES[1:] for n in PUBLIC[role]))
     known |= {normalized(name) for name in given.values() if name and not name.isdigit()}
     with TemporaryDirectory(prefix="starshade-") as folder:
         opened = open_beside(
@@ -191,23 +202,49 @@ def _roles(
         if not dates:
             roles.pop("day", None)
     else:
-        by_title = not given["item"] and not matching(columns, "item")
-        item = "title" if by_title and matching(columns, "title") else "item"
-        optional = [role for role in _ROLES if role != "item" and (dates or role != "day")]
+        free = [name for name in columns if name not in given.values()]
         roles = resolve(
             columns,
             given,
-            required=[item],
-            optional=optional,
+            required=["item"],
+            optional=[role for role in _ROLES if role != "item" and (dates or role != "day")],
             where=opened.where,
+            listed=opened.named,
             options=_OPTIONS,
+            aliases={role: _names_of(role, free) for role in _ROLES},
         )
-        roles["item"] = roles.pop(item)
-        if opened.named:
-            notes = unread(columns, roles, dates=False)
+        notes = _left(columns, roles, opened.where, dates)
     if "person" not in roles:
         notes += (f"no column of names: all rows are one person's, named {_ONE_PERSON}",)
     return {role: roles[role] for role in _ROLES if role in roles}, notes
+
+
+def _names_of(role: str, columns: Sequence[str]) -> frozenset[str]:
+    """Return the first of a role's sets of names that any column has."""
+    fitting = (names for names in PUBLIC[role] if matching(columns, role, {role: names}))
+    return next(fitting, PUBLIC[role][0])
+
+
+def _left(
+    columns: Sequence[str], roles: Mapping[str, str], where: str, dates: bool
+) -> tuple[str, ...]:
+    """Say which columns are not read; refuse where one of them may say who is who."""
+    left = left_over(columns, roles, dates=dates)
+    items = frozenset().union(*PUBLIC["item"])  # what else an item is called names nobody
+    if "person" not in roles and any(normalized(name) not in items for name in left):
+        raise InputError(
+            f"{where}: no column is known as the name, so that all rows would be one person's; "
+            f"but these columns would not be read: {listing(left)}",
+            advice=f"Name the columns: {', '.join(_OPTIONS.values())}. If all rows are one "
+            "person's, leave those columns out of the file, or add one with that person's name.",
+        )
+    if not left:
+        return ()
+    missing = [role for role in ("rating", "day") if role not in roles and (dates or role != "day")]
+    words = " or ".join(_WORDS.get(role, role) for role in missing)
+    options = ", ".join(_OPTIONS[role] for role in missing)
+    asked = f" (if one of them holds the {words}, name it: {options})" if missing else ""
+    return (f"columns not read: {listing(left)}{asked}",)
 
 
 def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
@@ -246,6 +283,7 @@ def _read(
         lines=opened.lines(columns.n_rows),
         source=opened.where,
         counted=opened.counted,
+        named="person" in roles,
     )
     return auxiliary, columns.notes()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from starshade.errors import ConfigError, InputError
 from starshade.progress import note
-from starshade.ratings.readers.aliases import ALIASES, normalized
+from starshade.ratings.readers.aliases import ALIASES, PUBLIC, listing, normalized
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.ids import IdColumn
@@ -20,7 +20,7 @@ __all__ = ["read_item_mapping"]
 
 _WHAT = "pairs of items"
 _HEADS = {"aux", "auxitem", "auxid", "auxiliary", "public", "publicitem", "publicid", "from"}
-_HEADS |= {"source", "imdb", "imdbid", "tmdbid", "tconst", "to", "target", "data", "dataitem"}
+_HEADS |= {"source", "to", "target", "data", "dataitem"}
 _TWICE = Fault(
     "items that stand there before, for another item of the data",
     "Keep one line for each of the other source's items.",
@@ -73,7 +73,7 @@ def read_item_mapping(
         raise ConfigError(
             "item mapping: name two columns, the other source's and the data's, or neither"
         )
-    known = _HEADS | ALIASES["item"] | ALIASES["name"]
+    known = _HEADS.union(*PUBLIC["item"], ALIASES["name"])
     known |= {normalized(name) for name in given if not name.isdigit()}
     with TemporaryDirectory(prefix="starshade-") as folder:
         opened = open_beside(
@@ -88,14 +88,18 @@ def read_item_mapping(
 
 def _columns(opened: Beside, given: Sequence[str]) -> Sequence[str]:
     columns = opened.source.columns
+    names = (
+        f"the columns are {listing(columns)}" if opened.named else f"it has {len(columns)} columns"
+    )
     for name in given:
         if name not in columns:
-            raise InputError(f"{opened.where}: no column {name!r}; it has {len(columns)} columns")
+            raise InputError(f"{opened.where}: no column {name!r}; {names}")
     if not given and len(columns) != 2:
         raise InputError(
             f"{opened.where}: {len(columns)} columns, where two are asked for: the other "
-            "source's item and the item of the data",
-            advice="Leave the others out, or name the delimiter.",
+            f"source's item and the item of the data{f'; {names}' if opened.named else ''}",
+            advice="Name the two (--aux-map-from, --aux-map-to), leave the others out, or name "
+            "the delimiter.",
         )
     return given or columns
 

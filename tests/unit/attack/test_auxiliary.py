@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.auxiliary import AuxiliaryAttack
 from starshade.attack.auxiliary_result import NameAnswer
+from starshade.attack.matching import Matched
+from starshade.attack.scoring import table_bytes
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
 from starshade.ratings.batch import NO_DAY
@@ -295,6 +298,8 @@ def test_equal_records_tie_but_their_profile_stands_out() -> None:
     assert [c.tied for c in found.candidates] == [2, 2, 1]
     assert found.row()[-1] == "none; record 0, 2 equal ones stands out as one"
     assert "which of its 2 or more records is theirs cannot be told" in str(result)
+    assert result.head[3:5] == ("eccentricity", "as one profile")
+    assert found.row()[3:5] == ("0.00", "2.19")  # each in its column, whatever the answer
 
 
 def test_too_little_memory_is_refused_with_the_figure_needed() -> None:
@@ -303,6 +308,57 @@ def test_too_little_memory_is_refused_with_the_figure_needed() -> None:
         pytest.raises(ConfigError, match=r"the attack needs about .* of memory"),
     ):
         AuxiliaryAttack().run(FIVE, one((D, 4, None)))
+
+
+def test_a_table_of_many_ratings_is_counted() -> None:
+    """Each different rating known takes a row as long as the scale's ratings in the data."""
+    n = 2000
+    data = table([{i: float(i) for i in range(n)}, {0: 1.0}], Scale(0, n - 1, 1))
+    few = [naive.Row(f"p{i}", A, float(i), None) for i in range(9)]
+    many = [naive.Row("ann", str(i + 1), float(i), None) for i in range(n)]
+    with budget.limits(memory=50_000_000, threads=1):
+        AuxiliaryAttack().run(data, auxiliary(few))
+        with pytest.raises(ConfigError, match=r"the attack needs about 0\.\d\d GB of memory"):
+            AuxiliaryAttack().run(data, auxiliary(few + many))
+
+
+def test_the_memory_said_for_a_table_is_enough() -> None:
+    symbols = Symbols.exact(Scale(0, 1, None), np.linspace(0, 1, 20_000))
+    asked = np.linspace(0, 1, 100)
+    tracemalloc.start()
+    try:
+        np.concatenate([symbols.similarity(asked, 0.375), np.zeros((2, len(symbols)))])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= table_bytes(symbols, len(asked)) < 2 * peak
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([math.nan, 1.0, 2.0, 3.0])),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_different_ratings_are_counted_per_person(cells: list[tuple[int, float]]) -> None:
+    of = sorted(cells, key=lambda cell: cell[0])
+    ratings = np.array([rating for _, rating in of])
+    indptr = np.searchsorted([person for person, _ in of], np.arange(5))
+    none = np.zeros(len(of), dtype=np.int32)
+    matched = Matched(indptr, none, ratings, none, 0, 0, 0, False)
+    expected = [len({r for p, r in of if p == q and not math.isnan(r)}) for q in range(4)]
+    assert matched.different_ratings() == expected
+
+
+@pytest.mark.parametrize("users", [1, 2])
+def test_where_all_scores_are_equal_the_chances_are(users: int) -> None:
+    data = table([{0: 3, 1: 4}] * users, Scale(1, 5, 1))
+    found = AuxiliaryAttack().run(data, one((A, 3, None))).per_name[0]
+    assert found.answer is None
+    assert math.isfinite(found.eccentricity)
+    assert math.isfinite(found.profile_eccentricity)
+    assert [c.probability for c in found.candidates] == pytest.approx([1 / users] * users)
 
 
 def test_thousands_of_ratings_and_names_of_one_item() -> None:
@@ -391,6 +447,10 @@ def test_items_are_matched_by_published_name() -> None:
     assert (result.unknown_items, result.ambiguous_items) == (1, 1)
     assert result.per_name[0].in_data == 1
     assert result.per_name[0].eccentricity == pytest.approx(2.5)
+    said = (
+        "(3 known items, 33.3% of them not in the data, 33.3% with a name that several items bear)"
+    )
+    assert said in str(result)
 
 
 def test_a_mapping_to_names_and_items_without_one() -> None:
@@ -416,7 +476,11 @@ NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"by_name": True},
         "borne by several items",
     ),
-    "no names": (FIVE, {"by_name": True}, "have no item names to match by"),
+    "no names": (
+        FIVE,
+        {"by_name": True},
+        "have no item names to match by\nRead ratings with their items' names (--item-names FILE)",
+    ),
 }
 
 
@@ -447,6 +511,35 @@ def test_ids_of_users_only_when_asked_for() -> None:
     shown = AuxiliaryAttack().run(FIVE, public, show_values=True)
     assert shown.to_dict()["per_name"][0]["candidates"][0]["id"] == "5"
     assert shown.per_name[0].row()[-1] == "record 4 (5)"
+    assert shown.per_name[0].candidate_rows() == [("ann", "record 4 (5)", "2.885", "75.3%")]
+    rows = "Record N is row N, from 0, of the ratings in canonical order; "
+    assert f"{rows}--show-values gives its user's id." in str(hidden)
+    assert f"{rows}in brackets is its user's id." in str(shown)
+
+
+def test_how_an_eccentricity_is_to_be_read() -> None:
+    public = one((D, 4, 12_000))
+    found, strict = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
+    assert "two finds had 28 and 15" in found
+    assert "two finds had 28 and 15" in strict
+    assert "ask for a higher φ (--phi)" in found
+    assert "ask for a higher φ" not in strict
+
+
+def test_one_person_without_a_name_is_said() -> None:
+    public = dataclasses.replace(one((D, 4, None)), named=False)
+    result = AuxiliaryAttack().run(FIVE, public)
+    assert "public ratings of one person (no column of names)" in str(result)
+    assert result.to_dict()["one_person"]
+    assert "public ratings of 1 name (1 known item," in str(
+        AuxiliaryAttack().run(FIVE, one((D, 4, None)))
+    )
+
+
+def test_names_are_shown_as_they_are_but_for_what_a_terminal_obeys() -> None:
+    rows = [naive.Row(name, D, 4, None) for name in ("\x1b[2Jann", "a\nb", "=1+1", "[b]", "Zoë ☂")]
+    shown = [a.row()[0] for a in AuxiliaryAttack().run(FIVE, auxiliary(rows)).per_name]
+    assert shown == ["\\x1b[2Jann", "a\\nb", "=1+1", "[b]", "Zoë ☂"]
 
 
 def test_the_result_as_json_and_html() -> None:
@@ -539,6 +632,7 @@ def test_of_a_k_likeness_release_a_class_stands_out_at_most(both: tuple[Ratings,
     )
     assert result.answered == 0
     assert result.profiles > 0
+    assert "Records and classes have the numbers of the release's files." in str(result)
     sizes = release.classes.sizes
     for answer in result.per_name:
         assert answer.answer is None

@@ -16,6 +16,7 @@ from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
 from starshade.ratings.auxiliary_repeats import one_row_each
 from starshade.ratings.batch import NO_DAY
 from starshade.ratings.item_mapping import read_item_mapping
+from starshade.ratings.readers.aliases import ALIASES, PUBLIC
 from tests.unit.ratings.samples import listening, write
 
 HEAD = "name,item,rating,date\n"
@@ -50,6 +51,21 @@ GOOD: dict[str, tuple[str, list[Any]]] = {
         "Stars;Title;User name;Date rated\n8;Alien;anna;2020-01-02\n",
         [("anna", "Alien", 8, DAY)],
     ),
+    "other words": (
+        "handle,film,stars10,written_on\nanna,alien,8,2020-01-02\n",
+        [("anna", "alien", 8, DAY)],
+    ),
+    "a name before a handle, a date before a posting": (
+        "name,handle,item,date,posted\nanna,@a,alien,2020-01-02,2021-01-01\n",
+        [("anna", "alien", None, DAY)],
+    ),
+    "a catalogue's number": ("name,tconst,title\nanna,tt1,Alien\n", [("anna", "tt1", None, None)]),
+    "an id before a catalogue's number": (
+        "userId,movieId,imdbId\n1,7,tt1\n",
+        [("1", "7", None, None)],
+    ),
+    "one person, items called twice": ("movieId,title,rating\n7,Alien,4\n", [("1", "7", 4, None)]),
+    "no header, somebody called Nick": ("nick,alien,4\n", [("nick", "alien", 4, None)]),
     "an id before a title": (
         "userId,movieId,title,rating\n1,7,Alien,4\n",
         [("1", "7", 4, None)],
@@ -100,13 +116,13 @@ def test_frames_parquet_and_packed_text(tmp_path: Path) -> None:
 
 
 def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
-    path = write(tmp_path / "p.csv", "item,rating,note\nalien,4,x\nbrazil,,y\n")
+    path = write(tmp_path / "p.csv", "item,rating,title\nalien,4,x\nbrazil,,y\n")
     listener, watching = listening()
     with watching:  # type: ignore[attr-defined]
         read_auxiliary(path)
     assert listener.notes == [
         f"{path}: public ratings; item = item, rating = rating",
-        "columns not read: 'note'",
+        "columns not read: 'title' (if one of them holds the date, name it: --aux-date-col)",
         "no column of names: all rows are one person's, named 1",
         "1 row without a rating",
     ]
@@ -120,6 +136,33 @@ def test_dates_and_null_values_can_be_left_out(tmp_path: Path) -> None:
     assert not found.has_ratings
 
 
+def test_columns_left_are_named_with_their_options(tmp_path: Path) -> None:
+    listener, watching = listening()
+    with watching:  # type: ignore[attr-defined]
+        read_auxiliary(write(tmp_path / "p.csv", "name,item,am,wie\nanna,alien,2020-01-02,4\n"))
+        read_auxiliary(write(tmp_path / "q.csv", HEAD[:-1] + ",x\nanna,alien,4,2020-01-02,y\n"))
+        read_auxiliary(write(tmp_path / "r.csv", "anna,alien,4,7\n"), name_col="1", item_col="2")
+    named = [sentence for sentence in listener.notes if "not read" in sentence]
+    options = "(if one of them holds the rating or date, name it: --aux-rating-col, --aux-date-col)"
+    assert named == [
+        f"columns not read: 'am', 'wie' {options}",
+        "columns not read: 'x'",
+        f"columns not read: '3', '4' {options}",
+    ]
+
+
+def test_one_person_is_told_from_one_name(tmp_path: Path) -> None:
+    assert not read_auxiliary(write(tmp_path / "p.csv", "item,rating\nalien,4\n")).named
+    assert read_auxiliary(write(tmp_path / "q.csv", "name,item\n1,alien\n")).named
+
+
+def test_ratings_are_read_as_before() -> None:
+    """What public ratings may be called besides is nothing to `read_ratings`."""
+    besides = {"handle", "nick", "tconst", "const", "stars10", "posted", "created"}
+    assert not besides & set().union(*ALIASES.values())
+    assert besides <= set().union(*(names for sets in PUBLIC.values() for names in sets))
+
+
 BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "empty": ("", {}, ["empty: no public ratings in it"]),
     "header alone": (HEAD, {}, ["no public ratings in it"]),
@@ -127,6 +170,25 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
         "name,rating\nanna,4\n",
         {},
         ["no column is known as the item", "the columns are 'name', 'rating'", "--aux-item-col"],
+    ),
+    "columns that may be names": (
+        "wer,film,zehn,am\nanna,alien,8,2020-01-02\n",
+        {},
+        [
+            "no column is known as the name, so that all rows would be one person's",
+            "would not be read: 'wer', 'zehn', 'am'",
+            "--aux-name-col, --aux-item-col, --aux-rating-col, --aux-date-col",
+        ],
+    ),
+    "fields that may be names": (
+        "anna,alien,8\n",
+        {"item_col": "2"},
+        ["would not be read: '1', '3'", "--aux-name-col"],
+    ),
+    "two handles": (
+        "handle,nick,item\nanna,a,alien\n",
+        {},
+        ["several columns may be the name: 'handle', 'nick'"],
     ),
     "two item columns": ("movie,book\nalien,4\n", {}, ["several columns may be the item"]),
     "a column that is not there": (
@@ -291,7 +353,12 @@ BAD_PAIRS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "empty": ("", {}, ["empty: no pairs of items in it"]),
     "header alone": ("aux,item\n", {}, ["no pairs of items in it"]),
     "one column": ("aux\nalien\n", {}, ["1 columns, where two are asked for"]),
-    "three columns": ("a,b,1\n", {}, ["3 columns, where two are asked for"]),
+    "three columns": ("a,b,1\n", {}, ["3 columns, where two are asked for", "--aux-map-from"]),
+    "three named columns": (
+        "movieId,imdbId,tmdbId\n7,tt1,\n",
+        {},
+        ["the columns are 'movieId', 'imdbId', 'tmdbId'", "--aux-map-from, --aux-map-to"],
+    ),
     "twice": (
         "aux,item\nalien,7\nbrazil,8\nalien,9\n",
         {},

@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
 
-__all__ = ["ALIASES", "IF_WIDE", "matching", "normalized", "refuse_repeated", "resolve", "unread"]
+__all__ = [
+    "ALIASES",
+    "IF_WIDE",
+    "PUBLIC",
+    "left_over",
+    "listing",
+    "matching",
+    "normalized",
+    "refuse_repeated",
+    "resolve",
+    "unread",
+]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -49,9 +60,32 @@ ALIASES: dict[str, frozenset[str]] = {
         "personid subject subjectid case caseid customerid memberid reviewerid"
     ),
 }
-# in public ratings a person has an id or a name, and an item may be called by its title alone
-ALIASES["person"] = ALIASES["user"] | _names("name username reviewername membername nickname")
-ALIASES["title"] = ALIASES["name"] - {"name"}
+#: role → sets of names in public ratings, a later set counting where no earlier one fits: a person
+#: has an id or a name, and an item may have a catalogue's number or its title alone
+PUBLIC: dict[str, tuple[frozenset[str], ...]] = {
+    "person": (
+        ALIASES["user"] | _names("name username reviewername membername nickname"),
+        _names(
+            "handle userhandle nick screenname displayname login userlogin who postedby ratedby"
+        ),
+    ),
+    "item": (
+        ALIASES["item"],
+        _names("imdb imdbid tmdbid tconst const titleid"),
+        ALIASES["name"] - {"name"},
+    ),
+    "rating": (
+        ALIASES["rating"],
+        _names("yourrating myrating stars5 stars10 rating5 rating10 score5 score10 points marks"),
+    ),
+    "day": (
+        ALIASES["day"],
+        _names(
+            "posted postedat postedon writtenat writtenon dateposted created "
+            "watchedat watchedon watcheddate datewatched dateread"
+        ),
+    ),
+}
 _OPTION = {
     "user": "--user-col",
     "item": "--item-col",
@@ -59,7 +93,7 @@ _OPTION = {
     "day": "--day-col",
     "respondent": "--id-col",
 }
-_WORD = {"day": "date", "respondent": "respondent id", "person": "name", "title": "item"}
+_WORD = {"day": "date", "respondent": "respondent id", "person": "name"}
 _MANY = 5  # so many columns may be a wide table's
 IF_WIDE = (
     "If every row is one user and every item has a column: "
@@ -73,9 +107,11 @@ def normalized(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def matching(columns: Sequence[str], role: str) -> list[str]:
+def matching(
+    columns: Sequence[str], role: str, aliases: Mapping[str, frozenset[str]] = ALIASES
+) -> list[str]:
     """Return the columns whose names are known for a role."""
-    return [name for name in columns if normalized(name) in ALIASES[role]]
+    return [name for name in columns if normalized(name) in aliases[role]]
 
 
 def refuse_repeated(columns: Sequence[str], where: str) -> None:
@@ -83,7 +119,7 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
         raise InputError(
-            f"{where}: the column names {_listed(repeated)} stand there more than once",
+            f"{where}: the column names {listing(repeated)} stand there more than once",
             advice="Give every column its own name.",
         )
 
@@ -97,6 +133,7 @@ def resolve(
     where: str,
     listed: bool | None = None,
     options: Mapping[str, str] = _OPTION,
+    aliases: Mapping[str, frozenset[str]] = ALIASES,
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
 
@@ -114,6 +151,8 @@ def resolve(
         where one of the names is known, since others may be the first row of a file.
     options : mapping
         Role → the option that names its column, for messages.
+    aliases : mapping
+        Role → its known names.
 
     Raises
     ------
@@ -134,7 +173,7 @@ def resolve(
         if named:
             found[role] = _given(columns, named, _WORD.get(role, role), where, listed)
             continue
-        candidates = [name for name in matching(columns, role) if name not in taken]
+        candidates = [name for name in matching(columns, role, aliases) if name not in taken]
         if len(candidates) == 1:
             found[role] = candidates[0]
         elif candidates or role in required:
@@ -146,6 +185,14 @@ def resolve(
             roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
             raise InputError(f"{where}: column {name!r} cannot be {roles} at once")
     return found
+
+
+def left_over(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> list[str]:
+    """Return the columns without a role; without those of dates where nobody asks for dates."""
+    taken = set(roles.values())
+    if not dates:
+        taken.update(matching(columns, "day"))
+    return [name for name in columns if name not in taken]
 
 
 def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> tuple[str, ...]:
@@ -170,16 +217,13 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     >>> unread(["user", "book", "stars", "city"], roles, dates=True)
     ("columns not read: 'city'",)
     """
-    taken = set(roles.values())
-    if not dates:
-        taken.update(matching(columns, "day"))
-    left = [name for name in columns if name not in taken]
+    left = left_over(columns, roles, dates=dates)
     if not left:
         return ()
-    said = f"columns not read: {_listed(left)}"
+    said = f"columns not read: {listing(left)}"
     if dates and "day" not in roles:
         alike = [name for name in left if _LIKE_A_DATE.search(name)]
-        said += f" (if {_listed(alike)} holds the dates, name it: --day-col)" if alike else ""
+        said += f" (if {listing(alike)} holds the dates, name it: --day-col)" if alike else ""
     return (said,)
 
 
@@ -202,7 +246,7 @@ def _refuse_unclear(
     """Name all roles that have no column or several, and how to settle it."""
     words = {role: _WORD.get(role, role) for role in unclear}
     parts = [
-        f"several columns may be the {words[role]}: {_listed(names)}"
+        f"several columns may be the {words[role]}: {listing(names)}"
         for role, names in unclear.items()
         if names
     ]
@@ -224,9 +268,10 @@ def _described(columns: Sequence[str], listed: bool | None) -> str:
     if listed is None:
         known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
         listed = any(normalized(name) in known for name in columns)
-    return f"the columns are {_listed(columns)}" if listed else f"it has {len(columns)} columns"
+    return f"the columns are {listing(columns)}" if listed else f"it has {len(columns)} columns"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
+    """Write column names in a message, each cut when long, not too many."""
     shown = ", ".join(repr(name[:60]) for name in names[:30])
     return shown if len(names) <= 30 else f"{shown}, … ({len(names)} in all)"
