@@ -16,7 +16,6 @@ class Shared:
     true: int
     single: int
     single_true: int
-    learnt: int
     hidden: int
 
 
@@ -63,7 +62,6 @@ def shared(candidates: list[Record], known: set[int], truth: Record, attack: Att
         true=len(true),
         single=len(single),
         single_true=len(single & true),
-        learnt=len(true & truth.keys()),
         hidden=len(truth.keys() - known),
     )
 

@@ -26,8 +26,8 @@ def exact(p: Fraction, g: int) -> Fraction:
 
 
 def bound(p: Fraction, g: int) -> Fraction | None:
-    """1/g + p/(2 - gp) of Thm 6.3, for p ≤ 1/g."""
-    return Fraction(1, g) + p / (2 - g * p) if p <= Fraction(1, g) else None
+    """1/g + p/(2 - gp) of Thm 6.3, for p ≤ 1/g; no confidence is above 1."""
+    return min(Fraction(1, g) + p / (2 - g * p), Fraction(1)) if p <= Fraction(1, g) else None
 
 
 def count(

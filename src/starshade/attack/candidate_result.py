@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.result import AttackResult, Bits
+from starshade.attack.result import RESTRICT, AttackResult, Bits
 from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
@@ -93,43 +94,74 @@ class CandidateResult(AttackResult):
         }
 
     def __str__(self) -> str:
-        guess = 1 / self.records
         theirs = "the target's own" if self.credit == "linked" else "one like the target's"
         text = (
-            f"{self.attack} on {self.records:,} records, knowing of each of {self.targets:,} "
-            f"targets: {self.knowledge['name']}. {self._unreleased()}Everything known fits "
-            f"{self.candidates.median:,.0f} records (median; mean {self.candidates.mean:,.1f}), "
-            f"just one for {self.single} of the targets, fewer than {self.k} for "
-            f"{self.fewer_than_k}, none for {self.no_answer:.1%}; for {self.false_match} some fit, "
-            f"but not {theirs}. Picking one that fits, the adversary is right in "
-            f"{self.expected_top1} of the cases; guessing without the data: {guess:.2%}. "
-            f"{self._bounded()} What the target's record says is found for {self.disclosed}, "
-            "whose candidates are all alike."
+            f"{self._opening()} Exactly one record fits everything known for {self.single} of the "
+            f"targets, fewer than {self.k} do for {self.fewer_than_k}, and none does for "
+            f"{self.no_answer:.1%}; on average {self.candidates.mean:,.1f} fit (median "
+            f"{self.candidates.median:,.0f}). For {self.false_match} some fit, but not {theirs}. "
+            f"Picking one that fits, the adversary is right in {self.expected_top1} of the cases; "
+            f"guessing without the data, in 1 of {self.records:,}. {self._bounded()} For "
+            f"{self.disclosed} the records that fit are all equal and true of the target: what "
+            "the target's record says is known, whichever of them it is."
         )
         if self.false_match_absent is not None:
             text += (
                 f" With the target's record taken out, somebody fits all the same for "
                 f"{self.false_match_absent}."
             )
-        if self.expected_top1.low <= guess:
-            text += " This is no better than guessing."
-        return text
+        return text + self._beside_guessing()
 
     def _bounded(self) -> str:
         """Say what PA Thm 6.1 promises here."""
         alike = round(1 / self.bound)
         if alike == 1:
-            return "Some record is like no other, so no bound holds for everybody."
+            return "Some record is like no other, so nothing limits this for everybody."
         return (
-            f"Every record is one of {alike:,} or more that are alike, so for nobody it can be "
-            f"more than {self.bound:.2%}."
+            f"Every record is one of {alike:,} or more that are alike, so about nobody can the "
+            f"adversary be surer than 1 in {alike:,}."
         )
 
-    def _unreleased(self) -> str:
-        """Say how often something is known that the data lack."""
-        if self.known_released == 1:
-            return ""
-        return (
-            f"Of the known cells {self.known_released:.1%} are on released items; the others fit "
-            "nobody. "
-        )
+    def _caveats(self) -> list[str]:
+        """Say why the target's own record does not fit, where that is no merit of the data."""
+        known = self.knowledge
+        said = []
+        if self.known_released < 1:
+            said.append(
+                f"Of the known cells {self.known_released:.1%} are on released items; the others "
+                "fit nobody, and one of them is enough that no record fits. Low figures come "
+                "from that, not from any protection: a real adversary would leave such facts "
+                f"out. {RESTRICT}"
+            )
+        for setting, allowed, error in self._too_strict():
+            said.append(
+                f"What is known is off by up to {error:g} and the attack allows for "
+                f"{allowed:g} ({setting}), so the target's own record may not fit. An adversary "
+                f"who knows of the error would allow for it (--{setting.replace('_', '-')} "
+                f"{error:g}, in Python {setting}={error:g})."
+            )
+        of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
+        if known["wrong"] and of_use:
+            said.append(
+                f"Wrong facts among the {known['known']:,}: {known['wrong']:,}. One is enough that "
+                "the target's own record does not fit; that is how this attack works, and no "
+                "protection by the data. The attack scoreboard-rh bears mistakes."
+            )
+        return said
+
+    def _too_strict(self) -> Iterator[tuple[str, float, float]]:
+        """Name the settings that allow for less than the error: setting, allowed, error."""
+        known = self.knowledge
+        errors = {
+            "tolerance": known["rating_error"] if known["ratings"] else 0,
+            "rating_error": known["rating_error"] if known["ratings"] else 0,
+            "day_error": known["day_error"] if _days_known(known) else 0,
+        }
+        for setting, error in errors.items():
+            allowed = self.config.get(setting)
+            if allowed is not None and allowed < error:
+                yield setting, allowed, error
+
+
+def _days_known(knowledge: dict[str, Any]) -> bool:
+    return bool(knowledge["dates"]) and knowledge["day_error"] is not None

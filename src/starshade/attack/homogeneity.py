@@ -62,7 +62,9 @@ class HomogeneityAttack:
     -----
     PA Def. 5.1 asks whether all candidates have identical review graphs; cells that merely all
     candidates share, and whether they are true, are ours. What is shared need not be true: a
-    release may hold invented or averaged ratings, and what is known may be wrong. A group gives
+    release may hold invented or averaged ratings, and what is known may be wrong. That the truth is
+    in a cell of several ratings, or of a rating and null, tells little, and of a generalized
+    release it is true of every cell; only cells of one single rating count as learnt. A group gives
     away a sensitive item (SR §4) when each of its users rated it and all alike; a null among
     them is a difference, and all null discloses nothing.
     """
@@ -112,11 +114,13 @@ class HomogeneityAttack:
         outcomes, looked_at = judge(hunt)
         shared = _shared(hunt)
         told = sum_up(hunt, outcomes, looked_at, perf_counter() - searching)
+        groups = groups_of(data, hunt.view)
         return HomogeneityResult(
             **told,
+            groups=len(groups),
             profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
             cells_disclosed=_counted(hunt, shared),
-            sensitive=self._sensitive(hunt, groups_of(data, hunt.view)),
+            sensitive=self._sensitive(hunt, groups),
         )
 
     def _plan(self, knowledge: Knowledge) -> Plan:
@@ -158,13 +162,14 @@ def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
     released = (hunt.view.item_of[hunt.known.items] >= 0).sum(axis=1)
     further = int((hunt.view.cells.n_items - released).sum())
     cells, single = int(shared["cells"].sum()), int(shared["single"].sum())
+    single_true = int(shared["single_true"].sum())
     return SharedCells(
         mean=cells / len(shared),
         share=_ratio(cells, further),
         true=_ratio(int(shared["true"].sum()), cells),
         single_mean=single / len(shared),
-        single_true=_ratio(int(shared["single_true"].sum()), single),
-        learnt=_ratio(int(shared["learnt"].sum()), int(shared["hidden"].sum())),
+        single_true=_ratio(single_true, single),
+        learnt=_ratio(single_true, int(shared["hidden"].sum())),
     )
 
 

@@ -23,14 +23,15 @@ class SharedCells:
         Of all released items beyond the known ones; None where there are none.
     true : float or None
         Share of these cells that hold what the original says of the target: their rating, or
-        null. None: there are no such cells.
+        null. A cell of several contents holds it easily: on a generalized release always, when
+        the target is among the candidates. None: there are no such cells.
     single_mean : float
         How many of them say one single rating, on average over the targets.
     single_true : float or None
         Share of those that are the target's true rating.
     learnt : float or None
-        Of the targets' own ratings on released items beyond the known ones: the share that such
-        a cell holds.
+        Of the targets' own ratings on released items beyond the known ones: the share that a
+        cell of one single rating says, and truly.
     """
 
     mean: float
@@ -69,12 +70,16 @@ class HomogeneityResult(CandidateResult):
         ratings, whatever the days. Whether it is the target's is another question; `disclosed`
         answers it.
     cells_disclosed : SharedCells
+    groups : int
+        The groups that the records were put in; where there are as many as records, each is one
+        person (ratings as they are).
     sensitive : tuple of SensitiveItem, or None
         One entry per item asked for; None: without a link nobody can say.
     """
 
     profile_disclosed: Rate
     cells_disclosed: SharedCells
+    groups: int
     sensitive: tuple[SensitiveItem, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,24 +88,69 @@ class HomogeneityResult(CandidateResult):
         return super().to_dict() | {
             "profile_disclosed": self.profile_disclosed.to_dict(),
             "cells_disclosed": asdict(self.cells_disclosed),
+            "groups": self.groups,
             "sensitive": None if items is None else [asdict(item) for item in items],
         }
 
     def __str__(self) -> str:
-        cells = self.cells_disclosed
         text = (
-            f"{super().__str__()} For {self.profile_disclosed} of the targets all candidates "
-            "have the same ratings, so that their profile is known without telling them apart. "
-            f"All candidates agree on {cells.mean:,.1f} further cells on average"
+            f"{super().__str__()} True or not, all records that fit have the same ratings for "
+            f"{self.profile_disclosed} of the targets. {self._single()}{self._wider()}"
         )
-        if cells.true is not None:
-            text += f", of which {cells.true:.1%} hold the truth about the target"
-        if cells.learnt is not None:
-            text += f"; they hold {cells.learnt:.1%} of what the targets rated besides"
-        text += "."
         for place, item in enumerate(self.sensitive or (), start=1):
-            text += (
-                f" Sensitive item {place} (as given) was rated alike by everybody in "
-                f"{item.groups:.1%} of the groups ({item.users:.1%} of the records)."
-            )
+            text += f" Sensitive item {place} (as given) {self._given_away(item)}"
         return text
+
+    def _single(self) -> str:
+        """Say what is learnt exactly."""
+        cells = self.cells_disclosed
+        if cells.single_true is None:
+            return (
+                "Of no further item do all that fit say one and the same single rating: no other "
+                "rating of anybody is learnt exactly."
+            )
+        text = (
+            f"Besides what was known, all that fit say one and the same single rating of "
+            f"{_mean(cells.single_mean)} further items per target on average; "
+            f"{self._how_true(cells.single_true)}."
+        )
+        if cells.learnt is None:  # they rated nothing besides
+            return text
+        return (
+            f"{text} So the adversary learns exactly {cells.learnt:.2%} of what the targets rated "
+            "besides."
+        )
+
+    def _how_true(self, share: float) -> str:
+        """Say how many of these are true, and where that could not be otherwise."""
+        if share < 1:
+            return f"{share:.1%} of these are the target's true rating"
+        if self.credit == "linked" and self.false_match.rate == 0:
+            return "they are true, since the target's own record is always among those that fit"
+        return "all of these are the target's true rating"
+
+    def _wider(self) -> str:
+        """Say how many cells are alike, yet leave open what the rating is, or whether there is."""
+        wider = self.cells_disclosed.mean - self.cells_disclosed.single_mean
+        if wider < 1e-9:  # a difference of two means
+            return ""
+        return (
+            f" Of {_mean(wider)} more items per target all that fit show the same wider cell, "
+            "which leaves open which of several ratings it was, or whether there was one."
+        )
+
+    def _given_away(self, item: SensitiveItem) -> str:
+        if self.groups == self.records:
+            return (
+                f"was rated by {item.users:.1%} of the people, which is all there is to say: here "
+                "nobody is in a group with others."
+            )
+        return (
+            f"was rated alike by everybody in {item.groups:.1%} of the groups ({item.users:.1%} of "
+            "the records), so that whose group is known, their rating of it is known."
+        )
+
+
+def _mean(n: float) -> str:
+    """Write a mean that may be small."""
+    return f"{n:,.1f}" if n >= 1 else f"{n:.2g}"

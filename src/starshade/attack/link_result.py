@@ -62,7 +62,8 @@ class LinkResult:
     bounded : float or None
         Share of edges with p ≤ 1/g: of the others Thm 6.3 says nothing.
     bound, above_bound : float or None
-        Mean of 1/g + p/(2 - gp) over those edges (Thm 6.3), and their share with j/g above it.
+        Mean of 1/g + p/(2 - gp) over those edges (Thm 6.3; 1 where it is above 1), and their
+        share with j/g above it. Not to be set beside `exact`, which covers all edges.
     missing : int
         Cells, records times released items, without an edge.
     missing_true : float or None
@@ -123,26 +124,29 @@ class LinkResult:
             "version": self.version,
         }
 
+    @property
+    def nothing_to_infer(self) -> bool:
+        """Whether every record is a group of its own and shows what its user rated."""
+        return self.groups == self.records and self.edges > 0 and self.everybody == 1
+
     def __str__(self) -> str:
         text = (
             f"{self.attack} on {self.records:,} records in {self.groups:,} groups, which show "
             f"{self.edges:,} ratings."
         )
+        if self.nothing_to_infer:
+            return (
+                f"{text} Every one of them is a single person's own, so there is nothing to infer: "
+                "this attack asks who of a group gave a rating that the whole group shows. Give it "
+                "a release whose records are in groups, with the original and the receipt."
+            )
         if self.edges:
             text += (
                 f" Whoever finds a person's group and reads in it that an item was rated is right "
-                f"about that person in {_percent(self.confidence)} of the cases; for "
+                f"about that person in {_percent(self.confidence)} of the cases: for "
                 f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
-                f"item, which is then certain, for {_percent(self.nobody)} nobody did. Without "
-                f"knowing how popular items are one would say {_percent(self.no_prior)} on "
-                f"average (PA Thm 6.2), which the data exceed for {_percent(self.above_no_prior)} "
-                f"of what is shown; knowing it, and taking people as independent, "
-                f"{_percent(self.exact)}, exceeded for {_percent(self.above_exact)}."
-            )
-        if self.bound is not None:
-            text += (
-                f" The bound of Thm 6.3 holds for {_percent(self.bounded)} of it; its mean is "
-                f"{_percent(self.bound)}, exceeded for {_percent(self.above_bound)}."
+                f"item, which is then certain, for {_percent(self.nobody)} nobody did."
+                f"{self._theory()}"
             )
         if self.missing_true is not None:
             text += (
@@ -150,6 +154,30 @@ class LinkResult:
                 "the cases."
             )
         return text
+
+    def _theory(self) -> str:
+        """Say what the theorems would have one expect, each with what it covers."""
+        told = "how popular each item is"
+        if self.config["prior"] is not None:
+            told = f"that {self.config['prior']:.1%} of the people rate an item"
+        text = (
+            f" In theory (Chang et al., section 6) one who knows only how large the group is "
+            f"expects {_percent(self.no_prior)} on average (Thm 6.2); the data exceed this for "
+            f"{_percent(self.above_no_prior)} of what is shown. One who also knows {told}, and "
+            f"takes people as independent, expects {_percent(self.exact)}, exceeded for "
+            f"{_percent(self.above_exact)}."
+        )
+        if self.bound is not None:
+            text += (
+                f" The bound of Thm 6.3 is applicable to {_percent(self.bounded)} of what is "
+                "shown, where such a probability is at most one in the size of the group; it "
+                f"covers these ratings only, is {_percent(self.bound)} on average over them, and "
+                f"is exceeded for {_percent(self.above_bound)} of them."
+            )
+        return (
+            f"{text} People in a group are alike, not independent: take this as a comparison, not "
+            "as a guarantee."
+        )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -209,6 +237,7 @@ class Tally:
         bins = np.where(raters == size, _BINS + 1, -(-_BINS * raters // size))
         self.histogram += np.bincount(bins, weights=edges, minlength=_BINS + 2).astype(np.int64)
         bounded = ~np.isnan(bound)
+        bound = np.minimum(bound, 1)  # above 1 it says nothing, and is no confidence
         self.edges += int(edges.sum())
         self.confidence += float((edges * confidence).sum())
         self.no_prior += float((edges / size).sum())

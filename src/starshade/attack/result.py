@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from starshade.attack.outcomes import Outcomes
     from starshade.attack.tradeoff import TradeOff
 
-__all__ = ["AttackResult", "Bits"]
+__all__ = ["RESTRICT", "AttackResult", "Bits", "counted"]
+
+#: what to do when facts about items were known that were not released
+RESTRICT = (
+    "To attack with as many facts about released items, restrict what is known to these (on the "
+    "command line --items, in Python original=top_items(n).apply(ratings))."
+)
+
+
+def counted(n: int, word: str) -> str:
+    """Write a number of things: 1 record, 2 records."""
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
 @dataclass(frozen=True)
@@ -149,17 +160,17 @@ class AttackResult:
         }
 
     def __str__(self) -> str:
-        guess = 1 / self.records
-        own = "their own record" if self.credit == "linked" else "a compatible record"
+        true = "their own record" if self.credit == "linked" else "a record like theirs"
         text = (
-            f"{self.attack} on {self.records:,} records, knowing of each of {self.targets:,} "
-            f"targets: {self.knowledge['name']}. {self._unreleased()}For {self.success} of the "
-            f"targets {own} stands out, for {self.false_match} a wrong one, and "
+            f"{self._opening()} For {self.success} of the targets {true} stands out, which means "
+            f"that its score leads the next best by {self.config['phi']:g} standard deviations of "
+            f"all scores or more; for {self.false_match} a wrong one does, and "
             f"{self.no_answer:.1%} get no answer. Made to answer, the adversary is right in "
-            f"{self.expected_top1} of the cases; guessing without the data: {guess:.2%}. What the "
-            f"target's record says is found for {self.disclosed}, counting identical records as "
-            f"one. To point at such a record, {self.entropy_bits.mean:.2f} bits are still missing "
-            f"on average, of {np.log2(self.records):.2f} before."
+            f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
+            f"{self.records:,}. Counting identical records as one, a record that says what is "
+            f"true of the target stands out for {self.disclosed}. To point at such a record, "
+            f"{self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing on "
+            f"average, of {np.log2(self.records):.2f} before."
         )
         if self.false_match_absent is not None:
             text += (
@@ -168,18 +179,30 @@ class AttackResult:
             )
         if self.tradeoff is not None:
             text += f" {self.tradeoff}"
-        if self.expected_top1.low <= guess:
-            text += " This is no better than guessing."
-        return text
+        return text + self._beside_guessing()
 
-    def _unreleased(self) -> str:
-        """Say how much of the knowledge is of use, where not all of it is."""
-        if self.known_released == 1:
-            return ""
-        return (
-            f"Of the known cells {self.known_released:.1%} are on released items; the others say "
-            "nothing. "
+    def _opening(self) -> str:
+        """Say what was attacked, with what knowledge, and what keeps that from being of use."""
+        head = (
+            f"{self.attack} on {counted(self.records, 'record')}, for "
+            f"{counted(self.targets, 'target')}; facts about each: {self.knowledge['name']}."
         )
+        return " ".join([head, *self._caveats()])
+
+    def _caveats(self) -> list[str]:
+        """Say what makes the figures lower than a real adversary's would be."""
+        if self.known_released == 1:
+            return []
+        return [
+            f"Of the known cells {self.known_released:.1%} are on released items; the others say "
+            f"nothing, and a real adversary would look for facts that do. {RESTRICT}"
+        ]
+
+    def _beside_guessing(self) -> str:
+        """Say so where the data were of no help, unless it was the knowledge that was not."""
+        if self.expected_top1.low > 1 / self.records or self._caveats():
+            return ""
+        return " This is no better than guessing."
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -73,8 +73,8 @@ def _of_shared(result: HomogeneityResult) -> Iterator[tuple[str, Any]]:
     cells = result.cells_disclosed
     yield "all that fit have the same ratings", str(result.profile_disclosed)
     yield "further cells of one single rating in all, mean", f"{cells.single_mean:,.2f}"
-    # all of them true is as it must be, where the target is among those that fit
-    yield "of them true of the target", None if cells.single_true == 1 else percent(cells.single_true)
+    if cells.single_true != 1:  # as it must be, where the target is among those that fit
+        yield "of them true of the target", percent(cells.single_true)
     yield "of the further ratings, learnt exactly", _fine(cells.learnt)
     yield "further cells alike in all, but wider, mean", f"{cells.mean - cells.single_mean:,.2f}"
 

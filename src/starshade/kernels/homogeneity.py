@@ -22,7 +22,6 @@ __all__ = ["SHARED", "shared_cells"]
 #: true : of these, cells that hold the target's true rating or null
 #: single : of these, cells that say one single rating
 #: single_true : of the single ones, the target's true rating
-#: learnt : of these, cells that hold a true rating of the target, null apart
 #: hidden : ratings of the target on released items, beyond the known ones
 SHARED = np.dtype(
     [
@@ -31,7 +30,6 @@ SHARED = np.dtype(
         ("true", np.int64),
         ("single", np.int64),
         ("single_true", np.int64),
-        ("learnt", np.int64),
         ("hidden", np.int64),
     ]
 )
@@ -143,9 +141,8 @@ def _compare(cells, by_row, user, truth, contents, single, out):  # type: ignore
         symbol = by_row.codes[p]
         place = place_of(truth.columns, start, stop, by_row.columns[p])
         has_rated = place < stop and truth.columns[place] == by_row.columns[p]
-        learnt = has_rated and is_member(truth.ratings[place], symbol, contents)
+        held = has_rated and is_member(truth.ratings[place], symbol, contents)
         out["cells"] += 1
-        out["learnt"] += learnt
-        out["true"] += learnt or (not has_rated and contents.null[symbol])
+        out["true"] += held or (not has_rated and contents.null[symbol])
         out["single"] += single[symbol]
-        out["single_true"] += single[symbol] and learnt
+        out["single_true"] += single[symbol] and held

@@ -144,7 +144,7 @@ def test_a_release_by_k_likeness_raises_none(
             assert found.targets > 60
             assert found.expected_top1.rate <= 1 / k
             assert found.success.rate == found.false_match.rate == 0
-            assert f"What the target's record says is found for {found.disclosed}" in str(found)
+            assert f"true of the target stands out for {found.disclosed}" in str(found)
             told.append(found.to_dict()["disclosed"]["rate"])
     assert 0 <= min(told) <= max(told) < 1
     if knowledge == Knowledge(known=4):

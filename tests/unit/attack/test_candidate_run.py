@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
 from starshade.attack.scoreboard import Scoreboard
@@ -54,7 +55,7 @@ def test_a_result_is_plain_json_with_the_documented_keys(attack: Any) -> None:
     assert len(json.dumps(told)) < 2500  # no list over targets
     for figure in (result.single, result.fewer_than_k, result.expected_top1, result.disclosed):
         assert str(figure) in str(result)
-    assert "guessing without the data: 2.50%" in str(result)
+    assert "guessing without the data, in 1 of 40." in str(result)
     assert "With the target's record taken out" in str(result)
 
 
@@ -163,6 +164,58 @@ def test_an_item_that_is_not_released_fits_nobody() -> None:
     assert "Of the known cells 87.5% are on released items; the others fit nobody" in str(result)
 
 
+def test_facts_that_were_not_released_are_no_protection() -> None:
+    """Of user 5 a fact is known that no released record can hold."""
+    original, released = grouped()
+    blind = Release(released.manifest, released.classes)
+    told = str(StructureAttack().run(blind, Knowledge(known=2), original=original, rng=0))
+    assert "a real adversary would leave such facts out" in told
+    assert "--items, in Python original=top_items(n).apply(ratings)" in told
+    everything = original.keep_items(np.arange(2))
+    told = str(StructureAttack().run(blind, Knowledge(known=1), original=everything, rng=0))
+    assert "leave such facts out" not in told
+
+
+ERRORS: list[tuple[Any, Knowledge, str]] = [
+    (LabelAttack(), Knowledge(known=2, rating_error=1), "--tolerance 1, in Python tolerance=1"),
+    (LabelAttack(tolerance=1), Knowledge(known=2, rating_error=1), ""),
+    (StructureAttack(), Knowledge(known=2, rating_error=1), ""),
+    (HomogeneityAttack(), Knowledge(known=2, rating_error=1), "--tolerance 1"),
+    (HomogeneityAttack(by="structure"), Knowledge(known=2, rating_error=1), ""),
+    (Scoreboard(), Knowledge(known=2, rating_error=1), ""),
+    (Scoreboard(rating_error=0), Knowledge(known=2, rating_error=1), "in Python rating_error=1"),
+    (Scoreboard(day_error=7), Knowledge(known=2), "in Python day_error=14"),
+    (Scoreboard(day_error=7), Knowledge(known=2, dates=False), ""),
+]
+
+
+@pytest.mark.parametrize(("attack", "knowledge", "said"), ERRORS)
+def test_an_attack_that_ignores_an_error_says_so(
+    attack: Any, knowledge: Knowledge, said: str
+) -> None:
+    told = str(attack.run(some_table(40, 12), knowledge, rng=0))
+    assert said in told
+    assert ("would allow for it" in told) == bool(said)
+
+
+@pytest.mark.parametrize("kind", ["value", "item"])
+@every
+def test_wrong_facts_are_said_to_be_why_nobody_fits(attack: Any, kind: Any) -> None:
+    knowledge = Knowledge(known=2, wrong=1, wrong_kind=kind)
+    result = attack().run(some_table(40, 12), knowledge, rng=0)
+    of_use = attack is not StructureAttack or kind == "item"
+    assert ("Wrong facts among the 2: 1." in str(result)) == of_use
+    assert not of_use or result.expected_top1.low <= 1 / 40
+    assert "This is no better than guessing." not in str(result)
+
+
+def test_guessing_is_named_where_the_data_did_not_help() -> None:
+    alike = table([{0: 5}] * 6, FIVE)
+    told = str(LabelAttack().run(alike, Knowledge(known=1), rng=0))
+    assert "guessing without the data, in 1 of 6." in told
+    assert told.endswith("This is no better than guessing.")
+
+
 def test_without_a_link_a_compatible_row_counts() -> None:
     original, released = grouped()
     blind = Release(released.manifest, released.classes)
@@ -177,6 +230,7 @@ def test_the_bound_is_that_of_the_smallest_class() -> None:
     result = LabelAttack().run(released, Knowledge(known=1), original=original, rng=0)
     assert result.bound == 0.5
     assert "Every record is one of 2 or more that are alike" in str(result)
+    assert "surer than 1 in 2." in str(result)
     result = LabelAttack().run(original, Knowledge(known=1), rng=0)
     assert result.bound == 1
     assert "Some record is like no other" in str(result)

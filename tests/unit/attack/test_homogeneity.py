@@ -111,7 +111,6 @@ def test_two_classes_by_hand() -> None:
     assert found["identical"].all()
     assert found["cells"].tolist() == [2, 2]
     assert found["true"].tolist() == [2, 1]
-    assert found["learnt"].tolist() == [1, 1]
     assert found["single"].tolist() == found["single_true"].tolist() == [1, 1]
     assert found["hidden"].tolist() == [1, 2]
 
@@ -137,6 +136,7 @@ def test_a_result_by_hand() -> None:
     assert result.per_target.credit.tolist() == [1 / 4, 1 / 4, 1 / 2, 1 / 2 if fits else 0]
     assert result.profile_disclosed.rate == (0.5 if fits else 0.25)
     assert "Sensitive item 2 (as given) was rated alike by everybody in 50.0%" in str(result)
+    assert told["groups"] == 2
 
 
 def test_without_a_link_nobody_can_say_who_rated_alike() -> None:
@@ -167,6 +167,52 @@ def test_equal_rows_share_everything_but_what_was_known() -> None:
     assert (cells.mean, cells.share, cells.true, cells.learnt) == (2, 1, 1, 1)
     assert (cells.single_mean, cells.single_true) == (2, 1)
     assert result.profile_disclosed.rate == 1
+    assert "of 2.0 further items per target on average; they are true, since" in str(result)
+    assert "learns exactly 100.00% of what" in str(result)
+    assert "wider cell" not in str(result)
+
+
+def test_a_wide_cell_around_the_truth_is_nothing_learnt() -> None:
+    """Known of two people: A. Of B their class says 3 or 4, which holds for both."""
+    original = table([{0: 5, 1: 4}, {0: 5, 1: 3}, {1: 3}], FIVE)
+    contents = Symbols.sets(FIVE, [np.array([5.0]), np.array([3.0, 4.0])], np.zeros(2, bool))
+    link = Link(original.users.take(np.arange(2)), np.arange(2))
+    released = release([{0: 0, 1: 1}], [2], contents, original.items, link)
+    knows_a = Knowledge(known=1, outside_top=1)
+    result = HomogeneityAttack().run(released, knows_a, original=original, rng=0)
+    cells = result.cells_disclosed
+    assert (cells.mean, cells.true, cells.single_mean, cells.learnt) == (1, 1, 0, 0)
+    assert "Of no further item do all that fit say one and the same single rating" in str(result)
+    assert "Of 1.0 more items per target all that fit show the same wider cell" in str(result)
+
+
+def test_single_ratings_of_others_are_told_from_the_target_s() -> None:
+    """Who misremembers A is taken for somebody else, whose B is another."""
+    people = table([{0: rating, 1: rating} for rating in (1, 2, 3, 4, 5)], FIVE)
+    misled = HomogeneityAttack().run(people, Knowledge(known=1, wrong=1), rng=0)
+    assert misled.cells_disclosed.single_true == misled.cells_disclosed.learnt == 0
+    assert "0.0% of these are the target's true rating" in str(misled)
+
+
+def test_an_invented_rating_is_no_rating_learnt() -> None:
+    """A release says B = 4 of two people who rated A alone."""
+    original = table([{0: 5}, {0: 5}], FIVE, n_items=2)
+    link = Link(original.users, np.arange(2))
+    contents = Symbols.exact(FIVE, FIVE.levels)
+    released = release([{0: 4, 1: 3}], [2], contents, original.items, link)
+    result = HomogeneityAttack().run(released, Knowledge(known=1), original=original, rng=0)
+    cells = result.cells_disclosed
+    assert (cells.single_mean, cells.single_true, cells.learnt) == (1, 0, None)
+    assert "0.0% of these are the target's true rating." in str(result)
+    assert "learns exactly" not in str(result)
+
+
+def test_on_ratings_nobody_is_in_a_group() -> None:
+    ratings = table([{0: 5, 1: 4}, {0: 3}, {1: 4}, {1: 1}], FIVE)
+    result = HomogeneityAttack(sensitive=[0]).run(ratings, Knowledge(known=1), rng=0)
+    assert result.groups == 4
+    assert "Sensitive item 1 (as given) was rated by 50.0% of the people" in str(result)
+    assert "of the groups" not in str(result)
 
 
 def test_a_cell_that_says_null_alone_is_not_shared() -> None:
@@ -190,7 +236,7 @@ def test_nothing_shared_leaves_no_share() -> None:
     result = HomogeneityAttack().run(ratings, Knowledge(known=1), targets=1, rng=0)
     cells = result.cells_disclosed
     assert (cells.mean, cells.true, cells.single_true) == (0, None, None)
-    assert "hold the truth" not in str(result)
+    assert "Of no further item do all that fit say one" in str(result)
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,9 @@ def test_a_group_by_hand() -> None:
     # the fourth record shows nothing; its user rated C
     assert (result.missing, result.missing_true) == (3, pytest.approx(2 / 3))
     assert "is right about that person in 33.3% of the cases" in str(result)
+    assert "applicable to 66.7% of what is shown" in str(result)
+    assert "exceeded for 0.0% of them" in str(result)
+    assert "knows how popular each item is" in str(result)
 
 
 def test_a_prior_of_ones_own() -> None:
@@ -163,6 +166,17 @@ def test_a_prior_of_ones_own() -> None:
     assert result.exact == pytest.approx(0.2 / (1 - 0.8**3))
     assert result.bound == pytest.approx(1 / 3 + 0.2 / (2 - 0.6))
     assert result.bounded == 1
+    assert "knows that 20.0% of the people rate an item" in str(result)
+
+
+def test_a_person_alone_leaves_nothing_to_infer() -> None:
+    original, released = averaged()
+    alone = LinkExistence().run(original)
+    assert alone.nothing_to_infer
+    assert alone.bound == 1  # 1/g + p/(2 - p) is more, and no confidence
+    assert "there is nothing to infer" in str(alone)
+    assert "%" not in str(alone)
+    assert not LinkExistence().run(released, original=original).nothing_to_infer
 
 
 def test_nothing_shown_leaves_no_share() -> None:

@@ -62,7 +62,8 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
     assert answered + result.no_answer == pytest.approx(1)
     for figure in (result.success, result.expected_top1, result.disclosed, result.false_match):
         assert str(figure) in str(result)
-    assert "guessing without the data: 2.50%" in str(result)
+    assert "guessing without the data, in 1 of 40." in str(result)
+    assert "leads the next best by 1.5 standard deviations of all scores" in str(result)
     assert told["known_released"] == 1
     assert "released" not in str(result)
 
@@ -124,6 +125,20 @@ def test_knowledge_of_items_that_are_not_released_is_told() -> None:
     # users 1, 2 and 4 know both released items, user 5 one of them and one that is not there
     assert result.known_released == result.to_dict()["known_released"] == 7 / 8
     assert "Of the known cells 87.5% are on released items" in str(result)
+    assert "top_items(n).apply(ratings)" in str(result)
+
+
+def test_guessing_is_named_where_the_data_did_not_help() -> None:
+    original, released = grouped()
+    assert released.private is not None
+    helpless = ScoreboardRH().run(original, Knowledge(known=1, wrong=1, wrong_kind="item"), rng=0)
+    assert helpless.expected_top1.low <= 1 / 5
+    assert "no better than guessing" in str(helpless)
+    # one fact of two is about an item that was not released: that is not the data's doing
+    few = Release(released.manifest, released.classes)
+    lost = ScoreboardRH().run(few, Knowledge(known=2), original=original, rng=0)
+    assert lost.expected_top1.low <= 1 / 4
+    assert "no better than guessing" not in str(lost)
 
 
 def test_without_a_link_a_compatible_profile_counts() -> None:
