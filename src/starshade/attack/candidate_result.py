@@ -116,7 +116,7 @@ class CandidateResult(AttackResult):
         """Say what PA Thm 6.1 promises here."""
         alike = round(1 / self.bound)
         if alike == 1:
-            return "Some record is like no other, so nothing limits this for everybody."
+            return "Some record is like no other, so the data set no limit to this."
         return (
             f"Every record is one of {alike:,} or more that are alike, so about nobody can the "
             f"adversary be surer than 1 in {alike:,}."

@@ -170,9 +170,9 @@ class LinkResult:
         if self.bound is not None:
             text += (
                 f" The bound of Thm 6.3 is applicable to {_percent(self.bounded)} of what is "
-                "shown, where such a probability is at most one in the size of the group; it "
-                f"covers these ratings only, is {_percent(self.bound)} on average over them, and "
-                f"is exceeded for {_percent(self.above_bound)} of them."
+                "shown: to items that people rate with a chance of at most one in the size of "
+                f"the group. It covers these only, is {_percent(self.bound)} on average over "
+                f"them, and is exceeded for {_percent(self.above_bound)} of them."
             )
         return (
             f"{text} People in a group are alike, not independent: take this as a comparison, not "
