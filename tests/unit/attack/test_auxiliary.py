@@ -519,11 +519,11 @@ def test_ids_of_users_only_when_asked_for() -> None:
 
 def test_how_an_eccentricity_is_to_be_read() -> None:
     public = one((D, 4, 12_000))
-    found, strict = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
+    found, none = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
     assert "two finds had 28 and 15" in found
-    assert "two finds had 28 and 15" in strict
+    assert "two finds had 28 and 15" in none
     assert "ask for a higher φ (--phi)" in found
-    assert "ask for a higher φ" not in strict
+    assert "ask for a higher φ" not in none
 
 
 def test_one_person_without_a_name_is_said() -> None:
@@ -618,7 +618,10 @@ def test_public_ratings_find_the_record_and_strangers_get_no_answer(
         assert answer.answer is not None
         assert answer.answer.record == int(answer.name.split()[1])
     assert sum(a.answer is None for a in outside) >= 36  # SPEC: some stand out by chance
-    strict = AuxiliaryAttack(phi=3).run(published, auxiliary(rows)).per_name
+    higher = AuxiliaryAttack(phi=3).run(published, auxiliary(rows))
+    assert "ask for a higher φ" in str(result)
+    assert "ask for a higher φ" not in str(higher)
+    strict = higher.per_name
     assert all(a.answer is None for a in strict if a.name.startswith("out "))
     assert sum(a.answer is not None for a in strict if a.name.startswith("in ")) >= 35
 
