@@ -78,6 +78,10 @@ def test_the_two_errors_over_phi(ratings_csv: Path) -> None:
         (["--aux-scale", "1:10"], "--aux-scale"),
         (["--attack", "label", "--risk-list", "list.csv"], "--risk-list"),
         (["--risk-list", "nowhere/list.csv"], "nowhere"),
+        (["--risk-list", ""], "names no file"),
+        (["--risk-list", "folder/"], "names no file"),
+        (["--risk-list", "list.csv", "--risk-draws", "999999999999"], "draws"),
+        (["--attack", "homogeneity", "--by", "structure", "--tolerance", "1"], "tolerance"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

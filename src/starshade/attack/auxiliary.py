@@ -130,6 +130,11 @@ class AuxiliaryAttack:
             Public ratings off their scale, or rows that contradict each other.
         """
         started = perf_counter()
+        if mapping is not None and not all(isinstance(i, str) for p in mapping.items() for i in p):
+            raise ConfigError(
+                "mapping: an item that is no text",
+                advice="Items are text: {'tt0111161': '318'}, not numbers.",
+            )
         theirs = Scale.parse(aux_scale) if isinstance(aux_scale, str) else aux_scale
         view = look_unjudged(data)
         matched = match(

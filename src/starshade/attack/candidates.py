@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from starshade.attack.candidate_result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.layout import NO_DAYS, rows_of
 from starshade.attack.result import Bits
 from starshade.attack.scoring import goal_of
 from starshade.attack.targets import choose_targets
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.kernels.agreement import Rows
 from starshade.kernels.candidates import Clues, Postings, Seen, Thresholds, count_candidates
 from starshade.kernels.postings import EVERY_ROW
 from starshade.kernels.readonly import fixed
@@ -43,7 +43,6 @@ __all__ = [
     "sum_up",
 ]
 
-_NO_DAYS = np.empty(0, dtype=np.uint16)
 _BATCH = 4096  # targets between two signs of progress
 
 
@@ -166,14 +165,9 @@ def seen_by(view: View, goal: Goal) -> Seen:
             fixed(postings.indptr),
             fixed(postings.users),
             fixed(postings.codes),
-            fixed(_NO_DAYS if postings.days is None else postings.days),
+            fixed(NO_DAYS if postings.days is None else postings.days),
         ),
-        Rows(
-            fixed(rows.indptr),
-            fixed(rows.columns),
-            fixed(rows.codes),
-            fixed(_NO_DAYS if rows.days is None else rows.days),
-        ),
+        rows_of(rows),
         fixed(rows.sizes),
         fixed(view.copies),
         fixed(support.astype(np.int64)),

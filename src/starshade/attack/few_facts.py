@@ -12,6 +12,7 @@ from starshade.attack.bounds import facts_needed, lineup_facts
 from starshade.attack.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
+from starshade.release.receipt import digest_of
 from starshade.stats import wilson
 
 __all__ = ["FewFacts", "few_facts"]
@@ -145,10 +146,11 @@ def few_facts(
     for value in eps:
         if not 0 < value < 1:
             raise ConfigError(f"eps {value}: above 0 and below 1")
-    if sparsity.records != ratings.n_users:
+    if sparsity.digest != digest_of(ratings):
         raise ConfigError(
-            f"the sparsity is that of {sparsity.records:,} records, the ratings have "
-            f"{ratings.n_users:,} users: they do not belong together"
+            f"the sparsity is that of other ratings ({sparsity.records:,} records) than these "
+            f"({ratings.n_users:,} users)",
+            advice="Measure it on the same table: Sparsity().run(ratings).",
         )
     return tuple(
         _few(ratings, sparsity, curve, value) for curve in sparsity.neighbours for value in eps

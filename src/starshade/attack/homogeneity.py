@@ -16,8 +16,8 @@ from starshade.attack.groups import Groups, groups_of
 from starshade.attack.homogeneity_result import HomogeneityResult, SensitiveItem, SharedCells
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import labelled
+from starshade.attack.layout import truth_of
 from starshade.errors import ConfigError
-from starshade.kernels.agreement import Truth
 from starshade.kernels.candidates import Thresholds
 from starshade.kernels.homogeneity import shared_cells
 from starshade.kernels.readonly import fixed
@@ -82,6 +82,11 @@ class HomogeneityAttack:
         if self.by not in ("label", "structure"):
             raise ConfigError(f"by {self.by!r}: allowed are label and structure")
         at_least_zero(tolerance=self.tolerance)
+        if self.by == "structure" and self.tolerance:
+            raise ConfigError(
+                f"tolerance {self.tolerance:g}: by structure no ratings are compared",
+                advice="Leave the tolerance out, or find candidates by label.",
+            )
         for item in self.sensitive:
             if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
                 raise ConfigError(f"sensitive {item!r}: a position among the items, from 0")
@@ -145,9 +150,7 @@ class HomogeneityAttack:
 def _shared(hunt: Hunt) -> NDArray[Any]:
     """Intersect every target's candidates."""
     table, symbols = hunt.view.truth(), hunt.view.cells.symbols
-    truth = Truth(
-        fixed(table.indptr), fixed(table.columns), fixed(table.values()), hunt.goal.truth.days
-    )
+    truth = truth_of(table)
     single = fixed(symbols.is_single)
     return np.concatenate(
         [

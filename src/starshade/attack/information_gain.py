@@ -110,7 +110,7 @@ def information_gain(
     Raises
     ------
     ConfigError
-        An error below 0, or a table without users.
+        An error below 0, days that are not whole, or a table without users.
 
     Notes
     -----
@@ -127,8 +127,10 @@ def information_gain(
     [0.585, 1.585]
     """
     error = about_one_star(ratings.scale) if rating_error is None else rating_error
-    if not error >= 0 or not day_error >= 0:
-        raise ConfigError(f"rating_error {error}, day_error {day_error}: at least 0")
+    if not error >= 0:
+        raise ConfigError(f"rating_error {error}: at least 0")
+    if not (0 <= day_error <= UNKNOWN_DAY and day_error % 1 == 0):
+        raise ConfigError(f"day_error {day_error}: whole days, 0 to {UNKNOWN_DAY}")
     if not ratings.n_users:
         raise ConfigError("a table without users: nobody to know anything about")
     support = ratings.item_support

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.groups import Groups, groups_of
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.layout import NO_DAYS, rows_of, truth_of
 from starshade.attack.link_result import LinkResult, Tally
 from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
 from starshade.attack.view import View, look
@@ -30,8 +31,6 @@ from starshade.rng import Rng
 __all__ = ["LinkExistence"]
 
 _BLOCK = 2**21  # cells treated together
-_NO_DAYS = np.empty(0, dtype=np.uint16)
-_NO_RATINGS = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,8 @@ class LinkExistence:
         """Count all edges, some groups at a time."""
         rows, rated = view.cells, view.cells.symbols.has_rating
         table = view.truth()
-        truth = Truth(fixed(table.indptr), fixed(table.columns), _NO_RATINGS, _NO_DAYS)
-        by_row = Rows(fixed(rows.indptr), fixed(rows.columns), fixed(rows.codes), _NO_DAYS)
+        truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
+        by_row = rows_of(rows)._replace(days=NO_DAYS)
         tally = Tally(cells=rows.n_records * rows.n_items)
         priors = self._priors(view, table)
         for edges in _edges(view, groups, by_row, truth):

@@ -24,6 +24,7 @@ from starshade.rng import Rng, resolve_seed, stream_key
 
 __all__ = ["Risk"]
 
+_MOST_DRAWS = 100_000
 _BLOCK = 2**16  # attacks at once: what is known of them and what comes of it is kept small
 
 
@@ -38,7 +39,7 @@ class Risk:
     Parameters
     ----------
     draws : int
-        How often knowledge is drawn for each number of cells, at least 1.
+        How often knowledge is drawn for each number of cells, 1 to 100,000.
     known : tuple of int
         Numbers of cells to try, ascending, each at least 1.
     share : float
@@ -72,8 +73,8 @@ class Risk:
     attack: ScoreboardRH = field(default_factory=ScoreboardRH)
 
     def __post_init__(self) -> None:
-        if not _is_count(self.draws):
-            raise ConfigError(f"draws {self.draws}: a whole number, at least 1")
+        if not (_is_count(self.draws) and self.draws <= _MOST_DRAWS):
+            raise ConfigError(f"draws {self.draws}: a whole number, 1 to {_MOST_DRAWS:,}")
         known = tuple(self.known)
         if not known or not all(map(_is_count, known)) or sorted(set(known)) != list(known):
             raise ConfigError(f"known {known}: whole numbers from 1 on, ascending")

@@ -93,8 +93,10 @@ class ScoreboardRH:
             raise ConfigError(f"phi {self.phi}: a finite number, at least 0")
         for field in ("rho0", "d0"):
             value = getattr(self, field)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise ConfigError(f"{field} {value}: a finite number above 0")
+            if value is not None:
+                if not (math.isfinite(value) and value > 0):
+                    raise ConfigError(f"{field} {value}: a finite number above 0")
+                object.__setattr__(self, field, float(value))
         if not 0 < self.theta <= 1:
             raise ConfigError(f"theta {self.theta}: above 0, at most 1")
 

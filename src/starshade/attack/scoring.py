@@ -11,19 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
+from starshade.attack.layout import NO_DAYS, contents_of, rows_of, truth_of
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.view import View
-from starshade.kernels.agreement import Contents, Rows, Truth
 from starshade.kernels.postings import EVERY_ROW, NO_DAY, windows_of
 from starshade.kernels.readonly import fixed
 from starshade.kernels.scoreboard import Aux, Block, Goal, Tables, attack, fraction_bits, holds
 from starshade.progress import task
-from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
 
 __all__ = ["Pricing", "block_of", "goal_of", "prepare", "score_all", "table_bytes"]
 
-_NO_DAYS = np.empty(0, dtype=np.uint16)
 _BATCH = 4096  # targets between two signs of progress
 _TABLE = 2**22  # entries of the largest similarity table
 _MANY = 2**16  # more contents than this are priced one by one, where each is one rating
@@ -88,7 +86,7 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
     support = lengths.astype(np.int32)
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
-    days = _NO_DAYS if postings.days is None else postings.days
+    days = NO_DAYS if postings.days is None else postings.days
     cuts, local = windows_of(postings.indptr, postings.users, rows.n_groups)
     return Block(
         start,
@@ -104,32 +102,16 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
         fixed(_below(np.bincount(support, minlength=longest))),
         fixed(_below(records)),
         bool((rows.sizes == 1).all()),
-        _rows_of(rows),
+        rows_of(rows),
     )
 
 
 def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
     """Lay out the truth for the kernel."""
     own_only = _own_only(view, theta)
-    symbols = view.cells.symbols
-    truth = view.truth()
-    ratings = np.empty(0) if own_only else truth.values()
     return Goal(
-        Truth(
-            fixed(truth.indptr),
-            fixed(truth.columns),
-            fixed(ratings),
-            fixed(_NO_DAYS if truth.days is None else truth.days),
-        ),
-        Contents(
-            fixed(symbols.offsets),
-            fixed(symbols.members),
-            fixed(symbols.null),
-            fixed(symbols.low),
-            fixed(symbols.high),
-            fixed(symbols.has_rating),
-            symbols.scale.minimum,
-        ),
+        truth_of(view.truth(), ratings=not own_only),
+        contents_of(view.cells.symbols),
         float(theta),
         own_only,
         absent,
@@ -153,7 +135,7 @@ def prepare(
     support = view.support[item]
     if absent:
         rated = view.cells.symbols.has_rating
-        support = support - holds(_rows_of(view.cells), rated, own, item)
+        support = support - holds(rows_of(view.cells), rated, own, item)
     unit = 2.0 ** fraction_bits(known.items.shape[1])
     sim, tables = _tables(view, known, pricing, unit)
     none = np.zeros(len(known), dtype=np.int64)
@@ -193,8 +175,8 @@ def _tables(
     sim = np.where(undated, len(listed), len(listed) + 1)
     sim[rated] = -1 if one_by_one else np.searchsorted(values, known.ratings[rated])
     # a day further away than this is worth less than half a unit
-    reach = math.floor(pricing.d0 * math.log(2 * unit / math.log(2)))
-    decay = np.exp(-np.arange(min(reach, 65_535) + 1) / pricing.d0)
+    reach = math.floor(min(pricing.d0 * math.log(2 * unit / math.log(2)), 65_535))
+    decay = np.exp(-np.arange(reach + 1) / pricing.d0)
     levels = symbols.members if one_by_one else np.empty(0)
     return sim.astype(np.int32), Tables(
         fixed(similarity), fixed(levels), pricing.rho0, fixed(decay), unit
@@ -215,11 +197,6 @@ def _batches(known: Known, symbols: Symbols) -> Iterator[Known]:
         size = min(_BATCH, max(1, _TABLE // (len(symbols) * known.items.shape[1])))
     for start in range(0, len(known), size):
         yield known.take(slice(start, start + size))
-
-
-def _rows_of(cells: Cells) -> Rows:
-    days = _NO_DAYS if cells.days is None else cells.days
-    return Rows(fixed(cells.indptr), fixed(cells.columns), fixed(cells.codes), fixed(days))
 
 
 def _one_by_one(symbols: Symbols) -> bool:

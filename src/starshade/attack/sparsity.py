@@ -18,7 +18,7 @@ from starshade.kernels.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
 from starshade.progress import task
 from starshade.ratings.levels import near_levels
-from starshade.ratings.sample import sample_users
+from starshade.ratings.sample import check_targets, sample_users
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.receipt import digest_of
@@ -190,12 +190,11 @@ class Sparsity:
     day_error: int = 14
 
     def __post_init__(self) -> None:
-        if self.targets is not None and self.targets < 1:
-            raise ConfigError(f"targets {self.targets}: at least 1")
+        check_targets(self.targets)
         error = self.rating_error
         if error is not None and not (math.isfinite(error) and error >= 0):
             raise ConfigError(f"rating_error {error}: a finite number, at least 0")
-        if not 0 <= self.day_error <= UNKNOWN_DAY:
+        if not (0 <= self.day_error <= UNKNOWN_DAY and self.day_error % 1 == 0):
             raise ConfigError(f"day_error {self.day_error}: whole days, 0 to {UNKNOWN_DAY}")
 
     def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:

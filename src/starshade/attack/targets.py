@@ -11,7 +11,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.progress import note
-from starshade.ratings.sample import sample_users
+from starshade.ratings.sample import check_targets, sample_users
 
 __all__ = ["choose_targets", "usable"]
 
@@ -35,8 +35,12 @@ def choose_targets(
     ConfigError
         `targets` below 1, or nobody is eligible.
     """
-    if targets is not None and targets < 1:
-        raise ConfigError(f"targets {targets}: at least 1")
+    check_targets(targets)
+    if knowledge.about_count and not view.ungeneralized:
+        note(
+            "the number of ratings that a release shows is not the number that was given: what is "
+            "known of it (about_count, --about-count) may shut out the target's own record"
+        )
     eligible = knowledge.eligible_users(view.original)
     if view.credit == "linked":
         unreleased = eligible & (view.row_of_user < 0)

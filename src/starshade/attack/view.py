@@ -9,7 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.layout import contents_of, rows_of, truth_of
 from starshade.errors import ConfigError
+from starshade.kernels.agreement import count_outside
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
@@ -123,7 +125,10 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
     if link is None:
         rows = np.full(original.n_users, -1, dtype=np.int64)
         return _see(original, data.cells(), rows, "compatible")
-    return _see(original, data.cells(), _linked_rows(data, original, link), "linked")
+    view = _see(original, data.cells(), _linked_rows(data, original, link), "linked")
+    if data.manifest.layout == "generalized":  # other methods move ratings
+        _refuse_foreign_link(view)
+    return view
 
 
 def look_unjudged(data: Ratings | Release) -> View:
@@ -156,6 +161,26 @@ def _linked_rows(release: Release, original: Ratings, link: Link) -> NDArray[np.
     place = _places(link.users, original.users)
     rows = release.class_of_record[link.record[place]]
     return np.where(place < 0, -1, rows)
+
+
+def _refuse_foreign_link(view: View) -> None:
+    """Refuse a link under which some user's true row is not in the class they should be in."""
+    both = np.zeros(view.cells.n_items, dtype=np.bool_)
+    both[view.item_of[view.item_of >= 0]] = True
+    outside = count_outside(
+        view.row_of_user,
+        rows_of(view.cells),
+        truth_of(view.truth()),
+        contents_of(view.cells.symbols),
+        both,
+    )
+    if outside:
+        linked = int((view.row_of_user >= 0).sum())
+        raise ConfigError(
+            f"{outside:,} of {linked:,} users whom the link names do not fit the class that it "
+            "gives them: link and ratings do not belong together",
+            advice="Give the ratings that the release was made from, with the ids they had then.",
+        )
 
 
 def _see(

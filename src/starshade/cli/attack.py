@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -76,10 +77,10 @@ def attack(
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "beside --aux",
-            names - {"phi", "rho0", "d0"},
+            names - {"phi", "rho0", "d0", "no_dates"},
             "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
         )
-        attack_with(public, data, settings, reading, run)
+        attack_with(public, data, settings, reading, run, dates=not known["no_dates"])
         return
     refuse_beside("without --aux", set(asdict(public)), "Give the public ratings: --aux FILE.")
     sensitive = settings.pop("sensitive")
@@ -152,6 +153,8 @@ def _risk(chosen: Any, path: str | None, draws: int) -> Any:
             f"--risk-list: is made with scoreboard-rh, and the attack is {chosen.name}",
             advice="Leave --attack out.",
         )
+    if not path or path.endswith(os.sep):
+        raise ConfigError(f"--risk-list {path!r}: names no file", advice="Name a file to write.")
     ensure_free(path, option="--risk-list")
     return Risk(draws=draws, attack=chosen)
 

@@ -26,6 +26,7 @@ _PUBLIC = [
     click.option("--aux-by-name", is_flag=True, help="Match items by name instead of by id."),
     click.option("--aux-scale", metavar="MIN:MAX", help="Their scale, mapped onto that of DATA."),
     click.option("--aux-name-col", metavar="NAME", help="Their column of people's names."),
+    click.option("--aux-one-person", is_flag=True, help="They are all one person's."),
     click.option("--aux-item-col", metavar="NAME", help="Their column of items."),
     click.option("--aux-rating-col", metavar="NAME", help="Their column of ratings."),
     click.option("--aux-date-col", metavar="NAME", help="Their column of dates."),
@@ -44,6 +45,7 @@ class PublicRatings:
     aux_by_name: bool
     aux_scale: str | None
     aux_name_col: str | None
+    aux_one_person: bool
     aux_item_col: str | None
     aux_rating_col: str | None
     aux_date_col: str | None
@@ -56,7 +58,13 @@ def public(command: Command) -> Command:
 
 
 def attack_with(
-    public: PublicRatings, data: str, settings: dict[str, Any], reading: Reading, run: Run
+    public: PublicRatings,
+    data: str,
+    settings: dict[str, Any],
+    reading: Reading,
+    run: Run,
+    *,
+    dates: bool,
 ) -> None:
     """Look for people's records by their public ratings."""
     from starshade.attack.auxiliary import AuxiliaryAttack
@@ -67,7 +75,7 @@ def attack_with(
     if public.candidates is not None:
         asked["candidates"] = public.candidates
     chosen = AuxiliaryAttack(**asked)
-    auxiliary = _read(public, reading)
+    auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
     table = _attacked(data, reading)
     result = chosen.run(
@@ -84,7 +92,7 @@ def attack_with(
     )
 
 
-def _read(public: PublicRatings, reading: Reading) -> Auxiliary:
+def _read(public: PublicRatings, reading: Reading, dates: bool) -> Auxiliary:
     from starshade.ratings.auxiliary import read_auxiliary
 
     return read_auxiliary(
@@ -93,6 +101,8 @@ def _read(public: PublicRatings, reading: Reading) -> Auxiliary:
         item_col=public.aux_item_col,
         rating_col=public.aux_rating_col,
         day_col=public.aux_date_col,
+        one_person=public.aux_one_person,
+        dates=dates,
         null_values=reading.null_values,
         on_duplicate=reading.on_duplicate,
         show_values=reading.show_values,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.search import place_of
 
-__all__ = ["Contents", "Rows", "Truth", "agrees", "is_member"]
+__all__ = ["Contents", "Rows", "Truth", "agrees", "count_outside", "is_member"]
 
 _SLACK = 1e-9
 
@@ -99,3 +99,48 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
         if misses > allowed:
             return False
     return misses <= (1 - theta) * union + _SLACK
+
+
+def count_outside(
+    row_of_user: NDArray[np.int64],
+    rows: Rows,
+    truth: Truth,
+    contents: Contents,
+    both: NDArray[np.bool_],
+) -> int:
+    """Count the users whose true row does not lie in the released row they are said to have.
+
+    Parameters
+    ----------
+    row_of_user : ndarray of int64, shape (users,)
+        -1 for those who have none.
+    both : ndarray of bool, shape (items,)
+        Items that the truth knows of; on the others nothing is compared.
+    """
+    return int(_count_outside(row_of_user, rows, truth, contents, both))
+
+
+@njit(cache=True, nogil=True)
+def _count_outside(row_of_user, rows, truth, contents, both):  # type: ignore[no-untyped-def]
+    out = 0
+    for user in range(len(row_of_user)):
+        if row_of_user[user] >= 0:
+            out += not _lies_in(row_of_user[user], rows, user, truth, contents, both)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _lies_in(row, rows, user, truth, contents, both):  # type: ignore[no-untyped-def]
+    """Tell whether every true cell, null too, is a member of the released one; days aside."""
+    p, p_end = truth.indptr[user], truth.indptr[user + 1]
+    for q in range(rows.indptr[row], rows.indptr[row + 1]):
+        column, symbol = rows.columns[q], rows.codes[q]
+        if p < p_end and truth.columns[p] < column:
+            return False  # rated, and released as null
+        if p < p_end and truth.columns[p] == column:
+            if not is_member(truth.ratings[p], symbol, contents):
+                return False
+            p += 1
+        elif both[column] and not contents.null[symbol]:
+            return False
+    return p == p_end

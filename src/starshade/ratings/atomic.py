@@ -209,6 +209,11 @@ def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
         temporary = path.parent / f"{_prefix(path)}{secrets.token_hex(8)}"
         try:
             lock = make(temporary)
+        except UnicodeEncodeError as error:
+            raise OutputError(
+                "the place's name cannot be written in this system's encoding",
+                advice="Set a UTF-8 locale (LC_ALL=C.UTF-8), or choose a plain name.",
+            ) from error
         except FileNotFoundError:
             # a sweeper may take a sibling away at once; some places (/proc) never make one
             if not path.parent.is_dir() or attempt == _ATTEMPTS - 1:

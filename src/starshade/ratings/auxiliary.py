@@ -39,6 +39,7 @@ _WORDS = {"person": "name", "day": "date"}
 _OPTIONS = {role: f"--aux-{_WORDS.get(role, role)}-col" for role in _ROLES}
 _BY_PLACE = {1: ("item",), 3: _ROLES[:3], 4: _ROLES}  # fields of a file without a header
 _ONE_PERSON = "1"
+_ONE_OPTION = "--aux-one-person"
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,7 @@ def read_auxiliary(
     item_col: str | None = None,
     rating_col: str | None = None,
     day_col: str | None = None,
+    one_person: bool = False,
     null_values: Sequence[str] = (),
     on_duplicate: OnDuplicate = "error",
     delimiter: str | None = None,
@@ -134,6 +136,8 @@ def read_auxiliary(
         CSV or TSV (perhaps gz, bz2, xz or zst), or Parquet.
     name_col, item_col, rating_col, day_col : str, optional
         Columns by name, or by number (from 1) in a file without a header.
+    one_person : bool
+        All rows are one person's, whatever columns are not read (an export of one's own).
     null_values : sequence of str
         Values that stand for an unknown rating or date; an empty cell always does.
     on_duplicate : {"error", "first", "last", "mean"}
@@ -158,6 +162,11 @@ def read_auxiliary(
     """
     given = {"person": name_col, "item": item_col, "rating": rating_col, "day": day_col}
     _check(given, on_duplicate)
+    if one_person and name_col is not None:
+        raise ConfigError(
+            "one person, and a column of names: only one of them can be",
+            advice=f"Leave one of the two out ({_ONE_OPTION}, {_OPTIONS['person']}).",
+        )
     # a first row that holds a name of these is a header; people may be called Nick
     known = set().union(PUBLIC["person"][0], *(n for role in _ROLES[1:] for n in PUBLIC[role]))
     known |= {normalized(name) for name in given.values() if name and not name.isdigit()}
@@ -165,7 +174,7 @@ def read_auxiliary(
         opened = open_beside(
             source, Path(folder), known=known, what=_WHAT, delimiter=delimiter, header=header
         )
-        roles, notes = _roles(opened, given, dates)
+        roles, notes = _roles(opened, given, dates, one_person)
         auxiliary, said = _read(opened, roles, NullValues(null_values), show_values)
     auxiliary = replace(auxiliary, on_duplicate=on_duplicate, notes=notes + said)
     one_row_each(auxiliary, auxiliary.item)  # what contradicts itself is refused here
@@ -188,7 +197,7 @@ def _check(given: dict[str, str | None], on_duplicate: str) -> None:
 
 
 def _roles(
-    opened: Beside, given: dict[str, str | None], dates: bool
+    opened: Beside, given: dict[str, str | None], dates: bool, one_person: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return role → column, and what should be said about it."""
     columns = opened.source.columns
@@ -201,19 +210,25 @@ def _roles(
         notes = (f"no header: the columns are taken as {words}",)
         if not dates:
             roles.pop("day", None)
+        if one_person:
+            roles.pop("person", None)
     else:
         free = [name for name in columns if name not in given.values()]
         roles = resolve(
             columns,
             given,
             required=["item"],
-            optional=[role for role in _ROLES if role != "item" and (dates or role != "day")],
+            optional=[
+                role
+                for role in _ROLES
+                if role not in ("item", *(["person"] * one_person), *(["day"] * (not dates)))
+            ],
             where=opened.where,
             listed=opened.named,
             options=_OPTIONS,
             aliases={role: _names_of(role, free) for role in _ROLES},
         )
-        notes = _left(columns, roles, opened.where, dates)
+        notes = _left(columns, roles, opened.where, dates, one_person)
     if "person" not in roles:
         notes += (f"no column of names: all rows are one person's, named {_ONE_PERSON}",)
     return {role: roles[role] for role in _ROLES if role in roles}, notes
@@ -226,17 +241,21 @@ def _names_of(role: str, columns: Sequence[str]) -> frozenset[str]:
 
 
 def _left(
-    columns: Sequence[str], roles: Mapping[str, str], where: str, dates: bool
+    columns: Sequence[str], roles: Mapping[str, str], where: str, dates: bool, one_person: bool
 ) -> tuple[str, ...]:
     """Say which columns are not read; refuse where one of them may say who is who."""
     left = left_over(columns, roles, dates=dates)
     items = frozenset().union(*PUBLIC["item"])  # what else an item is called names nobody
-    if "person" not in roles and any(normalized(name) not in items for name in left):
+    if (
+        "person" not in roles
+        and not one_person
+        and any(normalized(name) not in items for name in left)
+    ):
         raise InputError(
             f"{where}: no column is known as the name, so that all rows would be one person's; "
             f"but these columns would not be read: {listing(left)}",
             advice=f"Name the columns: {', '.join(_OPTIONS.values())}. If all rows are one "
-            "person's, leave those columns out of the file, or add one with that person's name.",
+            f"person's, say so ({_ONE_OPTION}).",
         )
     if not left:
         return ()

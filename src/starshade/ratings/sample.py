@@ -10,7 +10,21 @@ from starshade.kernels.fingerprint import keyed_numbers
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
 
-__all__ = ["sample_users"]
+__all__ = ["check_targets", "sample_users"]
+
+
+def check_targets(targets: int | None) -> None:
+    """Refuse a number of targets that is none.
+
+    Raises
+    ------
+    ConfigError
+        Not a whole number, or below 1; None, for all, may pass.
+    """
+    if targets is None:
+        return
+    if isinstance(targets, bool) or targets != targets // 1 or targets < 1:
+        raise ConfigError(f"targets {targets}: a whole number, at least 1")
 
 
 def sample_users(
@@ -35,13 +49,12 @@ def sample_users(
     Raises
     ------
     ConfigError
-        `targets` below 1.
+        See `check_targets`.
     """
-    if targets is not None and targets < 1:
-        raise ConfigError(f"targets {targets}: at least 1")
+    check_targets(targets)
     if targets is None or targets >= len(among):
         return np.sort(among)
     key = np.uint64(stream_key(seed, "targets"))
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
         numbers = keyed_numbers(ratings.users.fingerprints[among], key)
-    return np.sort(among[np.argsort(numbers, kind="stable")[:targets]])
+    return np.sort(among[np.argsort(numbers, kind="stable")[: int(targets)]])

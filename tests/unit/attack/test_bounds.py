@@ -133,7 +133,8 @@ def test_the_sentence_and_the_json_say_the_same() -> None:
 def test_what_does_not_belong_together_is_refused() -> None:
     ratings = table([{0: 3}, {0: 2}], STARS)
     found = Sparsity().run(ratings, rng=0)
-    with pytest.raises(ConfigError, match="do not belong together"):
-        few_facts(table([{0: 1}], STARS), found)
+    for others in (table([{0: 1}], STARS), table([{0: 3}, {0: 1}], STARS)):
+        with pytest.raises(ConfigError, match="that of other ratings"):
+            few_facts(others, found)
     with pytest.raises(ConfigError, match="eps 1"):
         few_facts(ratings, found, eps=(1.0,))

@@ -64,6 +64,14 @@ TEXTS = {
     "beyond a double": (HEAD + "berta,brazil,1e999,2020-01-02\n", ["rating '1e999'"]),
     "hexadecimal": (HEAD + "berta,brazil,0x4,2020-01-02\n", ["rating '0x4'"]),
     "underscore": (HEAD + "berta,brazil,1_0,2020-01-02\n", ["rating '1_0'"]),
+    "an id in its place": (
+        HEAD + "berta,brazil,person17,2020-01-02\n",
+        ["line 2: rating a text that is none"],
+    ),
+    "a title in its place": (
+        HEAD + "berta,brazil,Star Wars,2020-01-02\n",
+        ["line 2: rating a text that is none"],
+    ),
     "true": (HEAD + "berta,brazil,true,2020-01-02\n", ["rating 'true'"]),
     "other digits": (HEAD + "berta,brazil,٤,2020-01-02\n", ["no finite numbers"]),
     "line end in a rating": (HEAD + 'berta,brazil,"4\n",2020-01-02\n', ["line 2", "no finite"]),

@@ -126,7 +126,7 @@ class RatingColumn:
 
     def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:
         said = "no rating" if fault is _EMPTY else "rating {}"
-        self._faults.add(fault, rows, lambda k: said.format(quoted(first[k])))
+        self._faults.add(fault, rows, lambda k: said.format(_shown(first[k])))
 
     def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:
         """Write a text's number to `values`, or say what is wrong with it."""
@@ -176,3 +176,14 @@ def _numbers(array: pa.Array) -> NDArray[np.float64]:
     if pa.types.is_floating(array.type):
         return shortest(values)
     return np.asarray(values, dtype=np.float64)
+
+
+_LIKE_A_RATING = re.compile(r"[-+.\d]\S{0,11}|[^\W\d_]{0,8}")
+
+
+def _shown(text: str) -> str:
+    """Repeat what stands for a rating, unless it looks like an id or a title.
+
+    Columns may have been taken for one another, and users and items are not named.
+    """
+    return quoted(text) if _LIKE_A_RATING.fullmatch(text) else "a text that is none"
