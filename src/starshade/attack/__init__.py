@@ -29,8 +29,9 @@ a row standing for one or more identical records (`release.cells`). Rows that ar
 cell are found first: the distinct ones are the *profiles*. For each known item the list of its
 raters (postings) is walked, and each rater's score grows by the worth of what their cell says,
 read from tables: one entry per cell content (the mean over a generalized cell's members), one per
-day. The worths are whole numbers of 2^-20, so equal scores are equal, a sum is the same in any
-order, and partial results over blocks of rows merge exactly. ::
+day. The worths are whole numbers of 2^-20: a sum is the same in any order, scores made of the same
+terms are equal, and partial results over blocks of rows merge exactly. (Scores that other terms
+make equal in real numbers may come out a few units of 2^-20 apart.) ::
 
     Knowledge ── draw ──> Known (per target: items, ratings, days)          knowledge.py
     data, original, link ──> View (rows, postings, who is who)             view.py

@@ -3,7 +3,7 @@
 For each target the few cells that the adversary knows are looked up item by item, and each
 rater's row gets the item's contribution added. What is added is a table look-up: one entry per
 cell content and one per day, in whole units of 2^-20 (fewer bits where more than 709 cells are
-known, so that a score fits 31 bits). Whole numbers make equal scores equal, and sums exact
+known, so that a score fits 31 bits). Whole numbers make scores of equal terms equal, and sums exact
 whatever the order: one block or many, one thread or more, give the same bits.
 
 Three stages, so that rows may come in blocks::
