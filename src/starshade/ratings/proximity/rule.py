@@ -1,0 +1,118 @@
+"""ε and a null rule as a table: which codes are near which (SR Eq. 1; SPEC §2.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.scale import SLACK, Scale
+
+__all__ = ["NullRule", "Rule", "check_eps", "check_nulls", "rule_of"]
+
+NullRule = Literal["strict", "ignore", "zero"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Which codes are near which: 0 stands for null, c for ``levels[c - 1]``.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_levels + 1,)
+        Code c is near the rated codes ``low[c] … high[c]``; none where ``low[c] > high[c]``.
+    null : ndarray of bool, shape (n_levels + 1,)
+        Whether code c is near null; null always is.
+    by_pattern : bool
+        A null is near nulls alone: only records that rated the same items can be proximate.
+    everybody : bool
+        Every code is near every code: all records are proximate.
+    """
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    null: NDArray[np.bool_]
+    by_pattern: bool
+    everybody: bool
+
+
+def check_eps(eps: float) -> None:
+    """Refuse an ε that is no distance.
+
+    Raises
+    ------
+    ConfigError
+        Not a finite number, or below 0.
+    """
+    if isinstance(eps, bool) or not isinstance(eps, (int, float, np.integer, np.floating)):
+        raise ConfigError(f"eps of type {type(eps).__name__}: must be a number, 0 or more")
+    if not math.isfinite(eps) or eps < 0:
+        raise ConfigError(
+            f"eps = {eps:g}: must be a finite number, 0 or more",
+            advice="It is the distance up to which two ratings count as alike; 1 is usual.",
+        )
+
+
+def check_nulls(nulls: str) -> None:
+    """Refuse an unknown null rule.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if nulls not in get_args(NullRule):
+        raise ConfigError(f"nulls {nulls!r}: allowed are {', '.join(get_args(NullRule))}")
+
+
+def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRule) -> Rule:
+    """Return which codes are near which.
+
+    Parameters
+    ----------
+    scale : Scale
+    levels : ndarray of float64, shape (n_levels,)
+        Ascending ratings that codes stand for (`Ratings.levels`).
+    eps : float
+        0 or more, in units of the scale.
+    nulls : {"strict", "ignore", "zero"}
+        What a null against a rating costs: R = max(maximum, width) of the scale (the paper),
+        nothing, or its distance from the level just below the scale.
+
+    Raises
+    ------
+    ConfigError
+        See `check_eps`, `check_nulls`.
+
+    Examples
+    --------
+    >>> scale = Scale(1, 5, 1)
+    >>> rule_of(scale, scale.levels, 1, "strict").high.tolist()
+    [0, 2, 3, 4, 5, 5]
+    >>> rule_of(scale, scale.levels, 1, "zero").null.tolist()
+    [True, True, False, False, False, False]
+    """
+    check_eps(eps)
+    check_nulls(nulls)
+    low = np.searchsorted(levels, levels - eps - SLACK) + 1
+    high = np.searchsorted(levels, levels + eps + SLACK, side="right")
+    if nulls == "ignore":
+        cost = np.zeros(len(levels))
+    elif nulls == "zero":
+        cost = levels - scale.null_level
+    else:
+        cost = np.full(len(levels), scale.cost_of_null)
+    near_null = cost <= eps + SLACK
+    if nulls == "strict" and near_null.all() and len(levels):
+        low[:], high[:] = 1, len(levels)  # R is above every difference
+    rated = int(near_null.sum())  # the lowest levels, as costs ascend
+    return Rule(
+        low=np.concatenate([[1], low]).astype(np.int32),
+        high=np.concatenate([[rated], high]).astype(np.int32),
+        null=np.concatenate([[True], near_null]),
+        by_pattern=not near_null.any(),
+        everybody=bool(near_null.all() and (low == 1).all() and (high == len(levels)).all()),
+    )

@@ -1,0 +1,59 @@
+"""Which items are sensitive, and which the distance is taken over (SR §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.vocabulary import Vocabulary
+
+__all__ = ["split_items"]
+
+
+def split_items(
+    items: Vocabulary, sensitive: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split item indices into those that the distance is taken over and the sensitive ones.
+
+    Parameters
+    ----------
+    items : Vocabulary
+    sensitive : sequence of str
+        Item ids, each once.
+
+    Returns
+    -------
+    open, sensitive : ndarray of int64
+        `open` ascending; `sensitive` in the order given.
+
+    Raises
+    ------
+    ConfigError
+        An id that is not among the items, one given twice, or no item left that is not
+        sensitive. Messages count positions and name no id.
+
+    Examples
+    --------
+    >>> parts = split_items(Vocabulary.of(["a", "b", "c"]), ["b"])
+    >>> [part.tolist() for part in parts]
+    [[0, 2], [1]]
+    """
+    chosen = items.indices([str(key) for key in sensitive])
+    for place in np.flatnonzero(chosen < 0).tolist():
+        raise ConfigError(
+            f"sensitive item {place + 1} of the {len(chosen)} given is not among the items",
+            advice="Ids are text: 7 and 007 are two items; give the id, not the name. With "
+            "--items, a sensitive item must be one of those chosen.",
+        )
+    if len(np.unique(chosen)) < len(chosen):
+        raise ConfigError("sensitive: an item is given twice")
+    rest = np.setdiff1d(np.arange(len(items)), chosen)
+    if not len(rest):
+        raise ConfigError(
+            "sensitive: every item is, so there is none to tell people apart by",
+            advice="Leave at least one item that is not sensitive.",
+        )
+    return rest, chosen
