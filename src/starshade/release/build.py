@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError, InternalError
+from starshade.errors import InternalError
 from starshade.ratings.table import Ratings
+from starshade.release.attributes import check_attributes, in_order, plain_attributes
 from starshade.release.cells import Cells
-from starshade.release.content import canonical, row_keys
+from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.manifest import Claim, Manifest, ScaleModel
 from starshade.release.table import Link, Private, Release
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["generalized_release"]
 
@@ -78,9 +76,7 @@ def generalized_release(
     class_of_group, classes = _merge(canonical(replace(cells, days=None, first_day=0)))
     class_of_user = class_of_group[groups]
     exact = plain_attributes(original.attributes) if attributes == "exact" else None
-    order = np.lexsort([*reversed(attribute_ranks(exact)), class_of_user])
-    record = np.empty(len(order), dtype=np.int64)
-    record[order] = np.arange(len(order))
+    order, record = in_order(class_of_user, exact)
     manifest = Manifest(
         method=method,
         config=config,
@@ -116,67 +112,17 @@ def generalized_release(
     )
 
 
-def plain_attributes(table: pa.Table | None) -> pa.Table | None:
-    """Return the table with equal values written equally: float64 or string, no metadata."""
-    if table is None:
-        return None
-    import pyarrow as pa
-
-    columns = []
-    for name in table.column_names:
-        column = table.column(name)
-        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            null = column.is_null(nan_is_null=True).to_numpy()
-            values = column.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # no -0.0
-            columns.append(pa.array(values, mask=null))
-        else:
-            columns.append(column.cast(pa.string()))
-    return pa.table(columns, names=table.column_names)
-
-
-def attribute_ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:
-    """Return each column as the ranks of its values, null first; strings by code point."""
-    if table is None:
-        return []
-    ranks = []
-    for column in table.columns:
-        coded = column.combine_chunks().dictionary_encode()
-        values = coded.dictionary.to_pylist()
-        rank = np.zeros(len(values) + 1, dtype=np.int64)  # the last one is null's
-        rank[sorted(range(len(values)), key=values.__getitem__)] = 1 + np.arange(len(values))
-        ranks.append(rank[coded.indices.fill_null(len(values)).to_numpy()])
-    return ranks
-
-
 def _merge(groups: Cells) -> tuple[NDArray[np.int64], Cells]:
     """Make one class of groups with equal rows; return the class of each group, and classes."""
-    keys = row_keys(groups)
-    class_of_group = np.empty(len(keys), dtype=np.int64)
-    representative: list[int] = []
-    for group in sorted(range(len(keys)), key=keys.__getitem__):
-        if not representative or keys[representative[-1]] != keys[group]:
-            representative.append(group)
-        class_of_group[group] = len(representative) - 1
+    class_of_group = class_numbers(groups)
+    _, representative = np.unique(class_of_group, return_index=True)
     sizes = np.zeros(len(representative), dtype=np.int64)
     np.add.at(sizes, class_of_group, groups.sizes)
-    rows = groups.keep_rows(np.array(representative, dtype=np.int64))
-    return class_of_group, replace(rows, sizes=sizes)
+    return class_of_group, replace(groups.keep_rows(representative), sizes=sizes)
 
 
 def _check(original: Ratings, groups: NDArray[np.int64], cells: Cells, attributes: str) -> None:
-    if attributes == "exact" and original.attributes is None:
-        raise ConfigError(
-            "attributes exact: the data have no personal attributes",
-            advice="Give a file of them (--users FILE), or release without (--attributes none).",
-        )
-    if attributes == "exact" and original.attributes is not None:
-        names = original.attributes.column_names
-        if len(set(names)) < len(names) or {"record", "group"} & set(names):
-            raise ConfigError(
-                "attributes exact: a column of this name already exists, or it is called "
-                "record or group, which a release has columns of its own for",
-                advice="Rename the column in the file of personal attributes.",
-            )
+    check_attributes(original, attributes)
     if cells.items != original.items:
         raise InternalError("the cells' items are not those of the table")
     sizes = np.bincount(groups, minlength=cells.n_groups)

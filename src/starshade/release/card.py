@@ -123,7 +123,8 @@ def _claim(claim: Claim) -> str:
     asked = ", ".join(f"{name} = {value}" for name, value in claim.parameters.items())
     text = f"- {claim.model} ({asked})"
     if claim.model == "k-anonymity":
-        k = int(claim.parameters["k"])
+        k = claim.parameters["k"]
+        assert isinstance(k, int)
         text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
     return f"{text}; counted on these files: {found.replace('_', ' ')}"
 

@@ -9,8 +9,8 @@ two rows: that of their first differing cell, cell by cell in item order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from starshade.errors import InternalError
 from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
 
-__all__ = ["canonical", "row_keys"]
+__all__ = ["canonical", "class_numbers"]
 
 _SET, _RANGE, _NULL = b"\x00", b"\x01", bytes(8)
 
@@ -38,27 +38,57 @@ def canonical(cells: Cells) -> Cells:
     symbols = _normal(cells.symbols)
     cells = _drop_null_alone(cells, symbols)
     used = np.flatnonzero(np.bincount(cells.codes, minlength=len(symbols)))
-    keys = _symbol_keys(symbols, used)
-    first = {key: int(s) for key, s in zip(reversed(keys), used[::-1], strict=True)}
-    order = sorted(first)
-    rank_of_key = {key: rank for rank, key in enumerate(order)}
-    rank = np.zeros(len(symbols), dtype=code_type(len(order)))
-    rank[used] = [rank_of_key[key] for key in keys]
-    kept = np.array([first[key] for key in order], dtype=np.int64)
+    kept, number = _sorted(symbols, used)
+    rank = np.zeros(len(symbols), dtype=code_type(len(kept)))
+    rank[used] = number
     return replace(cells, codes=rank[cells.codes], symbols=_take(symbols, kept))
 
 
-def row_keys(cells: Cells) -> list[bytes]:
-    """Return one bytes per row of canonical cells, which compare as the rows' contents do.
+def class_numbers(cells: Cells) -> NDArray[np.int64]:
+    """Give the rows of canonical cells the numbers of their contents, in content order.
 
-    A row that has a cell where another is null alone comes after it, hence the item counts
-    down in the key.
+    Parameters
+    ----------
+    cells : Cells
+        As `canonical` returns them.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_groups,)
+        Rows with equal numbers are equal in every cell; 0…C-1, none left out.
     """
-    pairs = np.empty((len(cells.columns), 2), dtype=">u4")
-    pairs[:, 0] = cells.n_items - cells.columns
-    pairs[:, 1] = cells.codes
-    raw = pairs.tobytes()
-    return [raw[8 * a : 8 * b] for a, b in pairwise(cells.indptr.tolist())]
+    if not cells.n_groups:
+        return np.empty(0, dtype=np.int64)
+    order = np.arange(cells.n_groups)
+    first = np.zeros(cells.n_groups, dtype=np.int64)  # where each place's class starts
+    for word in _words(cells):
+        end = np.append(first[1:], -1)
+        open_ = np.flatnonzero((first == end) | (first != np.arange(len(first))))
+        if not len(open_):
+            break
+        rows = order[open_]
+        by = np.lexsort((word[rows], first[open_]))
+        order[open_], told = rows[by], word[rows[by]]
+        new = np.ones(len(open_), dtype=np.bool_)
+        new[1:] = (np.diff(first[open_]) != 0) | (told[1:] != told[:-1])
+        first[open_] = np.maximum.accumulate(np.where(new, open_, 0))
+    number = np.empty(cells.n_groups, dtype=np.int64)
+    number[order] = np.cumsum(first == np.arange(len(first))) - 1
+    return number
+
+
+def _words(cells: Cells) -> Iterator[NDArray[np.uint64]]:
+    """Yield the rows as whole numbers that compare as they do, as many items at once as fit."""
+    bits = max(1, len(cells.symbols).bit_length())
+    by_item = cells.by_item
+    for start in range(0, cells.n_items, 64 // bits):
+        word = np.zeros(cells.n_groups, dtype=np.uint64)
+        for item in range(start, start + 64 // bits):
+            word <<= np.uint64(bits)
+            if item < cells.n_items:
+                here = slice(int(by_item.indptr[item]), int(by_item.indptr[item + 1]))
+                word[by_item.users[here]] |= by_item.codes[here].astype(np.uint64) + np.uint64(1)
+        yield word
 
 
 def code_type(n: int) -> type[np.unsignedinteger]:
@@ -102,6 +132,22 @@ def _drop_null_alone(cells: Cells, symbols: Symbols) -> Cells:
         codes=cells.codes[kept],
         symbols=symbols,
     )
+
+
+def _sorted(
+    symbols: Symbols, used: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct contents in order, and which of them each used symbol has."""
+    if bool((symbols.n_members[used] == 1).all()) and not symbols.null[used].any():
+        single = symbols.members[symbols.offsets[used]]  # a table of ratings; there may be many
+        _, first, number = np.unique(single, return_index=True, return_inverse=True)
+        return used[first], number
+    keys = _symbol_keys(symbols, used)
+    where = {key: int(s) for key, s in zip(reversed(keys), used[::-1], strict=True)}
+    order = sorted(where)
+    rank = {key: r for r, key in enumerate(order)}
+    kept = np.array([where[key] for key in order], dtype=np.int64)
+    return kept, np.array([rank[key] for key in keys], dtype=np.int64)
 
 
 def _symbol_keys(symbols: Symbols, which: NDArray[np.int64]) -> list[bytes]:

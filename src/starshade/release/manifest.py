@@ -17,6 +17,7 @@ from starshade.ratings.scale import Scale
 __all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel"]
 
 FORMAT_VERSION = 1
+Parameter = float | int | str | list[str]
 
 
 class _Closed(BaseModel):
@@ -44,13 +45,14 @@ class Claim(_Closed):
     """One privacy model that the release satisfies, and what the verifier counted."""
 
     model: str
-    parameters: dict[str, float | int | str] = Field(default_factory=dict)
+    #: numbers and names; a list is one of item keys ("sensitive")
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
     #: what was counted on the written files, e.g. {"smallest_group": 5}; empty before saving
     verified: dict[str, float | int] = Field(default_factory=dict)
 
     @field_validator("parameters")
     @classmethod
-    def _whole_k(cls, parameters: dict[str, float | int | str]) -> dict[str, float | int | str]:
+    def _whole_k(cls, parameters: dict[str, Parameter]) -> dict[str, Parameter]:
         """Refuse a k that is no number of people."""
         k = parameters.get("k", 1)
         if type(k) is not int or k < 1:
@@ -74,18 +76,22 @@ class Manifest(_Closed):
     profile_step: float | None = None
     records: int = Field(ge=0)
     items: int = Field(ge=0)
-    #: groups that the method formed, before identical ones became one class
+    #: groups that the method formed, before identical ones became one class; on layout "record",
+    #: which does not tell them, the classes
     groups: int = Field(ge=0)
     classes: int = Field(ge=0)
     #: users of the input that had no rating left on the released items
     users_without_rating: int = Field(default=0, ge=0)
+    #: users whom the method left out because it could not hide them among the others
+    users_deleted: int = Field(default=0, ge=0)
     #: items of the input rated by fewer than k users and therefore left out
     rare_items_dropped: int = Field(default=0, ge=0)
     rare_items: Literal["drop", "keep"] = "drop"
     attributes: Literal["none", "generalized", "exact"] = "none"
     attribute_columns: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
-    #: share of cells that no original user rated; None where a method invents none by design
+    #: share of cells that no original user rated (layout "record": whose own user did not); None
+    #: where a method invents none by design
     invented_cells: float | None = None
     #: share of users whose class has a cell with one single member that is a rating
     users_rating_disclosed: float = Field(default=0.0, ge=0, le=1)
@@ -93,6 +99,12 @@ class Manifest(_Closed):
     users_rating_exists: float = Field(default=0.0, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def claimed_k(self) -> int | None:
+        """The largest k that any claim names; None without one."""
+        named = [k for claim in self.claims if type(k := claim.parameters.get("k")) is int]
+        return max(named, default=None)
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""

@@ -33,6 +33,7 @@ _KEYS = (
     "groups classes users_without_rating rare_items_dropped rare_items attributes "
     "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files"
 )
+_LATER = {"users_deleted"}  # fields that a folder of an earlier version lacks
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 
@@ -195,7 +196,7 @@ def _read_facts(folder: Path) -> dict[str, Any]:
         if any(entry.is_symlink() or not entry.is_file() for entry in folder.iterdir()):
             raise Failed("files", "one is a link or otherwise no regular file")
         facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-        if not isinstance(facts, dict) or set(facts) != set(_KEYS.split()):
+        if not isinstance(facts, dict) or set(facts) - _LATER != set(_KEYS.split()):
             raise Failed("release.json", "has fields missing or unknown")
         _check_config(facts["config"])
     except (OSError, ValueError, RecursionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.release.content import canonical, row_keys
+from starshade.release.content import canonical, class_numbers
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -23,10 +22,10 @@ def class_sizes(release: Release) -> NDArray[np.int64]:
     A class is a maximal set of records that are equal on every released cell.
     """
     cells = canonical(release.cells())
-    records: Counter[bytes] = Counter()
-    for key, size in zip(row_keys(cells), cells.sizes.tolist(), strict=True):
-        records[key] += size
-    return np.array(sorted(records.values(), reverse=True), dtype=np.int64)
+    numbers = class_numbers(cells)
+    # integers below 2**53 are exact in float64, which is what bincount sums in
+    records = np.bincount(numbers, weights=cells.sizes).astype(np.int64)
+    return np.sort(records)[::-1]
 
 
 @dataclass(frozen=True)
@@ -69,17 +68,13 @@ class AverageClassSize:
 
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``c_avg``; `original` is not needed."""
-        k = self.k if self.k is not None else _claimed_k(release)
+        k = self.k if self.k is not None else release.manifest.claimed_k
         sizes = class_sizes(release)
         known = k is not None and len(sizes) > 0
         return UtilityResult(
             measure="class-size",
             figures={"c_avg": int(sizes.sum()) / (len(sizes) * k) if known and k else None},
             meaning="1 is best: classes are no larger than k asks for. Above 1 records hide "
-            "among more others than asked, at the cost of detail.",
+            "among more others than asked, at the cost of detail. Below 1 records are not made "
+            "equal at all: they hide among others that are near, if a model says so.",
         )
-
-
-def _claimed_k(release: Release) -> int | None:
-    claimed = [c.parameters.get("k") for c in release.manifest.claims if c.model == "k-anonymity"]
-    return int(claimed[0]) if claimed and claimed[0] is not None else None

@@ -1,0 +1,153 @@
+"""From moved ratings to a release that has a row for every record: one order, the link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from starshade.errors import InternalError
+from starshade.ratings.table import Ratings
+from starshade.release.attributes import check_attributes, in_order, plain_attributes
+from starshade.release.cells import cells_of
+from starshade.release.content import canonical, class_numbers
+from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
+from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.table import Link, Private, Release
+
+__all__ = ["record_release"]
+
+
+def record_release(
+    original: Ratings,
+    released: Ratings,
+    *,
+    method: str,
+    config: dict[str, Any],
+    claims: tuple[Claim, ...],
+    seed: int,
+    private_config: dict[str, Any],
+    rare_items: Literal["drop", "keep"] = "drop",
+    rare_items_dropped: int = 0,
+    users_without_rating: int = 0,
+    users_deleted: int = 0,
+    attributes: Literal["none", "exact"] = "none",
+) -> Release:
+    """Make a release of layout "record" out of the ratings as they are to be published.
+
+    Every record has a row of its own, each cell one rating; a null has no cell. Records are
+    sorted by content (`starshade.release.content`), then by their released attributes, and
+    numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
+    records a method put together beyond that is not told (DESIGN §4).
+
+    Parameters
+    ----------
+    original : Ratings
+        The table that was anonymized: the released items, the users who are released.
+    released : Ratings
+        The same users, items and scale, with the ratings and nulls to publish; days are not
+        released.
+    method, config
+        What the manifest says was done; no seed, no path.
+    claims : tuple of Claim
+        What the method promises; counted anew when the release is saved.
+    seed, private_config
+        What it takes to do it again; for the owner's receipt alone.
+    rare_items, rare_items_dropped, users_without_rating
+        What was left out before, as the manifest reports it.
+    users_deleted : int
+        Users whom the method left out to meet its requirement; they are not in `original`.
+    attributes : {"none", "exact"}
+        With "exact" the personal attributes are released as they are, and the audience is
+        "query": such a release may only stand behind the query service.
+
+    Returns
+    -------
+    Release
+        `classes` has a row per record, `groups` the class of each.
+
+    Raises
+    ------
+    ConfigError
+        ``attributes="exact"`` and the data have no personal attributes.
+    InternalError
+        The two tables do not have the same users, items and scale.
+    """
+    check_attributes(original, attributes)
+    _check(original, released)
+    cells = canonical(replace(cells_of(released), days=None, first_day=0))
+    class_of_user = class_numbers(cells)
+    exact = plain_attributes(original.attributes) if attributes == "exact" else None
+    order, record = in_order(class_of_user, exact)
+    records, groups = cells.keep_rows(order), class_of_user[order]
+    classes = int(groups[-1]) + 1 if len(groups) else 0
+    manifest = Manifest(
+        method=method,
+        config=config,
+        layout="record",
+        audience="publish" if exact is None else "query",
+        lineage=original.lineage,
+        scale=ScaleModel.of(original.scale),
+        records=original.n_users,
+        items=original.n_items,
+        groups=classes,
+        classes=classes,
+        users_without_rating=users_without_rating,
+        users_deleted=users_deleted,
+        rare_items_dropped=rare_items_dropped,
+        rare_items=rare_items,
+        attributes=attributes,
+        attribute_columns=() if exact is None else tuple(exact.column_names),
+        claims=claims,
+        # deletion changes no cell of those who stay
+        invented_cells=None if method == "suppress" else invented_share(original, released),
+        users_rating_disclosed=users_rating_disclosed(records),
+        users_rating_exists=users_rating_exists(records),
+    )
+    return Release(
+        manifest=manifest,
+        classes=records,
+        attributes=None if exact is None else exact.take(order),
+        item_names=original.item_names,
+        private=Private(
+            link=Link(original.users, record),
+            seed=seed,
+            config=private_config,
+            source=original.report.source,
+            original=original,
+        ),
+        groups=groups,
+    )
+
+
+def invented_share(original: Ratings, released: Ratings) -> float:
+    """Return the share of released ratings whose own user had no rating there.
+
+    Parameters
+    ----------
+    original, released : Ratings
+        The same users and items.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where nothing is released.
+    """
+    if np.array_equal(original.indptr, released.indptr) and np.array_equal(
+        original.columns, released.columns
+    ):
+        return 0.0
+    true, shown = (
+        np.repeat(np.arange(t.n_users), t.user_support) * t.n_items + t.columns
+        for t in (original, released)
+    )
+    place = np.searchsorted(true, shown)
+    known = np.append(true, -1)[place] == shown
+    return int((~known).sum()) / max(len(shown), 1)
+
+
+def _check(original: Ratings, released: Ratings) -> None:
+    for name in ("users", "items", "scale"):
+        if getattr(original, name) != getattr(released, name):
+            raise InternalError(f"the released ratings have other {name} than the original ones")
