@@ -165,7 +165,7 @@ def test_check(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
     assert raw["records"] == 120
     shown = call("check", ratings_csv, "--k", 2, "--explain")
     assert shown.exit_code == 1
-    assert "Smallest failing groups" in shown.stdout
+    assert "Where it fails" in shown.stdout
 
 
 @pytest.mark.parametrize(

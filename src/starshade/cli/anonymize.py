@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.interrupt import wrote
+from starshade.cli.model_options import EPS, NULLS, SENSITIVE, L
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
+from starshade.cli.settings import Command, configured, gathered
 from starshade.cli.show import command, figures, measured, page, words
 from starshade.errors import ConfigError
 
@@ -19,31 +21,49 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
+_SETTINGS = [
+    click.option("--k", type=int, help="Everybody hides among at least k; 5 is usual."),
+    click.option(
+        "--hierarchy",
+        metavar="NAME|FILE",
+        help="k-likeness: ndgh, dgh, dgh-a, dgh-b, dgh-c, or a file. [default: ndgh]",
+    ),
+    EPS,
+    L,
+    SENSITIVE,
+    NULLS,
+    click.option(
+        "--partition",
+        type=click.Choice(["cluster", "whole"]),
+        help="interval: move ratings together in small clusters, or all records with the same "
+        "items rated (the paper). [default: cluster]",
+    ),
+    click.option(
+        "--attributes",
+        type=click.Choice(["none", "generalized", "exact"]),
+        default="none",
+        show_default=True,
+        help="Personal attributes in the release; exact: for a query service only.",
+    ),
+    click.option(
+        "--rare-items",
+        type=click.Choice(["drop", "keep"]),
+        default="drop",
+        show_default=True,
+        help="Items that fewer than k users rated.",
+    ),
+]
+
+
+def _settings(command: Command) -> Command:
+    """Give a command the methods' settings and pass it ``settings``, a dict."""
+    return gathered(command, _SETTINGS, "settings", dict)
+
+
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--method", default="k-likeness", show_default=True, help="See `list methods`.")
-@click.option("--k", type=int, required=True, help="Everybody hides among at least k; 5 is usual.")
-@click.option(
-    "--hierarchy",
-    metavar="NAME|FILE",
-    default="ndgh",
-    show_default=True,
-    help="ndgh, dgh, dgh-a, dgh-b, dgh-c, or a file.",
-)
-@click.option(
-    "--attributes",
-    type=click.Choice(["none", "generalized", "exact"]),
-    default="none",
-    show_default=True,
-    help="Personal attributes in the release; exact: for a query service only.",
-)
-@click.option(
-    "--rare-items",
-    type=click.Choice(["drop", "keep"]),
-    default="drop",
-    show_default=True,
-    help="Items that fewer than k users rated.",
-)
+@_settings
 @click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
 @click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
 @reading()
@@ -52,18 +72,18 @@ __all__ = ["anonymize"]
 def anonymize(
     ratings: str,
     method: str,
-    k: int,
-    hierarchy: str,
-    attributes: str,
-    rare_items: str,
+    settings: dict[str, Any],
     out: str,
     private: str | None,
     no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
-    """Make a release of RATINGS in which everybody hides among at least k."""
-    if attributes == "generalized":
+    """Make a release of RATINGS in which everybody hides among at least k.
+
+    `starshade list methods` names the methods; a setting belongs to those named beside it.
+    """
+    if settings["attributes"] == "generalized":
         raise ConfigError(
             "--attributes generalized: comes with a later version",
             advice="Use none to publish without personal attributes, or exact for a release "
@@ -76,12 +96,11 @@ def anonymize(
     from starshade.audit.make import make_release
     from starshade.registry import find
 
-    chosen = find(ENTRIES, method, "method").load()(
-        k=k,
-        hierarchy=hierarchy,
-        items=reading.selection(),
-        rare_items=rare_items,
-        attributes=attributes,
+    chosen = configured(
+        find(ENTRIES, method, "method").load(),
+        f"the method {method}",
+        settings,
+        also={"items": reading.selection()},
     )
     table = reading.read(ratings, dates=not no_dates, select=False)
     made = make_release(table, chosen, out=out, private=private, rng=run.seed)

@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.attack_options import (
-    attacking,
-    configured,
-    given,
-    refuse_beside,
-    rows_of,
-)
+from starshade.cli.attack_options import attacking, rows_of
 from starshade.cli.attack_public import PublicRatings, attack_with, public
 from starshade.cli.attack_summary import describe, describe_risk
 from starshade.cli.options import Reading, ensure_free, knowing, knowledge_of, reading
 from starshade.cli.run import Run, running
+from starshade.cli.settings import configured, given, refuse_beside
 from starshade.cli.show import page
 from starshade.errors import ConfigError
 from starshade.progress import note
@@ -114,7 +109,7 @@ def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> 
     cls = find(ENTRIES, name, "attack").load()
     if sensitive and name != "homogeneity":  # which has them once the ratings are read
         settings = {**settings, "sensitive": sensitive}
-    return configured(cls, name, settings)
+    return configured(cls, f"the attack {name}", settings)
 
 
 def _read(

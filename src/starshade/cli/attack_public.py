@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.attack_options import Command, gathered, given, refuse_beside
 from starshade.cli.options import Reading
 from starshade.cli.run import Run
+from starshade.cli.settings import Command, gathered, given, refuse_beside
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary import Auxiliary

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.model_options import asked_model, claim_of, modelling, to_options
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import command, figures, page, words
@@ -15,16 +16,22 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from starshade.privacy.verdict import Verdict
+    from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
 __all__ = ["check"]
 
+_PROXIMITY = ("k-eps", "k-eps-l")
+
 
 @click.command()
 @click.argument("data", metavar="DATA")
-@click.option("--model", default="k-anonymity", show_default=True, help="See `list models`.")
-@click.option("--k", type=int, help="Least number of equal records. [default: as claimed]")
-@click.option("--explain", is_flag=True, help="Show the smallest failing groups, if any.")
+@click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
+@modelling
+@click.option("--explain", is_flag=True, help="Show the smallest failing groups and a witness.")
+@click.option(
+    "--graph", is_flag=True, help="k-eps: components, degrees, and a proof by cliques of k."
+)
 @reading()
 @click.option("--no-dates", is_flag=True, help="Do not read the dates of ratings.")
 @running()
@@ -32,69 +39,85 @@ __all__ = ["check"]
 def check(
     context: click.Context,
     data: str,
-    model: str,
-    k: int | None,
+    model: str | None,
+    parameters: dict[str, Any],
     explain: bool,
+    graph: bool,
     no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
-    """Check DATA (ratings, or a release) against a privacy model.
-
-    Exit 0: it holds. Exit 1: it does not.
-    """
+    """Check DATA (ratings, or a release) against a privacy model."""
     from starshade.privacy.registry import ENTRIES
     from starshade.registry import find
     from starshade.release.read import is_release, read_release
 
-    kind = find(ENTRIES, model, "model").load()
+    table: Ratings | Release
     if is_release(data):
         reading.refuse_for_release(data)
-        release = read_release(data)
-        k = _claimed_k(release, model) if k is None else k
-        verdict, source = kind(k).check(release), None
+        table = read_release(data)
+        claim = claim_of(table.manifest.claims, model)
+        name = model or (claim.model if claim else "k-anonymity")
+        asked = asked_model(find(ENTRIES, name, "model").load(), name, parameters, claim)
+        source = None
+        _ensure_graph(graph, name)
     else:
-        if k is None:
-            raise ConfigError(f"{model} on ratings: --k is missing", advice="For example --k 5.")
-        asked = kind(k)  # a wrong k is told before the long work
-        verdict = asked.check(reading.read(data, dates=not no_dates))
+        name = model or "k-anonymity"
+        # a wrong parameter is told before the long work
+        asked = asked_model(find(ENTRIES, name, "model").load(), name, parameters, None)
+        _ensure_graph(graph, name)
+        table = reading.read(data, dates=not no_dates and name == "k-anonymity")
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
+    verdict = asked.check(table)
+    drawn = _graph_of(asked, table) if graph else None
+    told = verdict.to_dict() | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
-        {**verdict.to_dict(), "seconds": run.seconds},
-        lambda: _summary(verdict, explain, _next(verdict, k, source)),
+        {**told, "seconds": run.seconds},
+        lambda: _summary(verdict, explain, drawn, _next(verdict, asked, source)),
     )
     context.exit(0 if verdict.satisfied else 1)
 
 
-def _claimed_k(release: Release, model: str) -> int:
-    claimed = [c.parameters.get("k") for c in release.manifest.claims if c.model == model]
-    if not claimed or claimed[0] is None:
-        raise ConfigError(f"the release claims no {model}: --k is missing")
-    return int(claimed[0])
-
-
-def _summary(verdict: Verdict, explain: bool, after: RenderableType | None) -> Any:
-    groups = None
-    if explain and verdict.worst:
-        groups = figures(
-            [("·", text) for text in verdict.explain()], title="Smallest failing groups"
+def _ensure_graph(graph: bool, model: str) -> None:
+    if graph and model not in _PROXIMITY:
+        raise ConfigError(
+            f"--graph: shows who is proximate to whom, which the model {model} does not ask",
+            advice="Leave it out, or choose --model k-eps.",
         )
-    return page(words(str(verdict)), groups, after)
 
 
-def _next(verdict: Verdict, k: int, ratings: list[str] | None) -> RenderableType | None:
+def _graph_of(asked: Any, table: Ratings | Release) -> Any:
+    from starshade.privacy.proximity_graph import ProximityGraph
+
+    graph = ProximityGraph(eps=asked.eps, sensitive=asked.sensitive, nulls=asked.nulls)
+    return graph.of(table).decomposed(asked.k)
+
+
+def _summary(verdict: Verdict, explain: bool, graph: Any, after: RenderableType | None) -> Any:
+    groups = None
+    told = verdict.explain() if explain else ()
+    if told:
+        groups = figures([("·", text) for text in told], title="Where it fails")
+    drawn = None if graph is None else words(str(graph))
+    return page(words(str(verdict)), groups, drawn, after)
+
+
+def _next(verdict: Verdict, asked: Any, ratings: list[str] | None) -> RenderableType | None:
     """Say what can be done when it does not hold."""
     if verdict.satisfied:
         return None
-    if ratings is not None:
-        return page(
-            words("Next, to make a release of these ratings in which it holds:"),
-            command("starshade", "anonymize", *ratings, "--k", str(k), "--out", "DIR"),
+    if ratings is None:
+        least = verdict.smallest_group
+        smaller = f"It holds for k up to {least:,}. " if 1 < least < asked.k else ""
+        return words(
+            f"{smaller}For more the release must be made again from the ratings "
+            "(starshade anonymize)."
         )
-    least = verdict.smallest_group
-    smaller = f"It holds for k up to {least:,}. " if least > 1 else ""
-    return words(
-        f"{smaller}For k = {k:,} the release must be made again from the ratings "
-        "(starshade anonymize)."
+    names = ["k", "eps", "l", "nulls", "sensitive"] if verdict.model in _PROXIMITY else ["k"]
+    options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
+    method = ["--method", "interval"] if verdict.model in _PROXIMITY else []
+    return page(
+        words("Next, to make a release of these ratings in which it holds:"),
+        command("starshade", "anonymize", *ratings, *method, *options, "--out", "DIR"),
     )

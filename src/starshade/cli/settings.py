@@ -1,0 +1,95 @@
+"""What a command's options said, and which of them stood on the command line."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from starshade.errors import ConfigError
+
+__all__ = ["Command", "configured", "gathered", "given", "option", "refuse_beside"]
+
+Command = Callable[..., Any]
+
+
+def gathered(command: Command, options: list[Any], name: str, kind: Callable[..., Any]) -> Command:
+    """Give a command some options and pass it all their values as one argument, `name`."""
+    probe: Any = functools.reduce(lambda f, option: option(f), options, lambda: None)
+    names = [parameter.name for parameter in probe.__click_params__]
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        chosen = kind(**{each: kwargs.pop(each) for each in names})
+        return command(*args, **{name: chosen}, **kwargs)
+
+    return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+
+
+def given() -> set[str]:
+    """Return the names of the parameters that stood on the command line."""
+    context = click.get_current_context()
+    names = context.params
+    source = context.get_parameter_source
+    return {name for name in names if source(name) is ParameterSource.COMMANDLINE}
+
+
+def option(name: str) -> str:
+    """Return how a parameter is written on the command line."""
+    parameters = click.get_current_context().command.params
+    return next(p.opts[0] for p in parameters if p.name == name)
+
+
+def configured(
+    cls: Any, name: str, settings: Mapping[str, Any], also: Mapping[str, Any] | None = None
+) -> Any:
+    """Make an attack, model or method with the settings given; others have its defaults.
+
+    Parameters
+    ----------
+    cls : class
+        A dataclass.
+    name : str
+        What it is called in messages, with its kind: "the attack scoreboard".
+    settings : mapping
+        Parameter → value; those that did not stand on the command line are not used.
+    also : mapping, optional
+        Fields that are set in another way; what stood on the command line wins.
+
+    Raises
+    ------
+    ConfigError
+        A setting that it does not have, one without a default that is missing, or a value out
+        of range.
+    """
+    asked = {key: settings[key] for key in given() & settings.keys()}
+    own = {field.name for field in fields(cls)} & settings.keys()
+    for key in asked:
+        if key not in own:
+            raise ConfigError(
+                f"{option(key)}: {name} has no such setting",
+                advice=f"Leave it out; it has {', '.join(map(option, sorted(own)))}.",
+            )
+    asked = {**(also or {}), **asked}
+    for field in fields(cls):
+        required = field.default is MISSING and field.default_factory is MISSING
+        if required and field.name not in asked:
+            raise ConfigError(f"{name}: {option(field.name)} is missing")
+    return cls(**asked)
+
+
+def refuse_beside(what: str, names: set[str], advice: str) -> None:
+    """Refuse options that stood on the command line but mean nothing beside another one.
+
+    Raises
+    ------
+    ConfigError
+    """
+    useless = given() & names
+    if useless:
+        named = ", ".join(sorted(map(option, useless)))
+        raise ConfigError(f"{named}: of no use {what}", advice=advice)
