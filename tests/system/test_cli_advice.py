@@ -93,10 +93,19 @@ def test_an_ending_that_says_nothing(ratings_csv: Path, tmp_path: Path) -> None:
 
 
 def test_the_names_to_resemble_are_listed(tmp_path: Path) -> None:
-    assert "movielens-100k or netflix" in " ".join(call("data", "synth", "--help").stdout.split())
+    said = " ".join(call("data", "synth", "--help").stdout.split())
+    assert "movielens-100k, netflix or survey" in said
     message = refused("data", "synth", "--like", "movielens", "--out", tmp_path / "x")
     assert "movielens-100k" in message
     assert "netflix" in message
+
+
+def test_a_survey_has_no_number_of_ratings(tmp_path: Path) -> None:
+    synth = ("data", "synth", "--like", "survey")
+    message = refused(*synth, "--n-ratings", 500, "--out", tmp_path / "x")
+    assert "number of ratings cannot be chosen" in message
+    assert "questions" in message
+    assert not (tmp_path / "x").exists()
 
 
 def test_ctrl_c_while_the_command_line_loads() -> None:

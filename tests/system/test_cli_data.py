@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from starshade.ratings.read import read_ratings
 from tests.system.conftest import call, refused, told
 
 
@@ -84,6 +85,19 @@ def test_synth_is_repeated_by_its_seed(tmp_path: Path) -> None:
     a, b, c = ((tmp_path / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv"))
     assert a == b
     assert a != c
+
+
+def test_a_survey_comes_with_its_people(tmp_path: Path) -> None:
+    out = tmp_path / "survey"
+    sizes = ("--n-users", 300, "--n-items", 10, "--seed", 4)
+    made = told("data", "synth", "--like", "survey", *sizes, "--out", out)
+    assert (made["like"], made["users"], made["items"]) == ("survey", 300, 10)
+    table = read_ratings(out)
+    assert list(table.items) == [*(f"q{j:02d}" for j in range(1, 9)), "s01", "s02"]
+    assert table.attributes is not None
+    assert table.attributes.column_names == ["Age", "Gender", "Region", "Education"]
+    assert table.days is None
+    assert str(table.scale) == "1:6:1"
 
 
 def test_synth_tells_the_seed_that_it_drew(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from starshade.cli.interrupt import wrote
 from starshade.cli.options import ensure_free
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
-from starshade.ratings.synth_preset import PRESETS
+from starshade.ratings.synth_preset import LIKES
 
 if TYPE_CHECKING:
     from starshade.ratings.synth import Like
@@ -21,14 +21,20 @@ __all__ = ["synth"]
 @click.command()
 @click.option(
     "--like",
-    type=click.Choice(list(PRESETS)),
+    type=click.Choice(LIKES),
     default="movielens-100k",
     show_default=True,
-    help=f"The data to resemble: {' or '.join(PRESETS)}.",
+    help=f"The data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}.",
 )
-@click.option("--n-users", type=click.IntRange(1), help="Users. [default: as the data resembled]")
-@click.option("--n-items", type=click.IntRange(1), help="Items. [default: likewise]")
-@click.option("--n-ratings", type=click.IntRange(1), help="Ratings. [default: likewise]")
+@click.option(
+    "--n-users",
+    type=click.IntRange(1),
+    help="Users, respondents. [default: as the data resembled]",
+)
+@click.option("--n-items", type=click.IntRange(1), help="Items, questions. [default: likewise]")
+@click.option(
+    "--n-ratings", type=click.IntRange(1), help="Ratings; not of a survey. [default: likewise]"
+)
 @click.option(
     "--out",
     required=True,
@@ -44,7 +50,10 @@ def synth(
     out: str,
     run: Run,
 ) -> None:
-    """Make up ratings that behave like real ones: long tails, tastes, dates, attributes."""
+    """Make up ratings that behave like real ones: long tails, tastes, dates, attributes.
+
+    Or a survey: answers from 1 to 6, correlated, some left open; s01, s02 … are sensitive.
+    """
     place = ensure_free(out)
     from starshade.ratings.synth import synthesize
     from starshade.ratings.writers import format_of, write_ratings

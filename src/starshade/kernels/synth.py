@@ -21,6 +21,7 @@ __all__ = [
     "draw_days",
     "draw_items",
     "draw_ratings",
+    "normal",
     "place_unrated",
     "sample_opinions",
     "user_keys",
@@ -266,7 +267,7 @@ def draw_ratings(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _normal(key, counter):  # type: ignore[no-untyped-def]
+def normal(key, counter):  # type: ignore[no-untyped-def]
     """Return a standard normal number from places `counter` and `counter` + 1 (Box-Muller)."""
     radius = np.sqrt(-2.0 * np.log1p(-uniform(key, np.uint64(counter))))
     return radius * np.cos(2.0 * np.pi * uniform(key, np.uint64(counter + 1)))
@@ -301,14 +302,14 @@ def draw_days(  # type: ignore[no-untyped-def]
             day = np.empty(bouts[u], np.int64)
             until = np.empty(bouts[u])  # running sum of the shares
             day[0] = arrival[u]
-            until[0] = opening * np.exp(size_spread * _normal(key, 0))
+            until[0] = opening * np.exp(size_spread * normal(key, 0))
             n = 1
             while n < bouts[u]:
-                later = np.ceil(gap * np.exp(gap_spread * _normal(key, 4 * n)))
+                later = np.ceil(gap * np.exp(gap_spread * normal(key, 4 * n)))
                 if day[n - 1] + later > last_day:
                     break
                 day[n] = day[n - 1] + np.int64(later)
-                until[n] = until[n - 1] + np.exp(size_spread * _normal(key, 4 * n + 2))
+                until[n] = until[n - 1] + np.exp(size_spread * normal(key, 4 * n + 2))
                 n += 1
             for i in range(indptr[u + 1] - indptr[u]):
                 x = uniform(key, np.uint64(4 * bouts[u] + i)) * until[n - 1]

@@ -14,6 +14,8 @@ How they come about, step by step:
 What makes a user stand out is then what it is in real data, and an attack succeeds as often:
 `benchmarks/synth_realism.py` prints the comparison. The numbers behind each data set are in
 `synth_preset`; all were fitted to aggregates, and no row of real data is kept.
+
+A survey is another kind of thing, and has a module of its own: `synth_survey`.
 """
 
 from __future__ import annotations
@@ -29,20 +31,21 @@ from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth_drawing import Drawing
 from starshade.ratings.synth_people import draw_people, draw_taste
-from starshade.ratings.synth_preset import PRESETS, Preset
+from starshade.ratings.synth_preset import LIKES, PRESETS, Preset
 from starshade.ratings.synth_shape import (
     draw_activity,
     draw_calendar,
     draw_catalogue,
     draw_shares,
 )
+from starshade.ratings.synth_survey import N_QUESTIONS, N_RESPONDENTS, draw_survey
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Like", "synthesize"]
 
-Like = Literal["movielens-100k", "netflix"]
+Like = Literal["movielens-100k", "netflix", "survey"]
 
 _DENSEST = 0.9  # share of all cells that may hold a rating
 _MOST = 2**31 - 2  # users, items, ratings: positions are drawn with 31 bits
@@ -68,19 +71,23 @@ def synthesize(
     """Draw a rating table that behaves like a real one.
 
     Long-tailed users and items, latent tastes, days in bouts, and personal attributes (Age,
-    Gender, Occupation, Zip code) that lean on taste. Scale 1 to 5. The same seed gives the same
-    table at any number of threads.
+    Gender, Occupation, Zip code) that lean on taste. Scale 1 to 5. Or a survey: respondents who
+    answer questions ``q01`` … and sensitive ones ``s01`` …, the last fifth, on a scale of 1 to
+    6; answers lean on personal attributes (Age, Gender, Region, Education); no days. The same
+    seed gives the same table at any number of threads.
 
     Parameters
     ----------
-    like : {"movielens-100k", "netflix"}
+    like : {"movielens-100k", "netflix", "survey"}
         The data to resemble.
     n_users, n_items : int, optional
-        Default: those of the real data. Ids are 1 … n and say nothing about popularity.
+        Default: those of the real data; a survey has 10,000 respondents and 20 questions. Ids
+        are 1 … n and say nothing about popularity.
     n_ratings : int, optional
         Drawn exactly; at least `n_users`, at most 90 % of all cells. Default: as many per user
         as in the real data, but at most half of the cells. Every user has a rating (at least
         20 like MovieLens where there are enough), and every item one where there are enough.
+        Not for a survey: there, what is asked and answered comes of itself.
     rng : int, Generator or None
         Seed.
 
@@ -95,24 +102,47 @@ def synthesize(
     >>> synthesize(n_users=10, n_items=5, n_ratings=20, rng=0)
     Ratings(10 users x 5 items, 20 ratings, scale 1:5:1)
     """
-    if like not in PRESETS:
-        raise ConfigError(f"like {like!r}: allowed are {', '.join(PRESETS)}")
+    if like not in LIKES:
+        raise ConfigError(f"like {like!r}: allowed are {', '.join(LIKES)}")
+    given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
+    for name, value in given.items():
+        if value is not None and not _is_size(value):
+            raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to {_MOST:,}")
+    if like == "survey":
+        return _survey(n_users, n_items, n_ratings, rng)
     preset = PRESETS[like]
     size = _resolve_size(preset, n_users, n_items, n_ratings)
     _check_memory(preset, size)
     seed = resolve_seed(rng)
-    report = ReadReport(source=f"synthetic, like {like}, seed {seed}", format="synthetic")
-    return _draw(preset, size, seed, report)
+    return _draw(preset, size, seed, _report(like, seed))
+
+
+def _report(like: Like, seed: int) -> ReadReport:
+    return ReadReport(source=f"synthetic, like {like}, seed {seed}", format="synthetic")
+
+
+def _survey(n_users: int | None, n_items: int | None, n_ratings: int | None, rng: Rng) -> Ratings:
+    """Draw a survey, or say why that cannot be."""
+    if n_ratings is not None:
+        raise ConfigError(
+            "like survey: the number of ratings cannot be chosen",
+            advice="Choose respondents (users) and questions (items); what is left open comes "
+            "of itself.",
+        )
+    users = N_RESPONDENTS if n_users is None else int(n_users)
+    items = N_QUESTIONS if n_items is None else int(n_items)
+    if users * items > _MOST:
+        raise ConfigError(
+            f"{users:,} respondents and {items:,} questions: at most {_MOST:,} answers can be drawn"
+        )
+    seed = resolve_seed(rng)
+    return draw_survey(users, items, seed, _report("survey", seed))
 
 
 def _resolve_size(
     preset: Preset, n_users: int | None, n_items: int | None, n_ratings: int | None
 ) -> _Size:
     """Fill in the sizes not given, and refuse those that contradict each other."""
-    given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
-    for name, value in given.items():
-        if value is not None and not _is_size(value):
-            raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to {_MOST:,}")
     users = preset.n_users if n_users is None else int(n_users)
     items = preset.n_items if n_items is None else int(n_items)
     cells = users * items

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PRESETS", "Preset"]
+__all__ = ["LIKES", "PRESETS", "Preset"]
 
 
 @dataclass(frozen=True)
@@ -177,3 +177,5 @@ PRESETS = {
         size_spread=1.0,
     ),
 }
+
+LIKES = (*PRESETS, "survey")  # whatever can be asked for
