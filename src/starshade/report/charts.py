@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
-from starshade.audit.ns.figures import Figure, Series
+from starshade.audit.figures import Figure, Series
 from starshade.errors import ConfigError
 
 __all__ = ["chart", "svg_of"]
@@ -16,8 +17,9 @@ _VERSION = "5.17"
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 _DASHES = [[1, 0], [6, 3], [2, 2]]
 _SHAPES = ["diamond", "triangle-up", "square"]
-_DODGE = 0.09  # of an x step, between lines that share a point
-_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d"}
+_DODGE = 0.045  # of an x step, between lines that share a point
+_MARGIN = 0.3  # of an x step, left and right of the points
+_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d", "seconds": "~g", "points": ",~r"}
 
 Spec = dict[str, Any]
 
@@ -90,11 +92,12 @@ def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
 
 def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
     """Lines with their intervals: bars at the few points of an attack, else a band."""
-    attacked = any(series.mistakes for series in lines)
+    dotted = _is_dotted(figure)
+    gap = _step(figure)
     values = [
         {
             "x": point.x,
-            "shown": point.x + (_dodge(i, len(lines)) if attacked else 0),
+            "shown": point.x + (_dodge(i, len(lines)) * gap if dotted else 0),
             "y": point.y,
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
@@ -107,16 +110,14 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
         if not math.isnan(point.y)
     ]
     plain: Spec = {"x": _x_axis(figure, "shown"), "color": _colour(figure)}
-    encoding = plain | ({"strokeDash": _dash(figure)} if attacked else {})
+    encoding = plain | ({"strokeDash": _dash(figure)} if any(s.mistakes for s in lines) else {})
     ends = {"y": _y_axis(figure, "low"), "y2": {"field": "high"}}
-    interval = (
-        {"type": "rule", "strokeWidth": 1.2} if attacked else {"type": "area", "opacity": 0.2}
-    )
+    interval = {"type": "rule", "strokeWidth": 1.2} if dotted else {"type": "area", "opacity": 0.2}
     layers: list[Spec] = [
         {"mark": interval, "encoding": plain | ends},
         {"mark": {"type": "line"}, "encoding": encoding | {"y": _y_axis(figure, "y")}},
     ]
-    if attacked:
+    if dotted:
         told = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
         dots = {"type": "circle", "size": 30, "opacity": 1}
         encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": told}
@@ -180,10 +181,10 @@ def _levels(figure: Figure) -> list[Spec]:
 def _x_axis(figure: Figure, field: str) -> Spec:
     axis: Spec = {"title": figure.x_title}
     scale: Spec = {"type": "log", "nice": False} if figure.x_log else {"zero": False}
-    if any(series.mistakes for series in figure.series):
-        xs = sorted({point.x for series in figure.series for point in series.points})
-        axis |= {"values": xs, "format": "d"}
-        scale |= {"domain": [xs[0] - 0.6, xs[-1] + 0.6], "nice": False}
+    if _is_dotted(figure):
+        xs, margin = _xs(figure), _MARGIN * _step(figure)
+        axis |= {"values": xs, "format": "~g"}
+        scale |= {"domain": [xs[0] - margin, xs[-1] + margin], "nice": False}
     elif figure.x_log:
         decades = math.ceil(math.log10(max(2.0, *(p.x for s in figure.series for p in s.points))))
         axis |= {"format": ",d", "values": [10**i for i in range(decades + 1)]}
@@ -191,7 +192,7 @@ def _x_axis(figure: Figure, field: str) -> Spec:
 
 
 def _y_axis(figure: Figure, field: str) -> Spec:
-    scale: Spec = {"zero": True}
+    scale: Spec = {"type": "log"} if figure.y_log else {"zero": True}
     if figure.unit == "share":
         scale["domain"] = [0, 1]
     axis = {"title": figure.y_title, "format": _FORMATS[figure.unit]}
@@ -222,6 +223,20 @@ def _dash(figure: Figure) -> Spec:
         "scale": {"domain": mistakes, "range": _DASHES[: len(mistakes)]},
         "legend": {"title": None, "symbolType": "stroke", "symbolSize": 300},
     }
+
+
+def _is_dotted(figure: Figure) -> bool:
+    return figure.dotted or any(series.mistakes for series in figure.series)
+
+
+def _xs(figure: Figure) -> list[float]:
+    return sorted({point.x for series in figure.series for point in series.points})
+
+
+def _step(figure: Figure) -> float:
+    """Return the least distance of two points that are not over each other."""
+    xs = _xs(figure)
+    return min((b - a for a, b in pairwise(xs)), default=1.0)
 
 
 def _dodge(i: int, n: int) -> float:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from starshade.audit.ns.figures import Figure
+from starshade.audit.figures import Figure
 from starshade.audit.ns.result import Reproduction
 from starshade.progress import note
 from starshade.ratings.atomic import atomic_folder

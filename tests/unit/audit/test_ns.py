@@ -12,8 +12,8 @@ import pytest
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.ns.checks import check_figures
-from starshade.audit.ns.figures import Figure, Point, Series
 from starshade.audit.ns.plan import (
     BITS,
     BITS_OF_OTHERS,

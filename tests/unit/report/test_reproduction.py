@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.ns.figures import Figure, Level, Mark, Point, Series
+from starshade.audit.figures import Figure, Level, Mark, Point, Series
 from starshade.audit.ns.reproduce import reproduce_ns
 from starshade.audit.ns.result import Reproduction
 from starshade.errors import ConfigError, OutputError

@@ -13,7 +13,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.tradeoff import TradeOff
-from starshade.audit.ns.figures import Figure, Level, Point, Series, Skipped
+from starshade.audit.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.ns.paper import NETFLIX_BITS, marks_of
 from starshade.audit.ns.plan import (
     ABSENT,

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from starshade.attack.knowledge import Knowledge
-from starshade.audit.ns.figures import Figure, Point, Series
+from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.ns.plan import BITS, SUCCESS, TOP1
 
 __all__ = ["Check", "check_figures"]

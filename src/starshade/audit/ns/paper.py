@@ -5,7 +5,7 @@ All are Netflix's: 480,189 subscribers, 17,770 movies, 100,480,507 ratings, scal
 
 from __future__ import annotations
 
-from starshade.audit.ns.figures import Mark
+from starshade.audit.figures import Mark
 from starshade.audit.ns.plan import BITS_OF_OTHERS, SUCCESS, TOP1
 
 __all__ = ["NETFLIX_BITS", "NETFLIX_RECORDS", "OFF_TOP", "marks_of"]

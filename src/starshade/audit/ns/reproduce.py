@@ -8,9 +8,9 @@ from typing import Any
 from starshade.attack.few_facts import few_facts
 from starshade.attack.information_gain import information_gain
 from starshade.attack.sparsity import Sparsity, about_one_star
+from starshade.audit.figures import Skipped
 from starshade.audit.ns.attacks import attack_figures, error_figures, is_dated, run_settings
 from starshade.audit.ns.checks import check_figures
-from starshade.audit.ns.figures import Skipped
 from starshade.audit.ns.result import Reproduction
 from starshade.audit.ns.statements import statements_of
 from starshade.audit.ns.tables import activity_figures, gain_figure, sparsity_figure, theorem_rows

@@ -10,8 +10,8 @@ from starshade._version import __version__
 from starshade.attack.few_facts import FewFacts
 from starshade.attack.information_gain import InformationGain
 from starshade.attack.sparsity import SparsityResult
+from starshade.audit.figures import Figure, Skipped
 from starshade.audit.ns.checks import Check
-from starshade.audit.ns.figures import Figure, Skipped
 from starshade.audit.ns.statements import Statement
 from starshade.ratings.habits import OffTop
 

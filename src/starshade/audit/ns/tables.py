@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from starshade.attack.bounds import facts_needed, lineup_facts
 from starshade.attack.information_gain import InformationGain
 from starshade.attack.sparsity import SparsityResult
-from starshade.audit.ns.figures import Figure, Level, Point, Series
+from starshade.audit.figures import Figure, Level, Point, Series
 from starshade.audit.ns.paper import NETFLIX_BITS, NETFLIX_RECORDS
 from starshade.ratings.habits import users_by_activity
 from starshade.ratings.table import Ratings

@@ -11,7 +11,7 @@ from starshade.stats import Rate
 
 __all__ = ["Figure", "Level", "Mark", "Point", "Series", "Skipped", "Unit"]
 
-Unit = Literal["share", "bits", "users"]
+Unit = Literal["share", "bits", "users", "seconds", "points"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Point:
     x : float
     y : float
     low, high : float or None
-        95 % interval; None for a count of all.
+        95 % interval; None for a count of all. Of a time: the fastest and the slowest run.
     label : str
         As the paper's axis has it, "6 of 8"; empty where x says it.
     knowledge : Knowledge or None
@@ -150,14 +150,16 @@ class Figure:
         The paper's; with a letter where it is ours beside the paper's.
     title : str
     x_title, y_title : str
-    unit : {"share", "bits", "users"}
-        Of y.
+    unit : {"share", "bits", "users", "seconds", "points"}
+        Of y; points are those of the scale.
     series : tuple of Series
     marks : tuple of Mark
         The paper's numbers; its curves are pictures and not to be had.
     levels : tuple of Level
     x_log, y_log : bool
         Logarithmic axes.
+    dotted : bool
+        A few measured points, each with a dot and its interval, rather than a curve.
     """
 
     number: str
@@ -170,6 +172,7 @@ class Figure:
     levels: tuple[Level, ...] = ()
     x_log: bool = False
     y_log: bool = False
+    dotted: bool = False
 
     @property
     def place(self) -> tuple[int, str]:
