@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.balls_search import Asked, Found, search_balls, search_members
+from starshade.kernels.balls_tree import FIRST, LAST
+from starshade.kernels.lanes import cut, run
+from starshade.kernels.scan import Nearness, scan_balls, table_of
+from starshade.progress import task
 from starshade.ratings.proximity.space import Space
 
 __all__ = ["Search", "ball_members", "ball_sizes", "ball_sums"]
 
 Search = Literal["tree", "slicing", "pairwise"]
+
+_NEVER = np.iinfo(np.int64).max
+_STEP = 2_048  # records between two steps of the progress
+_LABEL = "looking for proximate records"
 
 
 def ball_sizes(
@@ -37,8 +47,14 @@ def ball_sizes(
     -------
     ndarray of int64, shape (len(rows),)
     """
-    chosen = np.arange(space.n_records) if rows is None else np.asarray(rows)
-    sizes = np.array([near(space, int(r)).sum() for r in chosen], dtype=np.int64)
+    chosen = np.arange(space.n_records) if rows is None else np.asarray(rows, dtype=np.int64)
+    none = np.empty((space.n_records, 0), np.int64)
+    if space.rule.everybody:
+        sizes = np.full(len(chosen), space.n_records)
+    elif search == "tree":
+        sizes = _search(space, chosen, none, stop_at)[0]
+    else:
+        sizes = _scan(space, chosen, none, search)[0]
     return sizes if stop_at is None else np.minimum(sizes, stop_at)
 
 
@@ -57,9 +73,12 @@ def ball_sums(space: Space, columns: NDArray[Any], *, search: Search = "tree") -
     -------
     ndarray of the same type, shape (n_records, q)
     """
-    if not space.n_records:
-        return columns.copy()
-    return np.stack([columns[near(space, r)].sum(axis=0) for r in range(space.n_records)])
+    everybody = np.arange(space.n_records)
+    if space.rule.everybody:
+        return np.broadcast_to(columns.sum(axis=0), columns.shape).copy()
+    if search == "tree":
+        return _search(space, everybody, columns, None)[1]
+    return _scan(space, everybody, columns, search)[1]
 
 
 def ball_members(
@@ -69,13 +88,103 @@ def ball_members(
 
     The caller knows that they fit into memory (`ball_sizes`).
     """
-    found = [np.flatnonzero(near(space, int(r))) for r in rows]
-    indptr = np.concatenate([[0], np.cumsum([len(f) for f in found])]).astype(np.int64)
-    return indptr, np.concatenate([np.empty(0, np.int64), *found]).astype(np.int64)
+    rows = np.asarray(rows, dtype=np.int64)
+    sizes = ball_sizes(space, rows=rows)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if space.rule.everybody:
+        return indptr, np.tile(np.arange(space.n_records), len(rows))
+    members = np.empty(indptr[-1], np.int64)
+    if not len(rows):
+        return indptr, members
+    index = space.index
+    places = index.place_of_record[rows]
+    lanes = cut(sizes)
+
+    def list_them(lane: int) -> None:
+        first, last = lanes[lane]
+        search_members(
+            places[first:last], index.forest, index.blocks, index.fields, index.people,
+            indptr[first : last + 1], members,
+        )  # fmt: skip
+        for i in range(first, last):
+            members[indptr[i] : indptr[i + 1]].sort()
+
+    run(list_them, len(lanes))
+    return indptr, members
 
 
-def near(space: Space, row: int) -> NDArray[np.bool_]:
-    """Tell which records are proximate to one."""
-    rule, own, codes = space.rule, space.codes[row], space.codes
-    rated = (codes >= rule.low[own]) & (codes <= rule.high[own])
-    return np.asarray(np.where(codes == 0, rule.null[own], rated).all(axis=1))
+def _search(
+    space: Space, rows: NDArray[np.int64], columns: NDArray[Any], stop_at: int | None
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return sizes and sums of the balls of rows, by the tree."""
+    if not len(rows):
+        return np.empty(0, np.int64), np.empty((0, columns.shape[1]), columns.dtype)
+    index = space.index
+    weights, own = index.weights, index.sums(columns)
+    enough = _NEVER if stop_at is None else stop_at
+    wanted = np.zeros(len(weights), np.bool_)
+    wanted[index.place_of_record[rows]] = True
+    nodes, leaves = index.forest.nodes, index.leaves
+    sizes, sums = weights.copy(), own.copy()
+    # those of a block of one record, and those who need not ask, have their answer
+    alone = np.ones(len(weights), np.bool_)
+    for_leaf = nodes[leaves, LAST] - nodes[leaves, FIRST]
+    alone[_runs(nodes[leaves, FIRST], for_leaf)] = False
+    wanted &= ~alone & (weights < enough)
+    sizes[wanted], sums[wanted] = 0, 0
+    asked = Asked(
+        wanted, enough, weights, index.node_sums(weights[:, None])[:, 0], own, index.node_sums(own)
+    )
+    asks = np.add.reduceat(wanted, nodes[leaves, FIRST], dtype=np.int64) if len(leaves) else leaves
+    found = Found(sizes, sums)
+
+    def search(first: int, last: int) -> None:
+        search_balls(leaves[first:last], index.forest, index.blocks, index.fields, asked, found)
+
+    _in_lanes(search, asks)
+    places = index.place_of_record[rows]
+    return sizes[places], sums[places]
+
+
+def _runs(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return starts[i], starts[i] + 1, … for each run, one after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def _scan(
+    space: Space, rows: NDArray[np.int64], columns: NDArray[Any], search: Search
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return sizes and sums of the balls of rows, by one of the paper's ways."""
+    sizes = np.zeros(len(rows), np.int64)
+    sums = np.zeros((len(rows), columns.shape[1]), columns.dtype)
+    if not len(rows):
+        return sizes, sums
+    rule = Nearness(space.rule.low, space.rule.high, space.rule.null)
+    table = table_of(space.full(), len(rule.low), slicing=search == "slicing")
+
+    def scan(first: int, last: int) -> None:
+        part = slice(first, last)
+        scan_balls(rows[part], table, rule, columns, sizes[part], sums[part])
+
+    _in_lanes(scan, np.ones(len(rows), np.int64))
+    return sizes, sums
+
+
+def _in_lanes(work: Callable[[int, int], None], asks: NDArray[np.int64]) -> None:
+    """Do ``work(first, last)`` on threads, lane by lane, telling how many have asked."""
+    done = np.concatenate([[0], np.cumsum(asks)])
+    # each is compared with many, so that few are worth a thread
+    lanes = cut(asks * _STEP)
+    with task(_LABEL, int(done[-1])) as step:
+
+        def lane_by_steps(lane: int) -> None:
+            first, last = lanes[lane]
+            while first < last:
+                end = int(np.searchsorted(done, done[first] + _STEP))
+                end = min(last, max(end, first + 1))
+                work(first, end)
+                step(int(done[end] - done[first]))
+                first = end
+
+        run(lane_by_steps, len(lanes))

@@ -97,8 +97,9 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
     """
     check_eps(eps)
     check_nulls(nulls)
-    low = np.searchsorted(levels, levels - eps - SLACK) + 1
     high = np.searchsorted(levels, levels + eps + SLACK, side="right")
+    # the lowest code whose highest near one is c or above: near is so both ways, to the last bit
+    low = np.searchsorted(high, np.arange(1, len(levels) + 1)) + 1
     if nulls == "ignore":
         cost = np.zeros(len(levels))
     elif nulls == "zero":

@@ -3,55 +3,159 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.kernels.csr import keep_columns
+from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.table import Ratings
 
-__all__ = ["Space", "space_of"]
+if TYPE_CHECKING:
+    from starshade.ratings.proximity.index import Index
+
+__all__ = ["Kinds", "Space", "check_budget", "space_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Equal records joined: one kind each, and kinds cut into blocks.
+
+    Attributes
+    ----------
+    of_record : ndarray of int64, shape (n_records,)
+        Kinds are numbered block by block.
+    row : ndarray of int64, shape (n_kinds,)
+        The first record of each kind.
+    size : ndarray of int64, shape (n_kinds,)
+        Records of each kind.
+    block : ndarray of int64, shape (n_blocks + 1,)
+        Where blocks begin: kinds that rated the same items where the rule keeps such apart from
+        all others, else all kinds together.
+    """
+
+    of_record: NDArray[np.int64]
+    row: NDArray[np.int64]
+    size: NDArray[np.int64]
+    block: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Records as codes, and the rule.
+    """Records as sparse rows of codes, and the rule.
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_records, n_items)
-        0 is null, c stands for ``levels[c - 1]``.
+    indptr, columns, codes : ndarray
+        The cells of the items that the distance is taken over, as in `Ratings`.
+    n_items : int
+        Those items.
     rule : Rule
     """
 
-    codes: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    codes: NDArray[Any]
+    n_items: int
     rule: Rule
 
     @property
     def n_records(self) -> int:
         """Records, empty ones included."""
-        return len(self.codes)
+        return len(self.indptr) - 1
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """Which records are equal, and which rated the same items."""
+        first = first_equal_row(self.indptr, self.columns, self.codes, None)
+        row = np.flatnonzero(first == np.arange(self.n_records))
+        block = np.array([0, len(row)])
+        if self.rule.by_pattern:
+            all_alike = np.zeros(len(self.columns), np.uint8)
+            pattern = first_equal_row(self.indptr, self.columns, all_alike, None)[row]
+            order = np.argsort(pattern, kind="stable")
+            row, pattern = row[order], pattern[order]
+            starts = np.flatnonzero(np.diff(pattern, prepend=-1))
+            block = np.append(starts, len(row))
+        number = np.empty(self.n_records, np.int64)
+        number[row] = np.arange(len(row))
+        of_record = number[first]
+        size = np.bincount(of_record, minlength=len(row))
+        return Kinds(of_record, row, size, block)
+
+    @cached_property
+    def index(self) -> Index:
+        """The tree that balls are looked for in."""
+        from starshade.ratings.proximity.index import index_of
+
+        return index_of(self)
+
+    def full(self) -> NDArray[Any]:
+        """Return records × items as codes of the narrowest type: 0 is null, c ``levels[c - 1]``.
+
+        Raises
+        ------
+        ConfigError
+            The table does not fit the memory budget.
+        """
+        check_budget(self.n_records, self.n_items, 2 * self.code_type.itemsize)
+        table = np.zeros((self.n_records, self.n_items), self.code_type)
+        rows = np.repeat(np.arange(self.n_records), np.diff(self.indptr))
+        table[rows, self.columns] = self.codes
+        table[rows, self.columns] += 1
+        return table
+
+    @property
+    def code_type(self) -> np.dtype[Any]:
+        """The narrowest unsigned type for codes that leave 0 to null."""
+        n = len(self.rule.low)
+        kinds = (np.uint8, np.uint16, np.uint32)
+        return np.dtype(next(kind for kind in kinds if n <= np.iinfo(kind).max + 1))
+
+
+def check_budget(n_records: int, n_items: int, bytes_per_cell: float) -> None:
+    """Refuse a table that does not fit the memory budget.
+
+    Raises
+    ------
+    ConfigError
+    """
+    needed = n_records * n_items * bytes_per_cell
+    if needed > budget.memory():
+        raise ConfigError(
+            f"{n_records:,} different records x {n_items:,} items take {needed / 1e9:.1f} GB to "
+            f"search; the budget is {budget.memory() / 1e9:.1f} GB",
+            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory. Where "
+            "a null is near nulls alone (--nulls strict) the tree search needs no full table.",
+        )
 
 
 def space_of(ratings: Ratings, items: NDArray[np.integer], eps: float, nulls: NullRule) -> Space:
-    """Make a table ready.
+    """Make a table ready; what searching needs is computed when first asked for.
 
     Parameters
     ----------
     ratings : Ratings
         Users without a rating are records too.
     items : ndarray of int
-        Indices of the non-sensitive items.
+        Indices of the non-sensitive items, each once.
     eps, nulls
         See `rule_of`.
 
     Raises
     ------
     ConfigError
-        See `rule_of`; or the table does not fit the memory budget.
+        See `rule_of`.
     """
     rule = rule_of(ratings.scale, ratings.levels, eps, nulls)
-    table = np.zeros((ratings.n_users, ratings.n_items), dtype=np.int64)
-    rows = np.repeat(np.arange(ratings.n_users), ratings.user_support)
-    table[rows, ratings.columns] = ratings.codes.astype(np.int64) + 1
-    return Space(table[:, items], rule)
+    indptr, columns, codes = ratings.indptr, ratings.columns, ratings.codes
+    if len(items) < ratings.n_items:
+        keep = np.zeros(ratings.n_items, np.bool_)
+        keep[items] = True
+        indptr, columns, codes, _ = keep_columns(indptr, columns, codes, None, keep)
+    return Space(np.asarray(indptr), np.asarray(columns), np.asarray(codes), len(items), rule)

@@ -1,0 +1,121 @@
+"""Balls by the paper's two ways (Sun & Sun 2013, §5.1, §7.2), to be compared with.
+
+*Pairwise* compares a record with every record, item by item until one sets them apart. *Slicing*
+takes the records between two planes, t − ε and t + ε on the first axis, from a list sorted along
+it, and then trims these candidates axis by axis. Both count every record, equal or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.warm import announce
+
+__all__ = ["Nearness", "Table", "scan_balls", "table_of"]
+
+
+class Nearness(NamedTuple):
+    """The rule, code by code (`ratings.proximity.rule.Rule`)."""
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    null: NDArray[np.bool_]
+
+
+class Table(NamedTuple):
+    """Every record's codes, 0 for null, and what slicing needs to find its first planes.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, uint16 or uint32, shape (n, n_items)
+    axes : ndarray, shape (n_items, n)
+        The same, axis by axis; no rows where slicing is not asked for.
+    order : ndarray of int64, shape (n,)
+        Records along the first axis.
+    starts : ndarray of int64, shape (n_codes + 1,)
+        Where each code begins in `order`.
+    """
+
+    codes: NDArray[Any]
+    axes: NDArray[Any]
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+def table_of(codes: NDArray[Any], n_codes: int, *, slicing: bool) -> Table:
+    """Make a table ready."""
+    announce("the search for proximate records", scan_balls)
+    if not slicing:
+        none = np.empty(0, np.int64)
+        return Table(codes, np.empty((0, len(codes)), codes.dtype), none, none)
+    first = codes[:, 0]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=n_codes))])
+    axes = np.ascontiguousarray(codes.T)
+    return Table(codes, axes, np.argsort(first, kind="stable"), starts.astype(np.int64))
+
+
+@njit(cache=True, nogil=True)
+def scan_balls(rows, table, rule, columns, sizes, sums):  # type: ignore[no-untyped-def]
+    """Count the balls of these rows and sum columns over them; columns may be none."""
+    candidates = np.empty(len(table.codes), np.int64)
+    for i in range(len(rows)):
+        if len(table.axes) > 0:
+            n = _slice(rows[i], table, rule, candidates)
+        else:
+            n = _compare(rows[i], table.codes, rule, candidates)
+        sizes[i] = n
+        for c in range(n):
+            for s in range(columns.shape[1]):
+                sums[i, s] += columns[candidates[c], s]
+
+
+@njit(cache=True, nogil=True)
+def _compare(row, codes, rule, candidates):  # type: ignore[no-untyped-def]
+    """List the records that are near, by comparing with all of them."""
+    n = 0
+    for r in range(len(codes)):
+        near = True
+        for j in range(codes.shape[1]):
+            own, code = codes[row, j], codes[r, j]
+            near = rule.null[own] if code == 0 else rule.low[own] <= code <= rule.high[own]
+            if not near:
+                break
+        if near:
+            candidates[n] = r
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _slice(row, table, rule, candidates):  # type: ignore[no-untyped-def]
+    """List the records between the planes of the first axis, then trim."""
+    own = table.axes[0, row]
+    n = 0
+    if rule.null[own]:
+        n = _put(table.order[table.starts[0] : table.starts[1]], candidates, n)
+    low, high = np.int64(rule.low[own]), np.int64(rule.high[own])
+    if low <= high:
+        n = _put(table.order[table.starts[low] : table.starts[high + 1]], candidates, n)
+    for j in range(1, len(table.axes)):
+        axis = table.axes[j]
+        own = axis[row]
+        low, high, null = np.int64(rule.low[own]), np.int64(rule.high[own]), rule.null[own]
+        kept = 0
+        for c in range(n):
+            code = axis[candidates[c]]
+            candidates[kept] = candidates[c]
+            kept += null if code == 0 else low <= code <= high
+        n = kept
+        if n == 0:
+            break
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _put(rows, candidates, n):  # type: ignore[no-untyped-def]
+    candidates[n : n + len(rows)] = rows
+    return n + len(rows)
