@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
+from starshade.privacy.parameters import check_k, check_records
 from starshade.privacy.verdict import Verdict
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -55,13 +55,7 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)):
-            raise ConfigError(f"k of type {type(self.k).__name__}: must be a whole number")
-        if self.k < 2:
-            raise ConfigError(
-                f"k = {self.k}: must be 2 or more",
-                advice="A record is always equal to itself; ask for 2 at least.",
-            )
+        check_k(self.k)
 
     def check(self, data: Release | Ratings) -> Verdict:
         """Count, from the cells alone, how many records look alike.
@@ -84,11 +78,7 @@ class KAnonymity:
         start = perf_counter()
         cells = cells_of(data) if isinstance(data, Ratings) else data.cells()
         records = cells.n_records
-        if self.k > records:
-            raise ConfigError(
-                f"k = {self.k}, records = {records}: no table of this size can satisfy it",
-                advice=f"Choose k from 2 to {records}." if records >= 2 else "",
-            )
+        check_records(self.k, records)
         row, size = _classes(cells, _quasi_identifiers(data))
         failing = size < self.k
         order = np.lexsort([row, size])[: min(_SHOWN, int(failing.sum()))]

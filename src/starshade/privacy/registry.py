@@ -14,4 +14,18 @@ ENTRIES = (
         summary="Every record equals at least k-1 others on every released cell.",
         source="Riyana & Natwichai 2018, Def. 9; Sweeney 2002",
     ),
+    Entry(
+        name="k-eps",
+        module="starshade.privacy.k_eps",
+        cls="KEpsAnonymity",
+        summary="Every record has at least k-1 others within eps of it on every open item.",
+        source="Sun & Sun 2013, Def. 2",
+    ),
+    Entry(
+        name="k-eps-l",
+        module="starshade.privacy.k_eps_l",
+        cls="KEpsLAnonymity",
+        summary="k-eps, and among those records each sensitive item spreads by at least l.",
+        source="Sun & Sun 2013, Def. 3",
+    ),
 )

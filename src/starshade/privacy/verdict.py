@@ -41,12 +41,12 @@ class Verdict:
     """
 
     model: str
-    parameters: dict[str, float | int | str]
+    parameters: dict[str, Any]
     satisfied: bool
     records: int
     failing_records: int
     smallest_group: int
-    worst: tuple[dict[str, int], ...] = ()
+    worst: tuple[dict[str, Any], ...] = ()
     seconds: float = 0.0
     numbered: bool = False
     version: str = field(default=__version__)
@@ -86,7 +86,7 @@ class Verdict:
         told = Counter(self._group(entry) for entry in self.worst)
         return tuple(text if n == 1 else f"{text} ({n} such)" for text, n in told.items())
 
-    def _group(self, entry: dict[str, int]) -> str:
+    def _group(self, entry: dict[str, Any]) -> str:
         size = entry["size"]
         if self.numbered:
             return f"class {entry['row']:,} of the release, {size:,} record{'s' * (size != 1)}"

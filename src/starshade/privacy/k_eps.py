@@ -1,0 +1,106 @@
+"""(k, ε)-anonymity of ratings (Sun & Sun 2013, Def. 2; SPEC §2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from starshade.privacy.proximity import check_request, count_balls, item_keys, prepare
+from starshade.privacy.proximity_judge import judge
+from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.ratings.proximity.balls import Search, ball_sizes
+from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["KEpsAnonymity"]
+
+
+@dataclass(frozen=True)
+class KEpsAnonymity:
+    """Every record has at least k-1 others within ε of it on every non-sensitive item.
+
+    The records within ε of one, and itself, are its *ball*. Balls overlap and their members need
+    not be near each other (Def. 2 asks for no more), so the model protects against somebody who
+    takes near ratings for the same, not against one who knows them exactly.
+
+    Parameters
+    ----------
+    k : int
+        2 or more; the record itself counts.
+    eps : float
+        0 or more, in units of the scale.
+    sensitive : sequence of str
+        Item ids that the distance leaves out.
+    nulls : {"strict", "ignore", "zero"}
+        What a null against a rating costs: R = max(maximum, width) of the scale (the paper),
+        nothing, or the rating's distance from the level just below the scale. Null against null
+        costs nothing.
+    search : {"tree", "slicing", "pairwise"}
+        How neighbours are found: ours, the paper's, every pair. The verdict is the same.
+    full : bool
+        Count every ball to its end, for the distribution of sizes and the number of distinct
+        balls; else counting a ball stops at k.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of range.
+
+    Examples
+    --------
+    >>> from starshade.ratings.table import Ratings
+    >>> three = Ratings.from_arrays(["a", "b", "c"], ["x", "x", "x"], [1, 2, 4], scale="1:5:1")
+    >>> verdict = KEpsAnonymity(k=2, eps=1).check(three)
+    >>> verdict.satisfied, verdict.failing_records, verdict.worst
+    (False, 1, ({'row': 2, 'size': 1},))
+    """
+
+    k: int
+    eps: float
+    sensitive: Sequence[str] = ()
+    nulls: NullRule = "strict"
+    search: Search = "tree"
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        check_request(self.k, self.eps, self.nulls, self.search)
+        object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+
+    def check(self, data: Release | Ratings) -> ProximityVerdict:
+        """Count who is near whom.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+            A release must have one rating, or null, in every cell.
+
+        Raises
+        ------
+        ConfigError
+            k is above the number of records; a sensitive item is unknown, or none is left that
+            is not sensitive; a release has cells of several members; too little memory.
+        """
+        start = perf_counter()
+        ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
+        distinct = None
+        if self.full:
+            counted = count_balls(ready.space, self.search, distinct=True)
+            sizes, distinct = counted.sizes, counted.distinct
+        else:
+            sizes = ball_sizes(ready.space, stop_at=self.k, search=self.search)
+        verdict = judge(
+            ready,
+            model="k-eps",
+            parameters=self._parameters(),
+            sizes=sizes,
+            all_exact=self.full,
+            distinct=distinct,
+        )
+        return replace(verdict, seconds=perf_counter() - start)
+
+    def _parameters(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"k": int(self.k), "eps": float(self.eps), "nulls": self.nulls}
+        return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -1,0 +1,136 @@
+"""(k, ε, l)-anonymity of ratings (Sun & Sun 2013, Def. 3; SPEC §2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from starshade.errors import ConfigError
+from starshade.privacy.k_eps import KEpsAnonymity
+from starshade.privacy.proximity import Prepared, check_request, count_balls, item_keys, prepare
+from starshade.privacy.proximity_judge import Spread, judge
+from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.ratings.proximity.balls import Search
+from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.proximity.spread import (
+    check_l,
+    moments,
+    refuse_above_bound,
+    spreads,
+    too_low,
+)
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["KEpsLAnonymity"]
+
+
+@dataclass(frozen=True)
+class KEpsLAnonymity:
+    """(k, ε)-anonymity, and in every ball each sensitive item spreads by at least l.
+
+    The spread is the paper's standard deviation over all members of the ball, a null deviating
+    by the mean of those who rated. An item that nobody in the ball rated discloses nothing there
+    and passes; one that a single member rated is treated like any other, with a warning.
+
+    Parameters
+    ----------
+    k : int
+        2 or more; the record itself counts.
+    eps : float
+        0 or more, in units of the scale.
+    l : float
+        0 or more. 0 asks for (k, ε) alone.
+    sensitive : sequence of str
+        Item ids whose ratings are to be protected; the distance leaves them out.
+    nulls, search, full
+        As in `KEpsAnonymity`. Spreads need every ball to its end, so sizes are always exact
+        where l is above 0; `full` adds the number of distinct balls.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of range, or l is above 0 and no item is sensitive.
+
+    Examples
+    --------
+    >>> from starshade.ratings.table import Ratings
+    >>> two = Ratings.from_arrays(list("aabb"), list("xsxs"), [1, 1, 2, 5], scale="1:5:1")
+    >>> verdict = KEpsLAnonymity(k=2, eps=1, l=2, sensitive=["s"]).check(two)
+    >>> verdict.satisfied
+    True
+    """
+
+    k: int
+    eps: float
+    l: float  # noqa: E741  (the paper's name)
+    sensitive: Sequence[str]
+    nulls: NullRule = "strict"
+    search: Search = "tree"
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        check_request(self.k, self.eps, self.nulls, self.search)
+        check_l(self.l)
+        object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+        if self.l > 0 and not self.sensitive:
+            raise ConfigError(
+                f"l = {self.l:g}, and no item is sensitive: there is nothing to spread",
+                advice="Name the sensitive items, or ask for k-eps.",
+            )
+
+    def check(self, data: Release | Ratings) -> ProximityVerdict:
+        """Count who is near whom, and how far sensitive ratings spread among them.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+            A release must have one rating, or null, in every cell.
+
+        Raises
+        ------
+        ConfigError
+            As `KEpsAnonymity.check`; or everybody rated a sensitive item and l is above half
+            the range of its ratings, so that no data can meet it (Thm 1).
+        """
+        start = perf_counter()
+        if self.l == 0:
+            alone = KEpsAnonymity(
+                self.k, self.eps, self.sensitive, self.nulls, self.search, self.full
+            ).check(data)
+            return replace(alone, model="k-eps-l", parameters=self._parameters())
+        ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
+        refuse_above_bound(ready.ratings, ready.sensitive, self.l)
+        verdict = self._judge(ready)
+        return replace(verdict, seconds=perf_counter() - start)
+
+    def _judge(self, ready: Prepared) -> ProximityVerdict:
+        counted = count_balls(
+            ready.space,
+            self.search,
+            columns=moments(ready.ratings, ready.sensitive),
+            distinct=self.full,
+        )
+        assert counted.sums is not None
+        found = spreads(counted.sizes, counted.sums, ready.ratings.scale)
+        return judge(
+            ready,
+            model="k-eps-l",
+            parameters=self._parameters(),
+            sizes=counted.sizes,
+            all_exact=True,
+            spread=Spread(
+                found=found,
+                low=too_low(found, self.l),
+                raters=np.round(counted.sums[:, ::3]).astype(np.int64),
+            ),
+            distinct=counted.distinct,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        told = {"k": int(self.k), "eps": float(self.eps), "l": float(self.l), "nulls": self.nulls}
+        return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -1,0 +1,40 @@
+"""Parameters that several models have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from starshade.errors import ConfigError
+
+__all__ = ["check_k", "check_records"]
+
+
+def check_k(k: int) -> None:
+    """Refuse a k that is no number of people to hide among.
+
+    Raises
+    ------
+    ConfigError
+        No whole number, or below 2.
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise ConfigError(f"k of type {type(k).__name__}: must be a whole number")
+    if k < 2:
+        raise ConfigError(
+            f"k = {k}: must be 2 or more",
+            advice="A record is always equal to itself; ask for 2 at least.",
+        )
+
+
+def check_records(k: int, records: int) -> None:
+    """Refuse a k that no table of this size can satisfy.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if k > records:
+        raise ConfigError(
+            f"k = {k}, records = {records}: no table of this size can satisfy it",
+            advice=f"Choose k from 2 to {records}." if records >= 2 else "",
+        )

@@ -1,0 +1,217 @@
+"""What (k, ε) and (k, ε, l)-anonymity have in common: from a table to its balls.
+
+A model prepares the data once (`prepare`), asks for the balls' sizes, stopping early
+(`ball_sizes`) or for everything that sums over balls can tell (`count_balls`), and hands what it
+found to `starshade.privacy.proximity_verdict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.privacy.parameters import check_k, check_records
+from starshade.ratings.proximity.balls import Search, ball_sums
+from starshade.ratings.proximity.rule import NullRule, Rule, check_eps, check_nulls, rule_of
+from starshade.ratings.proximity.sensitive import split_items
+from starshade.ratings.proximity.space import Space, space_of
+from starshade.ratings.table import Ratings
+from starshade.release.single import single_ratings
+from starshade.release.table import Release
+
+__all__ = [
+    "BallCount",
+    "Prepared",
+    "check_request",
+    "count_balls",
+    "item_keys",
+    "pattern_sizes",
+    "prepare",
+]
+
+_HALVES = (np.uint64(1), np.uint64(2))  # two independent 64-bit hashes make one of 128
+_BLOCK = 65_536  # records whose patterns are hashed together
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data made ready to be asked about balls.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        One rating per cell, also when the data are a release.
+    open, sensitive : ndarray of int64
+        Item indices: those that the distance is taken over; those that are to be protected, in
+        the order given.
+    rule : Rule
+    space : Space
+    released : bool
+        Whether rows are the records of a release.
+    """
+
+    ratings: Ratings
+    open: NDArray[np.int64]
+    sensitive: NDArray[np.int64]
+    rule: Rule
+    space: Space
+    released: bool
+
+
+@dataclass(frozen=True, eq=False)
+class BallCount:
+    """What sums over balls tell.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64, shape (n,)
+        Records in each ball.
+    sums : ndarray, shape (n, q), or None
+        The columns asked for, summed over each ball.
+    distinct : int or None
+        How many of the balls differ from one another; None: not asked for.
+    """
+
+    sizes: NDArray[np.int64]
+    sums: NDArray[Any] | None
+    distinct: int | None
+
+
+def check_request(k: int, eps: float, nulls: str, search: str) -> None:
+    """Refuse parameters that make no sense on any data.
+
+    Raises
+    ------
+    ConfigError
+    """
+    check_k(k)
+    check_eps(eps)
+    check_nulls(nulls)
+    if search not in get_args(Search):
+        raise ConfigError(f"search {search!r}: allowed are {', '.join(get_args(Search))}")
+
+
+def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids as given; one text is no list of them.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(sensitive, str):
+        raise ConfigError(
+            "sensitive: one text where a list of item ids is expected",
+            advice='Write sensitive=["50"] for the item 50.',
+        )
+    return tuple(str(key) for key in sensitive)
+
+
+def prepare(
+    data: Release | Ratings, eps: float, sensitive: Sequence[str], nulls: NullRule, k: int = 0
+) -> Prepared:
+    """Make data ready; `k` is only held against the number of records.
+
+    Raises
+    ------
+    ConfigError
+        k is above the number of records; a sensitive item is unknown, given twice, or none is
+        left that is not sensitive; a release has cells of several members; too little memory.
+    """
+    if isinstance(data, Release):
+        check_records(k, data.n_records)
+        ratings = single_ratings(data.cells())
+    else:
+        check_records(k, data.n_users)
+        ratings = data
+    rest, chosen = split_items(ratings.items, sensitive)
+    return Prepared(
+        ratings=ratings,
+        open=rest,
+        sensitive=chosen,
+        rule=rule_of(ratings.scale, ratings.levels, eps, nulls),
+        space=space_of(ratings, rest, eps, nulls),
+        released=isinstance(data, Release),
+    )
+
+
+def count_balls(
+    space: Space, search: Search, *, columns: NDArray[Any] | None = None, distinct: bool = False
+) -> BallCount:
+    """Count and sum over every ball, and tell how many balls differ.
+
+    Two balls are taken for the same when the sums of their records' 128-bit keys and their sizes
+    agree: of a million balls, two that differ are mistaken with a chance below 2**-88.
+
+    Parameters
+    ----------
+    space : Space
+    search : {"tree", "slicing", "pairwise"}
+    columns : ndarray of int64 or float64, shape (n, q), optional
+        What to sum besides.
+    distinct : bool
+        Whether to count the balls that differ.
+    """
+    n = space.n_records
+    whole = [np.ones(n, dtype=np.int64)]
+    if distinct:
+        rows = np.arange(n, dtype=np.uint64)
+        # sums of keys wrap around at 64 bits, in int64 as in uint64
+        whole += [keyed_numbers(rows, half).view(np.int64) for half in _HALVES]
+    width = len(whole)
+    beside: NDArray[Any] | None = None
+    if columns is not None and columns.dtype == np.int64:
+        sums = ball_sums(space, np.column_stack([*whole, columns]), search=search)
+        whole_sums, beside = sums[:, :width], sums[:, width:]
+    else:
+        whole_sums = ball_sums(space, np.column_stack(whole), search=search)
+        if columns is not None:
+            beside = ball_sums(space, columns, search=search)
+    return BallCount(
+        sizes=np.ascontiguousarray(whole_sums[:, 0]),
+        sums=beside,
+        distinct=_distinct_rows(whole_sums) if distinct else None,
+    )
+
+
+def _distinct_rows(rows: NDArray[np.int64]) -> int:
+    if not len(rows):
+        return 0
+    ordered = rows[np.lexsort(rows.T)]
+    return 1 + int((ordered[1:] != ordered[:-1]).any(axis=1).sum())
+
+
+def pattern_sizes(ratings: Ratings, items: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many records rated exactly the same of these items, for each such set.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    items : ndarray of int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_patterns,)
+        In no particular order. Sets are compared by 128-bit sums of their items' keys.
+    """
+    keys = np.zeros((len(_HALVES), ratings.n_items), dtype=np.uint64)
+    for own, half in zip(keys, _HALVES, strict=True):
+        own[items] = keyed_numbers(np.asarray(items, dtype=np.uint64), half)
+    found = np.empty((ratings.n_users, len(_HALVES)), dtype=np.uint64)
+    for first in range(0, ratings.n_users, _BLOCK):
+        ends = ratings.indptr[first : first + _BLOCK + 1]
+        columns = ratings.columns[ends[0] : ends[-1]]
+        for place, own in enumerate(keys):
+            before = np.concatenate([[np.uint64(0)], np.cumsum(own[columns], dtype=np.uint64)])
+            reached = before[ends - ends[0]]
+            found[first : first + len(ends) - 1, place] = reached[1:] - reached[:-1]
+    if not len(found):
+        return np.empty(0, dtype=np.int64)
+    ordered = found[np.lexsort(found.T)]
+    starts = np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1
+    return np.diff(np.concatenate([[0], starts, [len(ordered)]])).astype(np.int64)

@@ -1,0 +1,166 @@
+"""From sizes and spreads of balls to a verdict (SPEC §2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.privacy.proximity import Prepared, pattern_sizes
+from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.ratings.proximity.balls import ball_members
+
+__all__ = ["Spread", "judge"]
+
+_SHOWN = 5  # failing records named in a verdict
+_MEMBERS = 20  # records of a witness's ball named in it
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How sensitive ratings spread in every ball.
+
+    Attributes
+    ----------
+    found : ndarray of float64, shape (n, q)
+        Standard deviation; NaN where nobody in the ball rated the item.
+    low : ndarray of bool, shape (n, q)
+        Whether that is too little.
+    raters : ndarray of int64, shape (n, q)
+        Members of the ball who rated the item.
+    """
+
+    found: NDArray[np.float64]
+    low: NDArray[np.bool_]
+    raters: NDArray[np.int64]
+
+
+def judge(
+    prepared: Prepared,
+    *,
+    model: str,
+    parameters: dict[str, Any],
+    sizes: NDArray[np.int64],
+    all_exact: bool,
+    spread: Spread | None = None,
+    distinct: int | None = None,
+) -> ProximityVerdict:
+    """Say which records fail, why, and what the verdict rests on; `seconds` stay 0.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    model, parameters
+        As the verdict names them; ``k`` is among the parameters.
+    sizes : ndarray of int64, shape (n,)
+        Records in each ball; where not `all_exact`, those of k or more say only that.
+    all_exact : bool
+    spread : Spread, optional
+        Where it was asked for.
+    distinct : int, optional
+        Balls that differ, where it was asked for.
+    """
+    k = parameters["k"]
+    small = sizes < k
+    failing = small if spread is None else small | spread.low.any(axis=1)
+    worst = _worst(np.flatnonzero(failing), k, sizes, spread)
+    patterns = None
+    if prepared.rule.by_pattern and not prepared.rule.everybody:
+        patterns = pattern_sizes(prepared.ratings, prepared.open)
+    return ProximityVerdict(
+        model=model,
+        parameters=parameters,
+        satisfied=not failing.any(),
+        records=len(sizes),
+        failing_records=int(failing.sum()),
+        smallest_group=int(sizes.min()),
+        smallest_group_exact=bool(all_exact or small.any()),
+        worst=worst,
+        numbered=prepared.released,
+        everyone_proximate=prepared.rule.everybody,
+        patterns=None if patterns is None else len(patterns),
+        records_in_small_patterns=None if patterns is None else int(patterns[patterns < k].sum()),
+        distinct_balls=distinct,
+        sizes=_distribution(sizes) if all_exact else None,
+        failing_by_size=int(small.sum()),
+        failing_by_spread=None if spread is None else tuple(spread.low.sum(axis=0).tolist()),
+        balls_with_one_rating=None if spread is None else _alone(spread),
+        balls_without_rating=None if spread is None else _rows(spread.raters == 0),
+        warnings=_warnings(prepared, spread),
+        witness=_witness(prepared, worst[0], spread) if worst else None,
+    )
+
+
+def _worst(
+    failing: NDArray[np.int64], k: int, sizes: NDArray[np.int64], spread: Spread | None
+) -> tuple[dict[str, Any], ...]:
+    """Name a few: the smallest balls first, among those large enough the least spread."""
+    size = np.minimum(sizes[failing], k)
+    if spread is None:
+        first = failing[np.lexsort([failing, size])[:_SHOWN]]
+        return tuple({"row": row, "size": int(sizes[row])} for row in first.tolist())
+    found = np.where(np.isnan(spread.found), np.inf, spread.found)
+    least = found[failing].min(axis=1)
+    worst = []
+    for row in failing[np.lexsort([failing, least, size])[:_SHOWN]].tolist():
+        item = int(found[row].argmin())
+        told = bool(np.isfinite(found[row, item]))
+        worst.append({
+            "row": row,
+            "size": int(sizes[row]),
+            "item": item + 1 if told else None,
+            "sd": float(found[row, item]) if told else None,
+        })  # fmt: skip
+    return tuple(worst)
+
+
+def _witness(prepared: Prepared, entry: dict[str, Any], spread: Spread | None) -> dict[str, Any]:
+    """Show one failing record and who is near it."""
+    row = entry["row"]
+    _, members = ball_members(prepared.space, np.array([row]))
+    witness = {"row": row, "size": len(members), "records": members[:_MEMBERS].tolist()}
+    if spread is not None:
+        witness["sd"] = [None if np.isnan(sd) else sd for sd in spread.found[row].tolist()]
+    return witness
+
+
+def _distribution(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    size, records = np.unique(sizes, return_counts=True)
+    return tuple(zip(size.tolist(), records.tolist(), strict=True))
+
+
+def _alone(spread: Spread) -> int:
+    return _rows((spread.raters == 1) & ~spread.low)
+
+
+def _rows(marks: NDArray[np.bool_]) -> int:
+    return int(marks.any(axis=1).sum())
+
+
+def _warnings(prepared: Prepared, spread: Spread | None) -> tuple[str, ...]:
+    told = []
+    if prepared.rule.everybody:
+        told.append(
+            "Note: at this eps and null rule every record is proximate to every other, so the "
+            "sizes of balls say only how many records there are."
+        )
+    if spread is not None:
+        unrated = np.flatnonzero(~spread.raters.any(axis=0)) + 1
+        if len(unrated):
+            listed = ", ".join(str(place) for place in unrated.tolist())
+            told.append(
+                f"Note: nobody rated sensitive item {listed} of those given; it passes because "
+                "it discloses nothing."
+            )
+        alone = _alone(spread)
+        if alone:
+            told.append(
+                f"Note: in the ball of {alone:,} record{'s' * (alone != 1)} a sensitive item was "
+                "rated by one member alone. It passes, as the definition takes nulls for spread, "
+                "but whoever reads the ball reads that one rating."
+            )
+    if prepared.ratings.has_days:
+        told.append("Note: the ratings carry dates, which this model does not look at.")
+    return tuple(told)

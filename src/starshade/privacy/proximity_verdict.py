@@ -1,0 +1,216 @@
+"""`ProximityVerdict`: what a check of (k, ε) or (k, ε, l)-anonymity found, and in which words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from starshade.privacy.verdict import Verdict
+
+__all__ = ["ProximityVerdict"]
+
+_POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
+
+
+@dataclass(frozen=True)
+class ProximityVerdict(Verdict):
+    """A verdict about balls; what a field of `Verdict` means here, and more fields.
+
+    None marks what was not asked for or does not apply; `to_dict` leaves it out.
+
+    Attributes
+    ----------
+    worst : tuple of dict
+        At most five failing records: ``row``, the ``size`` of its ball, and where spreads were
+        asked for the sensitive ``item`` that spreads least (its position among those given,
+        from 1) with its ``sd`` (null: nobody in the ball rated any).
+    numbered : bool
+        Rows number the records of a release; else the users of the input in canonical order.
+        Both count from 0.
+    smallest_group_exact : bool
+        False: no ball is smaller than `smallest_group`, but the search stopped there.
+    everyone_proximate : bool
+        ε is so large that every record is proximate to every other.
+    patterns : int or None
+        Where a null is near nulls alone: how many sets of non-sensitive items records rated.
+    records_in_small_patterns : int or None
+        Records whose set fewer than k records rated: they fail, whatever their ratings.
+    distinct_balls : int or None
+    sizes : tuple of (int, int), or None
+        Each size of a ball and how many records have one of it, ascending.
+    failing_by_size : int or None
+        Records whose ball is smaller than k.
+    failing_by_spread : tuple of int, or None
+        For each sensitive item the records in whose ball it spreads too little. A record may
+        be counted here and by size; in `failing_records` it counts once.
+    balls_with_one_rating, balls_without_rating : int or None
+        Records in whose ball a sensitive item was rated by one member alone, yet passes; by
+        nobody.
+    warnings : tuple of str
+    witness : dict or None
+        One failing record: ``row``, ``size``, the first ``records`` of its ball, and ``sd`` of
+        each sensitive item.
+    """
+
+    smallest_group_exact: bool = True
+    everyone_proximate: bool = False
+    patterns: int | None = None
+    records_in_small_patterns: int | None = None
+    distinct_balls: int | None = None
+    sizes: tuple[tuple[int, int], ...] | None = None
+    failing_by_size: int | None = None
+    failing_by_spread: tuple[int, ...] | None = None
+    balls_with_one_rating: int | None = None
+    balls_without_rating: int | None = None
+    warnings: tuple[str, ...] = ()
+    witness: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON values."""
+        sizes = self.sizes and [{"size": size, "records": n} for size, n in self.sizes]
+        more = {
+            "smallest_group_exact": self.smallest_group_exact,
+            "everyone_proximate": self.everyone_proximate,
+            "patterns": self.patterns,
+            "records_in_small_patterns": self.records_in_small_patterns,
+            "distinct_balls": self.distinct_balls,
+            "sizes": sizes,
+            "failing_by_size": self.failing_by_size,
+            "failing_by_spread": self.failing_by_spread and list(self.failing_by_spread),
+            "balls_with_one_rating": self.balls_with_one_rating,
+            "balls_without_rating": self.balls_without_rating,
+            "warnings": list(self.warnings),
+            "witness": self.witness,
+        }
+        return super().to_dict() | {key: value for key, value in more.items() if value is not None}
+
+    def __str__(self) -> str:
+        told = [self._head(), self._found(), self._patterns(), self._pools(), self._limits()]
+        return " ".join(part for part in (*told, *self.warnings) if part)
+
+    def _head(self) -> str:
+        sensitive = self._sensitive()
+        told = [
+            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in self.parameters.items()
+            if name != "sensitive"
+        ]
+        if sensitive:
+            told.append(f"{sensitive} sensitive item{'s' * (sensitive != 1)}")
+        holds = "holds" if self.satisfied else "does not hold"
+        return f"{self.model} ({', '.join(told)}) {holds}:"
+
+    def _found(self) -> str:
+        k, eps = self.parameters["k"], self.parameters["eps"]
+        items = "every item that is not sensitive" if self._sensitive() else "every item"
+        near = f"within {eps:g} of its own on {items}"
+        if not self.satisfied:
+            share = self.failing_records / max(self.records, 1)
+            told = f"{self.failing_records:,} of {self.records:,} records ({share:.1%}) fail."
+            return " ".join([told, *self._why(k, near)])
+        exact = f" (the smallest such ball has {self.smallest_group:,})"
+        return (
+            f"around each of the {self.records:,} records lie at least {k:,}, itself included, "
+            f"whose ratings are {near}" + exact * self.smallest_group_exact + "." + self._diverse()
+        )
+
+    def _sensitive(self) -> int:
+        return len(self.parameters.get("sensitive", ()))
+
+    def _diverse(self) -> str:
+        if self.failing_by_spread is None:
+            return " What the records of such a ball have in common is not hidden."
+        return (
+            " Among them the ratings of each sensitive item have a standard deviation of "
+            f"{self.parameters['l']:g} or more, or nobody rated it."
+        )
+
+    def _why(self, k: int, near: str) -> list[str]:
+        parts = []
+        if self.failing_by_size:
+            parts.append(
+                f"Around {_of(self.failing_by_size, 'record')} lie fewer than {k:,}, itself "
+                f"included, whose ratings are {near}; the smallest such ball has "
+                f"{self.smallest_group:,}."
+            )
+        for place, n in enumerate(self.failing_by_spread or (), 1):
+            if n:
+                parts.append(
+                    f"Around {_of(n, 'record')} the ratings of sensitive item {place} have a "
+                    f"standard deviation below {self.parameters['l']:g}."
+                )
+        return parts
+
+    def _patterns(self) -> str:
+        if self.patterns is None or self.everyone_proximate:
+            return ""
+        return (
+            "At this eps a null is near nulls alone, so only records that rated exactly the same "
+            f"items can be proximate: {_of(self.patterns, 'such set')} of items occur, and "
+            f"{_of(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
+        )
+
+    def _pools(self) -> str:
+        if self.sizes is None:
+            return ""
+        told = []
+        for place, low in enumerate(_POOLS):
+            high = (*_POOLS, None)[place + 1]
+            n = sum(m for size, m in self.sizes if low <= size and (high is None or size < high))
+            name = f"{low:,}" if high == low + 1 else f"{low:,}+"
+            if high is not None and high > low + 1:
+                name = f"{low:,}–{high - 1:,}"
+            if n:
+                told.append(f"{name}: {n:,}")
+        balls = "" if self.distinct_balls is None else f" ({self.distinct_balls:,} distinct)"
+        return f"Records by the size of their ball{balls}: {'; '.join(told)}."
+
+    def _limits(self) -> str:
+        if not self.satisfied:
+            return ""
+        eps, k = self.parameters["eps"], self.parameters["k"]
+        return (
+            f"Whoever takes all ratings within {eps:g} of a person's for the same cannot point at "
+            f"the record with a better chance than 1/{k}. It promises no more than that: records "
+            "near each other may differ, and somebody who knows a person's ratings exactly may "
+            "single one out."
+        )
+
+    def explain(self) -> tuple[str, ...]:
+        """Name the records in `worst` and show one ball, for a person; no id is told."""
+        if not self.worst:
+            return ()
+        lines = [f"{self._record(e['row'])}: {self._failure(e)}" for e in self.worst]
+        if self.witness is not None:
+            lines.append(self._shown(self.witness))
+        if not self.numbered:
+            lines.append("Rows are counted from 0, users in the canonical order of their ids.")
+        return tuple(lines)
+
+    def _record(self, row: int) -> str:
+        return f"record {row:,} of the release" if self.numbered else f"row {row:,}"
+
+    def _failure(self, entry: dict[str, Any]) -> str:
+        told = f"its ball has {_of(entry['size'], 'record')}"
+        if entry.get("sd") is not None:
+            told += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
+        return told
+
+    def _shown(self, witness: dict[str, Any]) -> str:
+        shown = ", ".join(f"{row:,}" for row in witness["records"])
+        more = witness["size"] - len(witness["records"])
+        told = (
+            f"For example {self._record(witness['row'])}: proximate to it, itself included, are "
+            f"{shown}" + (f" and {more:,} more" if more else "")
+        )
+        spread = [
+            f"sensitive item {place}: "
+            + ("nobody rated it" if sd is None else f"standard deviation {sd:.4f}")
+            for place, sd in enumerate(witness.get("sd", ()), 1)
+        ]
+        asked = f" (l = {self.parameters['l']:g})" if spread else ""
+        return "; ".join([told, *spread]) + asked + "."
+
+
+def _of(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
