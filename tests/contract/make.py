@@ -9,6 +9,7 @@ from starshade.registry import Entry
 K = 2
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
+    "interval": {"k": K, "eps": 1},
     "k-likeness": {"k": K},
     "k-anonymity": {"k": K},
     "homogeneity": {"sensitive": [0, 1]},

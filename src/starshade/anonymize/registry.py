@@ -8,6 +8,13 @@ __all__ = ["ENTRIES"]
 
 ENTRIES = (
     Entry(
+        name="interval",
+        module="starshade.anonymize.interval",
+        cls="IntervalAnonymizer",
+        summary="Ratings moved as little as needed for each record to have k-1 others within eps.",
+        source="Sun & Sun 2013, section 6",
+    ),
+    Entry(
         name="k-likeness",
         module="starshade.anonymize.k_likeness",
         cls="KLikeness",

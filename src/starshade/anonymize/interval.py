@@ -1,0 +1,252 @@
+"""The interval anonymizer (Sun & Sun 2013, §6; SPEC §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
+from starshade.anonymize.interval_spread import Sought, merge_until_spread
+from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
+from starshade.anonymize.prepare import Prepared, RareItems, check_k, prepare
+from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.progress import note
+from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.proximity.sensitive import split_items
+from starshade.ratings.proximity.spread import check_l, refuse_above_bound
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim
+from starshade.release.record import record_release
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed, stream_key
+
+__all__ = ["IntervalAnonymizer"]
+
+
+@dataclass(frozen=True)
+class IntervalAnonymizer:
+    """Move ratings as little as needed for every record to have k-1 others within ε.
+
+    Records are put into groups of at least k, and in each group every item's ratings are clipped
+    into an interval of width ε, the one that moves them least. Where some of a group rated an item
+    and some did not, the ratings are suppressed or the nulls filled with the group's median,
+    whichever costs less; each such cell costs R. Nothing else is changed, and what is sensitive
+    never is.
+
+    Parameters
+    ----------
+    k : int
+        Least size of a group, from 2 to the number of records.
+    eps : float
+        How far apart two ratings of a group may lie, 0 or more, in units of the scale.
+    l : float
+        Least standard deviation of each sensitive item among the records that are within ε of any
+        one record; 0 asks for none.
+    sensitive : sequence of str
+        Ids of the items that an adversary does not know: left out of the distance, and released
+        as they are.
+    nulls : {"strict", "ignore", "zero"}
+        What a null against a rating costs: R (the paper), nothing (nulls then stay as they are),
+        or its distance from the level below the scale. Under "zero" groups are formed as under
+        "strict", which is sufficient.
+    partition : {"cluster", "whole"}
+        "whole" clips all records that rated the same items as one group, as the paper does;
+        "cluster" cuts them into smaller groups of at least k that cost less, and is never worse.
+    items : ItemSelection, optional
+        Which items to release (`top_items`, `listed_items`); None: all of them.
+    rare_items : {"drop", "keep"}
+        Whether items rated by fewer than k users are left out.
+    attributes : {"none", "exact"}
+        Whether personal attributes are released. With ``exact`` the release may only stand
+        behind the query service.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range; l above 0 without a sensitive item.
+
+    Notes
+    -----
+    Intervals start at a level of the scale (on a real scale at a rating x or at x − ε) between the
+    group's least rating and its greatest less ε; ties are settled by numbers drawn from the seed
+    and the users' ids.
+    """
+
+    k: int
+    eps: float
+    l: float = 0.0  # noqa: E741  (the paper's name)
+    sensitive: Sequence[str] = ()
+    nulls: NullRule = "strict"
+    partition: Literal["cluster", "whole"] = "cluster"
+    items: ItemSelection | None = None
+    rare_items: RareItems = "drop"
+    attributes: Literal["none", "exact"] = "none"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        check_eps(self.eps)
+        check_l(self.l)
+        check_nulls(self.nulls)
+        if isinstance(self.sensitive, str):
+            raise ConfigError("sensitive: give a list of item ids, not one text")
+        object.__setattr__(self, "sensitive", tuple(str(key) for key in self.sensitive))
+        if self.l > 0 and not self.sensitive:
+            raise ConfigError(
+                f"l = {self.l:g}: no item is sensitive, so nothing has to spread",
+                advice="Name the sensitive items, or leave l at 0.",
+            )
+        if self.partition not in ("cluster", "whole"):
+            raise ConfigError(f"partition {self.partition!r}: allowed are cluster and whole")
+        if self.rare_items not in ("drop", "keep"):
+            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
+        if self.attributes not in ("none", "exact"):
+            raise ConfigError(
+                f"attributes {self.attributes!r}: the interval method changes ratings only, so "
+                "personal attributes are released not at all (none) or as they are (exact)",
+                advice="Use none for a release to publish, exact for one behind the query service.",
+            )
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release that is (k, ε)-anonymous, or (k, ε, l)-anonymous for l above 0.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        rng : int, Generator or None
+            The same seed gives the same release, at any number of threads.
+
+        Returns
+        -------
+        Release
+            Of layout "record"; not yet saved, and therefore not yet verified.
+
+        Raises
+        ------
+        ConfigError
+            k above the number of records, unknown items, a sensitive item that is rare or the
+            only one, l above its bound, or a table beyond the memory budget.
+        UnmetError
+            No item is rated by k users, or l cannot be reached by merging groups.
+        """
+        seed = resolve_seed(rng)
+        ready, released = self._moved(ratings, seed)
+        return record_release(
+            ready.ratings,
+            released,
+            method="interval",
+            config=self._config(),
+            claims=self._claims(),
+            seed=seed,
+            private_config=self._private_config(),
+            rare_items=self.rare_items,
+            rare_items_dropped=ready.rare_items_dropped,
+            users_without_rating=ready.users_without_rating,
+            attributes=self.attributes,
+        )
+
+    def _moved(self, ratings: Ratings, seed: int) -> tuple[Prepared, Ratings]:
+        """Return the table that is anonymized, and the same with its ratings moved."""
+        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        table = ready.ratings
+        self._refuse_rare(ratings, table)
+        open_items, sensitive = split_items(table.items, self.sensitive)
+        if self.l > 0:
+            refuse_above_bound(table, sensitive, self.l)
+        numbers = keyed_numbers(table.users.fingerprints, np.uint64(stream_key(seed, "interval")))
+        cells = IntervalTable.of(table, open_items, self.eps, self.nulls, numbers)
+        if cells.rule.everybody:
+            note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
+        if self.l > 0:
+            sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
+            return ready, self._spread(cells, sought)
+        return ready, moved_ratings(table, open_items, cells, self._cheapest(cells))
+
+    def _cheapest(self, cells: IntervalTable) -> NDArray[Any]:
+        """Return the moved cells of the groups that cost least."""
+        least, best = np.inf, None
+        for groups in self._partitions(cells, cells.coarse()):
+            cost = float(cells.clip(groups, move=False)[0].sum())
+            if cost < least:
+                least, best = cost, groups
+        assert best is not None
+        return cells.clip(best)[1]
+
+    def _spread(self, cells: IntervalTable, sought: Sought) -> Ratings:
+        """Return the released table of the groups that cost least once they are merged."""
+        coarse = cells.coarse()
+        least, best, unmet = np.inf, None, None
+        for groups in self._partitions(cells, coarse):
+            try:
+                found = merge_until_spread(cells, coarse, groups, sought)
+            except UnmetError as error:
+                unmet = error
+                continue
+            if found.cost < least:
+                least, best = found.cost, found.released
+        if best is None:
+            assert unmet is not None
+            raise unmet
+        return best
+
+    def _partitions(self, cells: IntervalTable, coarse: Coarse) -> Iterator[NDArray[np.int64]]:
+        """Yield ways to group the records, the paper's first."""
+        whole = pattern_groups(cells, self.k)
+        yield whole
+        if self.partition == "cluster":
+            yield cluster_groups(coarse, cells.numbers, whole, self.k)
+            if whole.any():
+                everybody = np.zeros_like(whole)
+                yield cluster_groups(coarse, cells.numbers, everybody, self.k)
+
+    def _refuse_rare(self, ratings: Ratings, table: Ratings) -> None:
+        """Refuse a sensitive item that is left out because too few rated it."""
+        for place, key in enumerate(self.sensitive):
+            before = ratings.items.index(key)
+            rare = before >= 0 and ratings.item_support[before] < self.k
+            if rare and table.items.index(key) < 0:
+                raise ConfigError(
+                    f"sensitive item {place + 1} of the {len(self.sensitive)} given is rated by "
+                    f"fewer than k = {self.k} users and would be left out of the release",
+                    advice="Leave it out of the sensitive items, or keep rare ones "
+                    "(--rare-items keep).",
+                )
+
+    def _claims(self) -> tuple[Claim, ...]:
+        parameters: dict[str, Any] = {
+            "k": int(self.k),
+            "eps": float(self.eps),
+            "nulls": self.nulls,
+            **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
+        }
+        near = Claim(model="k-eps", parameters=parameters)
+        if not self.l:
+            return (near,)
+        return near, Claim(model="k-eps-l", parameters={**parameters, "l": float(self.l)})
+
+    def _config(self) -> dict[str, Any]:
+        """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
+        return {
+            "k": int(self.k),
+            "eps": float(self.eps),
+            **({"l": float(self.l)} if self.l else {}),
+            "nulls": self.nulls,
+            "partition": self.partition,
+            "items": "all" if self.items is None else str(self.items),
+            **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
+        }
+
+    def _private_config(self) -> dict[str, Any]:
+        """Return what the owner's receipt needs beside the seed to make the release again."""
+        return {
+            "method": "interval",
+            **self._config(),
+            "item_keys": [] if self.items is None else list(self.items.keys),
+            "rare_items": self.rare_items,
+            "attributes": self.attributes,
+        }

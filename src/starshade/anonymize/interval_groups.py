@@ -1,0 +1,168 @@
+"""Who is clipped together: groups by null pattern, and clusters of records that are alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.interval_table import Coarse, IntervalTable
+from starshade.kernels.interval_pack import pack
+from starshade.kernels.interval_patterns import join_small
+from starshade.kernels.interval_split import split
+from starshade.kernels.lanes import cut, run
+
+__all__ = ["cluster_groups", "pattern_groups", "pattern_words"]
+
+_PATTERNS = 8192  # searched for the nearest among all; more are cut into blocks first
+_SEARCH = 4_000_000_000  # look-ups that grouping within nodes may take in all, about
+_NODE = 2048  # records of a node, at most
+_SMALL_NODE = 64
+_LARGE_TABLE = 1 << 17  # records; larger ones are searched in fewer rounds
+_SWEEPS, _FEW_SWEEPS = 20, 3  # of local search
+_TRIED, _FEW_TRIED = 8, 3  # groups with whose members a record may change places
+
+
+def pattern_words(rated: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return which items each record rated, a bit for each, shape (n, n_words)."""
+    n, m = rated.shape
+    packed = np.zeros((n, max(1, -(-m // 64)) * 8), dtype=np.uint8)
+    packed[:, : -(-m // 8)] = np.packbits(rated, axis=1)
+    return packed.view(np.uint64)
+
+
+def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
+    """Group the records that rated the same items; small groups join their nearest pattern.
+
+    Where nulls cost nothing, all records are one group.
+
+    Parameters
+    ----------
+    table : IntervalTable
+    k : int
+        Not above the number of records.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        0…G−1, none empty.
+    """
+    n = len(table.cells)
+    if table.null_cost < 0:
+        return np.zeros(n, dtype=np.int64)
+    rated = table.rated()
+    words = pattern_words(rated)
+    _, first, own, sizes = np.unique(
+        words[:, 0] if words.shape[1] == 1 else words,
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    own = own.reshape(-1)
+    if sizes.min() >= k:
+        return own.astype(np.int64)
+    met = np.full(len(sizes), np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(met, own, table.numbers)
+    into = np.arange(len(sizes))
+    for block in _blocks(rated[first], sizes, k):
+        block = block[np.argsort(met[block], kind="stable")]
+        into[block] = block[join_small(words[first[block]], sizes[block], k)]
+    return np.asarray(np.unique(into[own], return_inverse=True)[1].reshape(-1), dtype=np.int64)
+
+
+def _blocks(rated: NDArray[np.bool_], sizes: NDArray[np.int64], k: int) -> list[NDArray[np.int64]]:
+    """Cut patterns, by what most nearly halves them, into blocks that can be searched in full."""
+    done, waiting = [], [np.arange(len(sizes))]
+    while waiting:
+        block = waiting.pop()
+        if len(block) > _PATTERNS:
+            with_item = (rated[block] * sizes[block, None]).sum(axis=0)
+            lesser = np.minimum(with_item, sizes[block].sum() - with_item)
+            item = int(lesser.argmax())
+            if lesser[item] >= k:
+                on = rated[block, item]
+                waiting += [block[on], block[~on]]
+                continue
+        done.append(block)
+    return done
+
+
+def cluster_groups(
+    coarse: Coarse, numbers: NDArray[np.uint64], within: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
+    """Cut groups into clusters of at least k records that cost less to clip.
+
+    Parameters
+    ----------
+    coarse : Coarse
+    numbers : ndarray of uint64, shape (n,)
+        A random number for each record: ties go to the lesser.
+    within : ndarray of int64, shape (n,)
+        Groups of at least k records each, 0…G−1.
+    k : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Clusters, 0…C−1, each inside one group.
+    """
+    n, m = coarse.codes.shape
+    order = np.lexsort([numbers, within])
+    rows = np.ascontiguousarray(coarse.codes[order])
+    starts = np.zeros(n, dtype=np.bool_)
+    starts[0] = True
+    starts[1:] = np.diff(within[order]) > 0
+    node_size = _node_size(n, m, k)
+    _split(rows, order, starts, coarse, k, enough=max(node_size, n // 16))
+    _split(rows, order, starts, coarse, k, enough=node_size)
+    indptr = np.append(np.flatnonzero(starts), n)
+    small = n <= _LARGE_TABLE
+    label = pack(
+        rows,
+        indptr,
+        n_levels=coarse.n_levels,
+        width=coarse.width,
+        null_cost=coarse.null_cost,
+        k=k,
+        sweeps=_SWEEPS if small else _FEW_SWEEPS,
+        tried=_TRIED if small else _FEW_TRIED,
+    )
+    node = np.cumsum(starts) - 1
+    pair = node * (n + 1) + label
+    clusters = np.empty(n, dtype=np.int64)
+    clusters[order] = np.unique(pair, return_inverse=True)[1].reshape(-1)
+    return clusters
+
+
+def _node_size(n: int, m: int, k: int) -> int:
+    """Return the size below which records are grouped by search: no more than time allows."""
+    return max(4 * k, _SMALL_NODE, min(_NODE, _SEARCH // (n * m)))
+
+
+def _split(
+    rows: NDArray[np.uint8],
+    order: NDArray[np.int64],
+    starts: NDArray[np.bool_],
+    coarse: Coarse,
+    k: int,
+    *,
+    enough: int,
+) -> None:
+    """Cut every run down to `enough` records; runs are independent, so threads share them."""
+    first = np.append(np.flatnonzero(starts), len(rows))
+    lanes = cut(np.diff(first))
+
+    def work(lane: int) -> None:
+        here = slice(int(first[lanes[lane][0]]), int(first[lanes[lane][1]]))
+        split(
+            rows[here],
+            order[here],
+            starts[here],
+            n_levels=coarse.n_levels,
+            width=coarse.width,
+            null_cost=coarse.null_cost,
+            k=k,
+            enough=enough,
+        )
+
+    run(work, len(lanes))

@@ -1,0 +1,84 @@
+"""Joining null patterns that too few records share to their nearest pattern (SPEC §3.4).
+
+Patterns are words of bits, one for each item. Small patterns are met in a given order; each joins
+the nearest one left, by the number of items in which they differ, and is repaired to it. What is
+still too small is met again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["join_small"]
+
+
+def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Join patterns until each has k records, or one pattern is left.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n_patterns, n_words)
+        Distinct, in the order in which they are met; ties go to the earlier.
+    sizes : ndarray of int64, shape (n_patterns,)
+        Records of each.
+    k : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_patterns,)
+        The pattern that each has become.
+    """
+    return np.asarray(_join(words, sizes.copy(), k))
+
+
+@njit(cache=True, nogil=True)
+def _join(words, sizes, k):  # type: ignore[no-untyped-def]
+    n = len(words)
+    into = np.arange(n)
+    alive = n
+    small = True
+    while small and alive > 1:
+        small = False
+        for p in range(n):
+            if into[p] != p or sizes[p] >= k or alive == 1:
+                continue
+            target = _nearest(words, into, p)
+            into[p] = target
+            sizes[target] += sizes[p]
+            alive -= 1
+            small = small or sizes[target] < k
+    for p in range(n):
+        root = p
+        while into[root] != root:
+            root = into[root]
+        into[p] = root
+    return into
+
+
+@njit(cache=True, nogil=True)
+def _nearest(words, into, p):  # type: ignore[no-untyped-def]
+    best, least = -1, 64 * words.shape[1] + 1
+    for q in range(len(words)):
+        if into[q] != q or q == p:
+            continue
+        away = 0
+        for w in range(words.shape[1]):
+            away += _bits(words[p, w] ^ words[q, w])
+            if away >= least:
+                break
+        if away < least:
+            best, least = q, away
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _bits(word):  # type: ignore[no-untyped-def]
+    x = np.uint64(word)
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    x = x + (x >> np.uint64(8))  # no multiplication, which would overflow where interpreted
+    x = x + (x >> np.uint64(16))
+    return np.int64((x + (x >> np.uint64(32))) & np.uint64(0x7F))
