@@ -14,7 +14,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 
-__all__ = ["Prepared", "RareItems", "check_k", "prepare"]
+__all__ = ["Prepared", "RareItems", "check_k", "prepare", "publishable_scale"]
 
 RareItems = Literal["drop", "keep"]
 
@@ -102,11 +102,11 @@ def prepare(
                 f"{rare:,} items rated by fewer than {k} users are left out, and "
                 f"{before - table.n_users:,} users who rated no other"
             )
-    table = on_scale(table, _publishable_scale(ratings, table, k))
+    table = on_scale(table, publishable_scale(ratings, table, k))
     return Prepared(table, rare, ratings.n_users - table.n_users)
 
 
-def _publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
+def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
     """Return a scale that tells nothing of ratings which are not released.
 
     A declared scale was chosen by the owner. One that was found in the data may owe a bound or

@@ -1,0 +1,308 @@
+"""Deletion: leave out records until the others meet (k, ε) or (k, ε, l) (SR §8; SPEC §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.prepare import RareItems, check_k, prepare, publishable_scale
+from starshade.anonymize.suppress_search import Deletion, Round, largest_core, spread_out
+from starshade.errors import ConfigError, UnmetError
+from starshade.progress import note, task
+from starshade.ratings.levels import on_scale
+from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.proximity.sensitive import split_items
+from starshade.ratings.proximity.space import space_of
+from starshade.ratings.proximity.spread import check_l, moments, refuse_above_bound
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim
+from starshade.release.record import record_release
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["SuppressAnonymizer", "Suppressed"]
+
+_SHOWN = 6  # rounds listed one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Suppressed:
+    """What deletion left, and how.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        Who stays, on the items that stay; no rating is changed.
+    sensitive : tuple of str
+        Those of the sensitive items that are released.
+    rounds : tuple of Round
+        Records deleted, round by round, on these items.
+    taken_back : int
+        Records of the rounds that fitted in again at the end.
+    users_deleted : int
+        Users with a rating on the items that stay who do not stay.
+    users_without_rating : int
+        Users of the input without one.
+    rare_items_dropped : int
+        Items left out because fewer than k of those who would stay rated them.
+    least : bool
+        Whether it is proven that on these items no fewer users could be deleted.
+    """
+
+    ratings: Ratings
+    sensitive: tuple[str, ...]
+    rounds: tuple[Round, ...]
+    taken_back: int
+    users_deleted: int
+    users_without_rating: int
+    rare_items_dropped: int
+    least: bool
+
+    def __str__(self) -> str:
+        n = self.ratings.n_users + self.users_deleted
+        shown = [f"{r.deleted:,}" for r in self.rounds[:_SHOWN]]
+        listed = ", ".join(shown) + (", …" if len(self.rounds) > _SHOWN else "")
+        text = f"{self.users_deleted:,} of {n:,} records deleted"
+        if self.rounds:
+            text += f" in {len(self.rounds)} round{'s'[: len(self.rounds) > 1]} ({listed})"
+        if self.taken_back:
+            text += f", of which {self.taken_back:,} were taken back"
+        proof = "no fewer would do" if self.least else "it is not proven that no fewer would do"
+        return f"{text}; {proof}"
+
+
+@dataclass(frozen=True)
+class SuppressAnonymizer:
+    """Delete as few records as possible until the requirement holds; no rating is changed.
+
+    Parameters
+    ----------
+    k : int
+        Least number of records in each ball, from 2 to the number of records.
+    eps : float
+        Ratings this far apart count as alike; 0 or more, in units of the scale.
+    l : float
+        Least standard deviation of each sensitive item in each ball; 0 asks for none.
+    sensitive : sequence of str
+        Ids of the sensitive items; distances leave them out.
+    nulls : {"strict", "ignore", "zero"}
+        What a null against a rating costs; see `starshade.ratings.proximity.rule.rule_of`.
+    items : ItemSelection, optional
+        Which items to release (`top_items`, `listed_items`); None: all of them.
+    rare_items : {"drop", "keep"}
+        Whether items rated by fewer than k of those who stay are left out.
+    attributes : {"none", "exact"}
+        Whether personal attributes are released. With ``exact`` the release may only stand
+        behind the query service.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range, or l is above 0 and there is no sensitive item.
+
+    Notes
+    -----
+    For l = 0 the number of records deleted is the least possible on the released items, and
+    nothing is drawn at random. For l > 0 it is not proven to be, and the seed settles ties; see
+    `starshade.anonymize.suppress_search`.
+
+    Deletion may leave an item with fewer than k raters. Such items are dropped, and deletion
+    begins again with everybody: without an item, records are only more alike.
+    """
+
+    k: int
+    eps: float
+    l: float = 0.0  # noqa: E741  (the paper's name)
+    sensitive: Sequence[str] = ()
+    nulls: NullRule = "strict"
+    items: ItemSelection | None = None
+    rare_items: RareItems = "drop"
+    attributes: Literal["none", "exact"] = "none"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        check_eps(self.eps)
+        check_l(self.l)
+        check_nulls(self.nulls)
+        object.__setattr__(self, "sensitive", tuple(str(key) for key in self.sensitive))
+        if self.l > 0 and not self.sensitive:
+            raise ConfigError(
+                f"l = {self.l:g}: no item is said to be sensitive",
+                advice="Name the items whose ratings must spread, or leave l at 0.",
+            )
+        if self.rare_items not in ("drop", "keep"):
+            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
+        if self.attributes not in ("none", "exact"):
+            raise ConfigError(
+                f"attributes {self.attributes!r}: suppress changes nothing, so personal "
+                "attributes are released not at all (none) or as they are (exact)",
+                advice="Use none for a release to publish, exact for one behind the query service.",
+            )
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release of the records that may stay.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        rng : int, Generator or None
+            The same seed gives the same release, at any number of threads. It matters only for
+            l > 0.
+
+        Returns
+        -------
+        Release
+            Layout "record"; not yet saved, and therefore not yet verified.
+
+        Raises
+        ------
+        ConfigError
+            k above the number of records, unknown items, an l that no data with these ratings
+            can reach, or a table beyond the memory budget.
+        UnmetError
+            No item is rated by k users, or nobody may stay.
+        """
+        seed = resolve_seed(rng)
+        found = self.suppress(ratings, seed)
+        note(str(found))
+        return record_release(
+            found.ratings,
+            replace(found.ratings, days=None, first_day=0),
+            method="suppress",
+            config=self._config(),
+            claims=(self._claim(found.sensitive),),
+            seed=seed,
+            private_config=self._private_config(),
+            rare_items=self.rare_items,
+            rare_items_dropped=found.rare_items_dropped,
+            users_without_rating=found.users_without_rating,
+            users_deleted=found.users_deleted,
+            attributes=self.attributes,
+        )
+
+    def suppress(self, ratings: Ratings, rng: Rng = None) -> Suppressed:
+        """Return who may stay; parameters and errors as for `anonymize`."""
+        seed = resolve_seed(rng)
+        chosen = ratings if self.items is None else self.items.apply(ratings)
+        split_items(chosen.items, self.sensitive)
+        table = prepare(chosen, self.k, None, self.rare_items).ratings
+        split = split_items(table.items, self._sensitive_of(table))[1]
+        if self.l > 0:
+            refuse_above_bound(table, split, self.l)
+        same_scale = True
+        while True:
+            found = self._delete(table, seed)
+            stay = table.keep_users(np.flatnonzero(found.stays))
+            scale = publishable_scale(ratings, stay, self.k)
+            common = np.flatnonzero(stay.item_support >= self.k)
+            if scale != table.scale:
+                # what null costs depends on the scale; who left took a level along
+                table, same_scale = on_scale(stay, scale), False
+            elif self.rare_items == "drop" and len(common) < table.n_items:
+                note(
+                    f"{table.n_items - len(common):,} more items are left out: fewer than "
+                    f"{self.k} of those who would stay rated them"
+                )
+                table = table.keep_items(common)
+            else:
+                break
+        keys = list(stay.items)
+        present = chosen.keep_items(chosen.items.indices(keys)).n_users
+        return Suppressed(
+            ratings=stay,
+            sensitive=self._sensitive_of(stay),
+            rounds=found.rounds,
+            taken_back=found.taken_back,
+            users_deleted=present - stay.n_users,
+            users_without_rating=ratings.n_users - present,
+            rare_items_dropped=chosen.n_items - stay.n_items,
+            least=found.least and same_scale,
+        )
+
+    def _sensitive_of(self, table: Ratings) -> tuple[str, ...]:
+        """Return the sensitive items that were not left out as rare."""
+        return tuple(key for key in self.sensitive if table.items.index(key) >= 0)
+
+    def _delete(self, table: Ratings, seed: int) -> Deletion:
+        """Delete records of a table; somebody stays, or UnmetError."""
+        if table.n_items == len(sensitive := self._sensitive_of(table)):
+            raise UnmetError(
+                f"k = {self.k}: of the items that {self.k} users rated, all are sensitive, so "
+                "there is none to tell people apart by",
+                advice="Choose a smaller k, or more items.",
+            )
+        rest, hidden = split_items(table.items, sensitive)
+        with task("deleting records"):
+            found = largest_core(space_of(table, rest, self.eps, self.nulls), self.k)
+            if self.l > 0 and len(hidden) and found.stays.any():
+                core = table.keep_users(np.flatnonzero(found.stays))
+                further = spread_out(
+                    space_of(core, rest, self.eps, self.nulls),
+                    moments(core, hidden),
+                    core.scale,
+                    self.k,
+                    self.l,
+                    seeded_order(core.users, seed, "suppress"),
+                )
+                found = found.then(further)
+        if not found.stays.any():
+            raise UnmetError(self._why(found), advice=self._advice())
+        return found
+
+    def _why(self, found: Deletion) -> str:
+        few = sum(r.deleted for r in found.rounds if r.reason == "few")
+        total = sum(r.deleted for r in found.rounds)
+        why = f"{few:,} for fewer than {self.k} records within {self.eps:g} of each other"
+        if few < total:
+            why += f", {total - few:,} for sensitive ratings that spread by less than {self.l:g}"
+        return f"{self._asked()}: nobody may stay. All {total:,} records had to be deleted: {why}"
+
+    def _asked(self) -> str:
+        asked = f"k = {self.k}, eps = {self.eps:g}"
+        return asked + (f", l = {self.l:g}" if self.l > 0 else "") + f", nulls = {self.nulls}"
+
+    def _advice(self) -> str:
+        ways = ["a smaller k", "a larger eps", "fewer items (top:10)"]
+        if self.nulls == "strict":
+            ways.append(
+                "nulls ignore, which lets records be alike that did not rate the same items"
+            )
+        if self.l > 0:
+            ways.append("a smaller l")
+        return f"Try {', '.join(ways[:-1])}, or {ways[-1]}."
+
+    def _claim(self, sensitive: tuple[str, ...]) -> Claim:
+        parameters: dict[str, Any] = {"k": int(self.k), "eps": float(self.eps)}
+        spread = self.l > 0 and bool(sensitive)
+        if spread:
+            parameters["l"] = float(self.l)
+        parameters["nulls"] = self.nulls
+        if sensitive:
+            parameters["sensitive"] = list(sensitive)
+        return Claim(model="k-eps-l" if spread else "k-eps", parameters=parameters)
+
+    def _config(self) -> dict[str, Any]:
+        """Return what the manifest says: no seed, no path, no item id."""
+        return {
+            "k": int(self.k),
+            "eps": float(self.eps),
+            "l": float(self.l),
+            "nulls": self.nulls,
+            "items": "all" if self.items is None else str(self.items),
+        }
+
+    def _private_config(self) -> dict[str, Any]:
+        """Return what the owner's receipt needs beside the seed to make the release again."""
+        return {
+            "method": "suppress",
+            **self._config(),
+            "sensitive": list(self.sensitive),
+            "item_keys": [] if self.items is None else list(self.items.keys),
+            "rare_items": self.rare_items,
+            "attributes": self.attributes,
+        }
