@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.privacy.verdict import Verdict
 
-__all__ = ["ProximityVerdict"]
+__all__ = ["ProximityVerdict", "count_of"]
 
 _POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
 
@@ -129,14 +129,14 @@ class ProximityVerdict(Verdict):
         parts = []
         if self.failing_by_size:
             parts.append(
-                f"Around {_of(self.failing_by_size, 'record')} lie fewer than {k:,}, itself "
+                f"Around {count_of(self.failing_by_size, 'record')} lie fewer than {k:,}, itself "
                 f"included, whose ratings are {near}; the smallest such ball has "
                 f"{self.smallest_group:,}."
             )
         for place, n in enumerate(self.failing_by_spread or (), 1):
             if n:
                 parts.append(
-                    f"Around {_of(n, 'record')} the ratings of sensitive item {place} have a "
+                    f"Around {count_of(n, 'record')} the ratings of sensitive item {place} have a "
                     f"standard deviation below {self.parameters['l']:g}."
                 )
         return parts
@@ -146,8 +146,8 @@ class ProximityVerdict(Verdict):
             return ""
         return (
             "At this eps a null is near nulls alone, so only records that rated exactly the same "
-            f"items can be proximate: {_of(self.patterns, 'such set')} of items occur, and "
-            f"{_of(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
+            f"items can be proximate: {count_of(self.patterns, 'such set')} of items occur, and "
+            f"{count_of(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
         )
 
     def _pools(self) -> str:
@@ -191,7 +191,7 @@ class ProximityVerdict(Verdict):
         return f"record {row:,} of the release" if self.numbered else f"row {row:,}"
 
     def _failure(self, entry: dict[str, Any]) -> str:
-        told = f"its ball has {_of(entry['size'], 'record')}"
+        told = f"its ball has {count_of(entry['size'], 'record')}"
         if entry.get("sd") is not None:
             told += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
         return told
@@ -212,5 +212,6 @@ class ProximityVerdict(Verdict):
         return "; ".join([told, *spread]) + asked + "."
 
 
-def _of(n: int, noun: str) -> str:
+def count_of(n: int, noun: str) -> str:
+    """Return a number of things in words, e.g. ``1 record``, ``1,234 records``."""
     return f"{n:,} {noun}{'s' * (n != 1)}"

@@ -1,0 +1,146 @@
+"""Graphs given as neighbour lists: connected components, and a greedy partition into cliques.
+
+A graph is CSR ``indptr, members``: the neighbours of v are ``members[indptr[v]:indptr[v + 1]]``,
+v itself among them, ascending; the relation is symmetric.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["components", "grow_cliques"]
+
+
+@njit(cache=True, nogil=True)
+def components(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Find the connected components, numbered in the order of their first vertices.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The component of each vertex.
+    """
+    n = len(indptr) - 1
+    label = np.full(n, -1, np.int64)
+    waiting = np.empty(n, np.int64)
+    found = 0
+    for root in range(n):
+        if label[root] >= 0:
+            continue
+        label[root] = found
+        waiting[0] = root
+        left = 1
+        while left > 0:
+            left -= 1
+            v = waiting[left]
+            for p in range(indptr[v], indptr[v + 1]):
+                w = members[p]
+                if label[w] < 0:
+                    label[w] = found
+                    waiting[left] = w
+                    left += 1
+        found += 1
+    return label
+
+
+@njit(cache=True, nogil=True)
+def grow_cliques(
+    indptr: NDArray[np.int64],
+    members: NDArray[np.int64],
+    order: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.int64]:
+    """Partition vertices into cliques of k or more, as far as one pass gets.
+
+    The vertices of `order` are taken one after the other. One that is still free begins a
+    clique, to which its free neighbours are added, those first in `order` first, as long as they
+    are near all of it, until it has k; if it does not get there, all of it stays free. In the
+    end each free vertex joins the first clique that is near it as a whole.
+
+    Parameters
+    ----------
+    indptr, members : ndarray of int64
+    order : ndarray of int64
+        Vertices to partition, each once: with a vertex all that it is connected to.
+    k : int
+        2 or more.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The clique of each vertex, numbered as they were formed; -1: free, or not in `order`.
+    """
+    n = len(indptr) - 1
+    rank = np.zeros(n, np.int64)
+    for place in range(len(order)):
+        rank[order[place]] = place
+    clique = np.full(n, -1, np.int64)
+    size = np.zeros(len(order) // k + 1, np.int64)
+    near = np.full(n, -1, np.int64)  # the vertex whose neighbour this was found to be last
+    candidates = np.empty(n, np.int64)
+    grown = np.empty(k, np.int64)
+    found = 0
+    for seed in order:
+        if clique[seed] >= 0:
+            continue
+        grown[0] = seed
+        n_grown = 1
+        n_candidates = 0
+        for p in range(indptr[seed], indptr[seed + 1]):
+            if members[p] != seed and clique[members[p]] < 0:
+                candidates[n_candidates] = members[p]
+                n_candidates += 1
+        while n_grown < k and n_candidates >= k - n_grown:
+            best = candidates[0]
+            for c in range(1, n_candidates):
+                if rank[candidates[c]] < rank[best]:
+                    best = candidates[c]
+            grown[n_grown] = best
+            n_grown += 1
+            n_candidates = _keep_near(best, indptr, members, near, candidates, n_candidates)
+        if n_grown == k:
+            for v in grown:
+                clique[v] = found
+            size[found] = k
+            found += 1
+    _join(indptr, members, order, clique, size, found)
+    return clique
+
+
+@njit(cache=True, nogil=True)
+def _keep_near(added, indptr, members, near, candidates, n_candidates):  # type: ignore[no-untyped-def]
+    """Keep the candidates that are near the one added; return how many are left."""
+    for p in range(indptr[added], indptr[added + 1]):
+        near[members[p]] = added
+    kept = 0
+    for c in range(n_candidates):
+        w = candidates[c]
+        if w != added and near[w] == added:
+            candidates[kept] = w
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _join(indptr, members, order, clique, size, found):  # type: ignore[no-untyped-def]
+    """Let each free vertex join the first clique all of whose members are near it."""
+    count = np.zeros(found + 1, np.int64)
+    for v in order:
+        if clique[v] >= 0:
+            continue
+        best = found
+        for p in range(indptr[v], indptr[v + 1]):
+            g = clique[members[p]]
+            if g >= 0:
+                count[g] += 1
+                if count[g] == size[g] and g < best:
+                    best = g
+        for p in range(indptr[v], indptr[v + 1]):
+            g = clique[members[p]]
+            if g >= 0:
+                count[g] = 0
+        if best < found:
+            clique[v] = best
+            size[best] += 1

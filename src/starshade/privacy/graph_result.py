@@ -1,0 +1,234 @@
+"""`GraphResult`: what the proximity graph looks like, and what a partition of it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade._version import __version__
+from starshade.kernels.cliques import grow_cliques
+from starshade.privacy.parameters import check_k, check_records
+from starshade.privacy.proximity_verdict import count_of
+from starshade.rng import generator
+
+__all__ = ["Decomposition", "GraphResult"]
+
+Outcome = Literal["found", "impossible", "not found"]
+_DRAWN = 6  # seeded orders tried after the two that the graph itself suggests
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """A search for a partition of the graph into cliques of k or more.
+
+    Attributes
+    ----------
+    k : int
+    outcome : {"found", "impossible", "not found"}
+        Found: (k, ε) holds (Thm 2). Impossible: a record has fewer than k-1 neighbours, so there
+        is no such partition, and (k, ε) does not hold. Not found: proves nothing; the search is
+        greedy, and (k, ε) asks for less than cliques.
+    cliques, smallest, largest : int
+        Of the partition, as far as it came.
+    left : int
+        Records in no clique.
+    lonely : int
+        Records with fewer than k-1 neighbours.
+    clique_of_record : ndarray of int64, shape (n,)
+        -1: none.
+    """
+
+    k: int
+    outcome: Outcome
+    cliques: int
+    smallest: int
+    largest: int
+    left: int
+    lonely: int
+    clique_of_record: NDArray[np.int64]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        return {
+            "k": self.k,
+            "outcome": self.outcome,
+            "proves_k_eps": self.outcome == "found",
+            "cliques": self.cliques,
+            "smallest_clique": self.smallest,
+            "largest_clique": self.largest,
+            "records_left": self.left,
+            "records_with_too_few_neighbours": self.lonely,
+        }
+
+    def __str__(self) -> str:
+        k = self.k
+        if self.outcome == "found":
+            return (
+                f"It falls apart into {count_of(self.cliques, 'clique')} of {self.smallest:,} to "
+                f"{self.largest:,} records, all of a clique near one another; that proves "
+                f"(k, eps)-anonymity for k = {k} (Theorem 2)."
+            )
+        if self.outcome == "impossible":
+            return (
+                f"It has no partition into cliques of {k} or more: around "
+                f"{count_of(self.lonely, 'record')} lie fewer than {k - 1} others, so "
+                f"(k, eps)-anonymity does not hold for k = {k}."
+            )
+        return (
+            f"No partition into cliques of {k} or more was found ({count_of(self.left, 'record')} "
+            "left over), which proves nothing: the search is greedy and may miss one, and "
+            f"(k, eps)-anonymity asks for less. It holds for k = {k}, as around each record lie "
+            f"at least {k - 1} others."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GraphResult:
+    """Records as vertices, proximate pairs as edges (SR §6).
+
+    Attributes
+    ----------
+    eps : float
+    nulls : str
+    indptr, members : ndarray of int64
+        Neighbours of each record, itself included.
+    component : ndarray of int64, shape (n,)
+        Connected component of each record, numbered by first record.
+    decomposition : Decomposition or None
+        Once asked for with `decomposed`.
+    """
+
+    eps: float
+    nulls: str
+    indptr: NDArray[np.int64]
+    members: NDArray[np.int64]
+    component: NDArray[np.int64]
+    decomposition: Decomposition | None = None
+    version: str = __version__
+
+    @property
+    def records(self) -> int:
+        """Vertices."""
+        return len(self.component)
+
+    @property
+    def edges(self) -> int:
+        """Proximate pairs of different records."""
+        return (len(self.members) - self.records) // 2
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Neighbours of each record, itself not counted, shape (n,)."""
+        return np.diff(self.indptr) - 1
+
+    @property
+    def component_sizes(self) -> NDArray[np.int64]:
+        """Records of each component."""
+        return np.bincount(self.component)
+
+    def decomposed(self, k: int) -> GraphResult:
+        """Return the same with a partition into cliques of k or more, as far as one is found.
+
+        Components are partitioned greedily, each until an order of its records works: fewest
+        neighbours first, row by row, then a few drawn from a fixed seed.
+
+        Raises
+        ------
+        ConfigError
+            k is no whole number, below 2, or above the number of records.
+        """
+        check_k(k)
+        check_records(k, self.records)
+        lonely = int((self.degrees < k - 1).sum())
+        clique = np.full(self.records, -1, dtype=np.int64)
+        if not lonely:
+            clique = self._partition(k)
+        size = np.bincount(clique[clique >= 0])
+        left = int((clique < 0).sum())
+        outcome: Outcome = "impossible" if lonely else "not found" if left else "found"
+        found = Decomposition(
+            k=int(k),
+            outcome=outcome,
+            cliques=len(size),
+            smallest=int(size.min()) if len(size) else 0,
+            largest=int(size.max(initial=0)),
+            left=left,
+            lonely=lonely,
+            clique_of_record=clique,
+        )
+        return replace(self, decomposition=found)
+
+    def _partition(self, k: int) -> NDArray[np.int64]:
+        """Return the clique of each record, of the order that left fewest of its component."""
+        clique = np.full(self.records, -1, dtype=np.int64)
+        fewest = self.component_sizes
+        for order in self._orders():
+            own = grow_cliques(
+                self.indptr, self.members, order[fewest[self.component[order]] > 0], k
+            )
+            left = np.bincount(self.component[own < 0], minlength=len(fewest))
+            better = (left < fewest)[self.component]
+            clique[better] = own[better]
+            fewest = np.minimum(fewest, left)
+            if not fewest.any():
+                break
+        put = clique >= 0
+        key = self.component[put] * np.int64(self.records) + clique[put]
+        clique[put] = np.unique(key, return_inverse=True)[1]
+        return clique
+
+    def _orders(self) -> Iterator[NDArray[np.int64]]:
+        """Yield orders to take records in; row by row, ties of the first one too."""
+        yield np.argsort(self.degrees, kind="stable")
+        yield np.arange(self.records)
+        for draw in range(_DRAWN):
+            yield generator(draw, "cliques").permutation(self.records)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        degrees, sizes = self.degrees, self.component_sizes
+        return {
+            "eps": self.eps,
+            "nulls": self.nulls,
+            "records": self.records,
+            "edges": self.edges,
+            "components": {
+                "number": len(sizes),
+                "smallest": int(sizes.min()),
+                "largest": int(sizes.max()),
+                "sizes": _counted(sizes, "size", "components"),
+            },
+            "degrees": {
+                "min": int(degrees.min()),
+                "mean": float(degrees.mean()),
+                "max": int(degrees.max()),
+                "distribution": _counted(degrees, "degree", "records"),
+            },
+            "decomposition": None if self.decomposition is None else self.decomposition.to_dict(),
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        degrees, sizes = self.degrees, self.component_sizes
+        told = (
+            f"Proximity graph (eps = {self.eps:g}, nulls = {self.nulls}): {self.records:,} "
+            f"records, {count_of(self.edges, 'pair')} within eps of each other; "
+            f"{count_of(len(sizes), 'connected component')} of {sizes.min():,} to "
+            f"{sizes.max():,} records; a record has {degrees.min():,} to {degrees.max():,} "
+            f"neighbours, {degrees.mean():.1f} on average."
+        )
+        return told if self.decomposition is None else f"{told} {self.decomposition}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def _counted(values: NDArray[np.int64], name: str, counted: str) -> list[dict[str, int]]:
+    """Return each value and how often it occurs, ascending."""
+    value, n = np.unique(values, return_counts=True)
+    return [{name: v, counted: c} for v, c in zip(value.tolist(), n.tolist(), strict=True)]

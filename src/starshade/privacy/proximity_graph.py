@@ -1,0 +1,90 @@
+"""The graph of ε-proximate records (Sun & Sun 2013, §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.kernels.cliques import components
+from starshade.privacy.graph_result import GraphResult
+from starshade.privacy.proximity import item_keys, prepare
+from starshade.ratings.proximity.balls import ball_members, ball_sizes
+from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["ProximityGraph"]
+
+_BYTES = 16  # an edge is held twice, as a number of eight bytes in the list of either end
+
+
+@dataclass(frozen=True)
+class ProximityGraph:
+    """Records are vertices; those within ε of each other on every open item are joined.
+
+    Parameters
+    ----------
+    eps : float
+        0 or more, in units of the scale.
+    sensitive : sequence of str
+        Item ids that the distance leaves out.
+    nulls : {"strict", "ignore", "zero"}
+        As in `KEpsAnonymity`.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of range.
+
+    Examples
+    --------
+    >>> four = Ratings.from_arrays(list("abcd"), list("xxxx"), [1, 2, 3, 5], scale="1:5:1")
+    >>> graph = ProximityGraph(eps=1).of(four)
+    >>> graph.edges, graph.component_sizes.tolist()
+    (2, [3, 1])
+    """
+
+    eps: float
+    sensitive: Sequence[str] = ()
+    nulls: NullRule = "strict"
+
+    def __post_init__(self) -> None:
+        check_eps(self.eps)
+        check_nulls(self.nulls)
+        object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+
+    def of(self, data: Release | Ratings) -> GraphResult:
+        """Find every edge.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+            A release must have one rating, or null, in every cell.
+
+        Raises
+        ------
+        ConfigError
+            No records; a sensitive item is unknown, or none is left that is not sensitive; a
+            release has cells of several members; the edges do not fit the memory budget.
+        """
+        ready = prepare(data, self.eps, self.sensitive, self.nulls, k=1)
+        edges = int(ball_sizes(ready.space).sum() - ready.space.n_records) // 2
+        if edges * _BYTES > budget.memory():
+            raise ConfigError(
+                f"the graph has {edges:,} edges, which take {edges * _BYTES / 1e9:.1f} GB; the "
+                f"budget is {budget.memory() / 1e9:.1f} GB",
+                advice="Take a smaller eps or fewer records, or allow more with --memory. The "
+                "check of k-eps needs no graph.",
+            )
+        indptr, members = ball_members(ready.space, np.arange(ready.space.n_records))
+        return GraphResult(
+            eps=float(self.eps),
+            nulls=self.nulls,
+            indptr=indptr,
+            members=members,
+            component=components(indptr, members),
+        )
