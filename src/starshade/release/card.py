@@ -46,7 +46,7 @@ def dataset_card(manifest: Manifest) -> str:
 def describe_columns(manifest: Manifest) -> dict[str, dict[str, str]]:
     """Return file → column → meaning, in file order."""
     group = "class: records with equal cells have equal numbers"
-    if manifest.layout != "generalized":
+    if manifest.layout == "profile":
         group = "the group that the method put the record in"
     records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
     records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")

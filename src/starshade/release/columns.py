@@ -42,17 +42,26 @@ def content_fields(scale: Scale) -> list[tuple[str, pa.DataType]]:
     ]
 
 
-def cells_table(classes: Cells) -> pa.Table:
-    """Return the rows of ``cells.parquet`` for canonical cells, by group, then item."""
+def cells_table(classes: Cells, groups: NDArray[np.int64] | None = None) -> pa.Table:
+    """Return the rows of ``cells.parquet`` for canonical cells, by group, then item.
+
+    Parameters
+    ----------
+    classes : Cells
+    groups : ndarray of int64, shape (n_groups,), optional
+        Layout "record": the group of each row, which is then a record.
+    """
     import pyarrow as pa
 
-    group = np.repeat(np.arange(classes.n_groups, dtype=np.int32), np.diff(classes.indptr))
+    row = np.repeat(np.arange(classes.n_groups, dtype=np.int32), np.diff(classes.indptr))
+    own = {"group": row} if groups is None else {"group": groups.astype(np.int32)[row]}
+    if groups is not None:
+        own["record"] = row
     keys = pa.array(list(classes.items), pa.string())
     item = pa.DictionaryArray.from_arrays(pa.array(classes.columns), keys)
     contents = _encode(classes.symbols).take(pa.array(classes.codes))
     return pa.table(
-        {"group": group, "item": item}
-        | {name: contents.column(name) for name in contents.column_names}
+        {**own, "item": item} | {name: contents.column(name) for name in contents.column_names}
     )
 
 

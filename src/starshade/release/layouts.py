@@ -12,7 +12,7 @@ from starshade.errors import ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.columns import content_fields, decode_content
-from starshade.release.content import canonical, code_type
+from starshade.release.content import canonical, class_numbers, code_type
 from starshade.release.manifest import Manifest
 from starshade.release.symbols import Symbols
 
@@ -77,9 +77,20 @@ def read_cells(
         raise ReleaseError("cells.parquet: not sorted by group and item, or a cell twice")
     symbols, codes = decode_content(table, scale)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(sizes)))])
-    return canonical(
+    cells = canonical(
         Cells(items, sizes, indptr.astype(np.int64), column.astype(np.int32), codes, symbols)
     )
+    if by_record:
+        _check_records(cells, group)
+    return cells
+
+
+def _check_records(cells: Cells, group: NDArray[np.int64]) -> None:
+    """Check that every cell is one rating, and that groups are classes in their order."""
+    if not cells.symbols.is_single.all() or cells.symbols.is_range.any():
+        raise ReleaseError("cells.parquet: a cell that is not one single rating")
+    if not np.array_equal(class_numbers(cells), group):
+        raise ReleaseError("records.parquet: the groups are not the classes of equal records")
 
 
 def read_profiles(

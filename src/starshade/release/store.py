@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.progress import task
@@ -46,8 +47,8 @@ def write_release(release: Release, path: Path, private: Path | None = None) -> 
     InternalError
         What was written does not pass the verifier.
     """
-    if release.manifest.layout != "generalized":
-        raise ConfigError(f"layout {release.manifest.layout}: only generalized can be written")
+    if release.manifest.layout == "profile":
+        raise ConfigError("layout profile: only generalized and record can be written")
     if private is not None:
         if release.private is None:
             raise ConfigError(
@@ -78,7 +79,7 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     """Write everything but the receipt; return what the manifest says."""
     classes = canonical(release.classes)
     _write_table(_records_table(release), folder / "records.parquet")
-    _write_table(cells_table(classes), folder / "cells.parquet")
+    _write_table(cells_table(classes, release.groups), folder / "cells.parquet")
     _write_table(_items_table(release), folder / "items.parquet")
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
@@ -121,12 +122,16 @@ def _records_table(release: Release) -> pa.Table:
 
     columns = {
         "record": pa.array(np.arange(release.n_records, dtype=np.int32)),
-        "group": pa.array(release.class_of_record.astype(np.int32)),
+        "group": pa.array(_group_of_record(release).astype(np.int32)),
     }
     if release.attributes is not None:
         names = release.attributes.column_names
         columns |= {name: release.attributes.column(name) for name in names}
     return pa.table(columns)
+
+
+def _group_of_record(release: Release) -> NDArray[np.int64]:
+    return release.class_of_record if release.groups is None else release.groups
 
 
 def _items_table(release: Release) -> pa.Table:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InternalError, ReleaseError
+from starshade.release.verify_claims import (
+    NEAR_MODELS,
+    Judged,
+    check_claim,
+    judge_near,
+    name_of,
+)
+from starshade.release.verify_moved import check_moved
+from starshade.release.verify_records import check_classes, read_ratings_of
 from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
 from starshade.release.verify_truth import check_truth
 
@@ -47,6 +56,8 @@ class Counted:
     users_rating_disclosed, users_rating_exists : float
         Shares in [0, 1] (DESIGN §4).
     attribute_columns : tuple of str
+    judged : dict
+        What was found of each claim that asks for more than equal records, by `name_of`.
     """
 
     records: int
@@ -57,6 +68,8 @@ class Counted:
     users_rating_exists: float
     attribute_columns: tuple[str, ...]
 
+    judged: dict[str, Judged] = field(default_factory=dict)
+
     def of_claim(self, model: str, parameters: dict[str, Any]) -> dict[str, float | int]:
         """Return what was counted for a claim.
 
@@ -65,16 +78,20 @@ class Counted:
         InternalError
             A model that the verifier cannot count, or a claim that does not hold.
         """
-        found, holds = self._judge(model, parameters)
-        if not holds:
-            raise InternalError(f"the release does not pass its check: claim {model}: {found}")
-        return found
+        found = self.judge({"model": model, "parameters": parameters})
+        if not found.holds:
+            raise InternalError(
+                f"the release does not pass its check: claim {model}: {found.verified}"
+            )
+        return found.verified
 
-    def _judge(self, model: str, parameters: dict[str, Any]) -> tuple[dict[str, float | int], bool]:
-        if model == "k-anonymity":
-            holds = "k" in parameters and self.smallest_group >= parameters["k"]
-            return {"smallest_group": self.smallest_group}, holds
-        return {}, False
+    def judge(self, claim: dict[str, Any]) -> Judged:
+        """Return what was found of a claim; one that was not counted does not hold."""
+        if claim["model"] == "k-anonymity":
+            k = claim["parameters"].get("k")
+            holds = k is not None and self.smallest_group >= k
+            return Judged({"smallest_group": self.smallest_group}, holds)
+        return self.judged.get(name_of(claim), Judged({}, False))
 
 
 def recount(folder: Path, facts: dict[str, Any], private: Private | None = None) -> Counted:
@@ -148,13 +165,13 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
         ) from None
     claims = []
     for claim in facts["claims"]:
-        found, holds = counted._judge(claim["model"], claim["parameters"])
+        found = counted.judge(claim)
         claims.append(
             {
                 "model": claim["model"],
                 "parameters": claim["parameters"],
-                "verified": found,
-                "holds": holds,
+                "verified": found.verified,
+                "holds": found.holds,
             }
         )
     return {
@@ -169,13 +186,27 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
 
 
 def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Counted:
-    if facts["layout"] != "generalized":
+    for claim in facts["claims"]:
+        check_claim(claim)
+    if facts["layout"] not in ("generalized", "record"):
         raise Failed("layout", f"{facts['layout']} cannot be verified by this version")
     written = read_written(folder, facts["scale"])
     sizes = np.bincount(written.group_of_record)
-    single, certain = walk_classes(folder, written, len(sizes))
-    if private is not None and private.original is not None:
-        check_truth(written, private, facts)
+    truth = private if private is not None and private.original is not None else None
+    judged: dict[str, Judged] = {}
+    if facts["layout"] == "generalized":
+        single, certain = walk_classes(folder, written, len(sizes))
+        if truth is not None:
+            check_truth(written, truth, facts)
+    else:
+        rows = read_ratings_of(written)
+        check_classes(rows, written)
+        single = certain = np.zeros(len(sizes), dtype=np.bool_)
+        certain[written.group_of_record[np.diff(rows.indptr) > 0]] = True
+        if truth is not None:
+            check_moved(rows, written, truth, facts)
+        near = [c for c in facts["claims"] if c["model"] in NEAR_MODELS]
+        judged = {name_of(claim): judge_near(claim, rows, written) for claim in near}
     return Counted(
         records=len(written.group_of_record),
         classes=len(sizes),
@@ -184,6 +215,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         users_rating_disclosed=_share(sizes, single, written),
         users_rating_exists=_share(sizes, certain, written),
         attribute_columns=tuple(written.attributes.column_names),
+        judged=judged,
     )
 
 
@@ -202,17 +234,8 @@ def _read_facts(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         raise Failed("release.json", "cannot be read") from None
     for claim in facts["claims"]:
-        _check_claim(claim)
+        check_claim(claim)
     return facts
-
-
-def _check_claim(claim: Any) -> None:
-    """Check that a claim says what it claims, before it is compared with what was counted."""
-    if not isinstance(claim, dict) or set(claim) != {"model", "parameters", "verified"}:
-        raise Failed("release.json", "a claim has fields missing or unknown")
-    parameters = claim["parameters"]
-    if not isinstance(parameters, dict) or type(parameters.get("k", 1)) is not int:
-        raise Failed("release.json", "a claim whose k is no whole number")
 
 
 def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
@@ -231,6 +254,8 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     for name in ("users_rating_disclosed", "users_rating_exists"):
         if abs(facts[name] - getattr(counted, name)) > 1e-12:
             raise Failed("disclosure share", name)
+    if facts["layout"] == "record" and facts["groups"] != facts["classes"]:
+        raise Failed("count", "groups that are no classes")
     if tuple(facts["attribute_columns"]) != counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes other than those declared")
     if (facts["attributes"] == "exact") != (facts["audience"] == "query"):
@@ -254,6 +279,6 @@ def _check_config(value: Any) -> None:
 
 def _check_claims(facts: dict[str, Any], counted: Counted) -> None:
     for claim in facts["claims"]:
-        found, holds = counted._judge(claim["model"], claim["parameters"])
-        if not holds or claim["verified"] != found:
+        found = counted.judge(claim)
+        if not found.holds or claim["verified"] != found.verified:
             raise Failed("claim", claim["model"])

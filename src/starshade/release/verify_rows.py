@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Failed", "Written", "read_written", "walk_classes"]
+__all__ = ["Failed", "Written", "batches_of", "read_written", "require_columns", "walk_classes"]
 
 Cell = tuple[float, ...]
 _NULL = float("-inf")  # below every rating, and finite numbers are all that a scale has
@@ -47,7 +47,7 @@ class Written:
     Attributes
     ----------
     folder : Path
-    minimum, step : float; step is None on a real scale
+    minimum, maximum, step : float; step is None on a real scale
     n_levels : int
         0 on a real scale.
     items : tuple of str
@@ -58,6 +58,7 @@ class Written:
 
     folder: Path
     minimum: float
+    maximum: float
     step: float | None
     n_levels: int
     items: tuple[str, ...]
@@ -79,9 +80,9 @@ def read_written(folder: Path, scale: dict[str, Any]) -> Written:
     items = _table(folder, "items.parquet", ("item", "name")).column("item").to_pylist()
     if any(not _before(a, b) for a, b in pairwise(items)):
         raise Failed("item order", "keys are not in canonical order")
-    step, minimum = scale["step"], scale["minimum"]
-    n_levels = 0 if step is None else round((scale["maximum"] - minimum) / step) + 1
-    return Written(folder, minimum, step, n_levels, tuple(items), group, attributes)
+    step, minimum, maximum = scale["step"], scale["minimum"], scale["maximum"]
+    n_levels = 0 if step is None else round((maximum - minimum) / step) + 1
+    return Written(folder, minimum, maximum, step, n_levels, tuple(items), group, attributes)
 
 
 def walk_classes(
@@ -133,9 +134,9 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
             ("low", "high", "values", "null"),
         )
     )
-    _table_schema(folder, "cells.parquet", ("group", "item", *names))
+    require_columns(folder, "cells.parquet", ("group", "item", *names))
     current, row, last = -1, list[tuple[int, Cell]](), -1
-    for batch in _batches(folder / "cells.parquet"):
+    for batch in batches_of(folder / "cells.parquet"):
         if any(batch.column(name).null_count for name in ("group", "item", names[-1])):
             raise Failed("columns", "cells.parquet: a null")
         columns = [batch.column(name).to_pylist() for name in ("group", "item", *names)]
@@ -157,7 +158,8 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
         yield current, row
 
 
-def _batches(path: Path) -> Iterator[Any]:
+def batches_of(path: Path) -> Iterator[Any]:
+    """Yield the rows of a Parquet file some at a time."""
     import pyarrow.parquet as pq
 
     with path.open("rb") as file:
@@ -203,7 +205,7 @@ def _table(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = Fa
     """Read a whole table after looking at its shape."""
     import pyarrow.parquet as pq
 
-    _table_schema(folder, name, columns, more=more)
+    require_columns(folder, name, columns, more=more)
     with (folder / name).open("rb") as file:  # Python's: a name need not be UTF-8
         table = pq.ParquetFile(file).read()
     if any(table.column(c).null_count for c in columns if c != "name"):
@@ -211,7 +213,9 @@ def _table(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = Fa
     return table
 
 
-def _table_schema(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = False) -> None:
+def require_columns(
+    folder: Path, name: str, columns: tuple[str, ...], *, more: bool = False
+) -> None:
     """Check that a file has these columns and no notes beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Private
 
-__all__ = ["check_truth"]
+__all__ = ["check_attributes", "check_link", "check_rare", "check_truth"]
 
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
@@ -35,15 +35,8 @@ def check_truth(written: Written, private: Private, facts: dict[str, Any]) -> No
     """
     import pyarrow.parquet as pq
 
-    original = private.original
-    if original is None:
-        raise Failed("truth", "no original at hand")
+    original = check_link(written, private)
     record = private.link.record
-    n = len(written.group_of_record)
-    if original.n_users != n or not np.array_equal(np.sort(record), np.arange(n)):
-        raise Failed("link", "users and records do not correspond one to one")
-    if list(original.items) != list(written.items):
-        raise Failed("items", "not those of the table that was anonymized")
     with (written.folder / "cells.parquet").open("rb") as file:
         cells = pq.ParquetFile(file).read(use_threads=False)
     class_of_user = written.group_of_record[record]
@@ -56,8 +49,21 @@ def check_truth(written: Written, private: Private, facts: dict[str, Any]) -> No
         raise Failed("truth", "an original null outside its cell")
     if facts["invented_cells"] is None and (raters == 0).any():
         raise Failed("truth", "a cell that nobody of its class rated")
-    _check_attributes(written.attributes, original.attributes, record)
-    _check_rare(original, facts)
+    check_attributes(written.attributes, original.attributes, record)
+    check_rare(original, facts)
+
+
+def check_link(written: Written, private: Private) -> Ratings:
+    """Check that users and records correspond; return the original table."""
+    original = private.original
+    if original is None:
+        raise Failed("truth", "no original at hand")
+    n = len(written.group_of_record)
+    if original.n_users != n or not np.array_equal(np.sort(private.link.record), np.arange(n)):
+        raise Failed("link", "users and records do not correspond one to one")
+    if list(original.items) != list(written.items):
+        raise Failed("items", "not those of the table that was anonymized")
+    return original
 
 
 def _cell_places(cells: pa.Table, written: Written) -> NDArray[np.int64]:
@@ -134,7 +140,7 @@ def _reals(cells: pa.Table, written: Written) -> tuple[Inside, NDArray[np.bool_]
     return inside, cells.column("null").to_numpy()
 
 
-def _check_attributes(
+def check_attributes(
     released: pa.Table, original: pa.Table | None, record: NDArray[np.int64]
 ) -> None:
     """Each record's released attributes are those of the user it is linked to."""
@@ -147,7 +153,7 @@ def _check_attributes(
             raise Failed("truth", "a personal attribute that is not the user's")
 
 
-def _check_rare(original: Ratings, facts: dict[str, Any]) -> None:
+def check_rare(original: Ratings, facts: dict[str, Any]) -> None:
     """Check that no item is released that fewer than k users rated, unless that was asked for."""
     asked = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
     if facts["rare_items"] == "keep" or not asked:

@@ -63,8 +63,8 @@ def by_record(cells: dict, **more) -> dict:
 RECORD_CELLS = {
     "group": [0, 0, 1],
     "record": [0, 1, 2],
-    "item": ["10", "x", "10"],
-    "members": [b"\x06", b"\x09", b"\x20"],
+    "item": ["x", "x", "10"],
+    "members": [b"\x08", b"\x08", b"\x20"],
 }
 
 
@@ -75,8 +75,8 @@ def test_layout_record(tmp_path):
     assert release.classes.sizes.tolist() == [1, 1, 1]
     assert release.class_of_record.tolist() == [0, 1, 2]
     assert plain_rows(release.classes) == [
-        [("set", (1.0, 2.0)), None],
-        [None, ("set", (NULL, 3.0))],
+        [None, ("set", (3.0,))],
+        [None, ("set", (3.0,))],
         [("set", (5.0,)), None],
     ]
 
@@ -88,12 +88,17 @@ def test_layout_record(tmp_path):
         ("record", [0, 1, 3], "a row that records.parquet does not know"),
         ("record", [0, 0, 0], "groups are not those"),
         ("record", [1, 0, 2], "not sorted"),
-        ("item", ["10", "y", "10"], "an item that items.parquet does not list"),
-        ("item", ["10", None, "10"], "a null in the column item"),
-        ("members", [b"\x06", b"\x01", b"\x20"], "null alone has no row"),
-        ("members", [b"\x06", b"\x00", b"\x20"], "null alone has no row"),
-        ("members", [b"\x06", b"\x41", b"\x20"], "beyond the 5 levels"),
-        ("members", [b"\x06", None, b"\x20"], "a cell without members"),
+        ("item", ["x", "10", "10"], "not the classes of equal records"),
+        ("item", ["10", "10", "x"], "not the classes of equal records"),
+        ("item", ["x", "y", "10"], "an item that items.parquet does not list"),
+        ("item", ["x", None, "10"], "a null in the column item"),
+        ("members", [b"\x08", b"\x10", b"\x20"], "not the classes of equal records"),
+        ("members", [b"\x06", b"\x06", b"\x20"], "not one single rating"),
+        ("members", [b"\x09", b"\x09", b"\x20"], "not one single rating"),
+        ("members", [b"\x08", b"\x01", b"\x20"], "null alone has no row"),
+        ("members", [b"\x08", b"\x00", b"\x20"], "null alone has no row"),
+        ("members", [b"\x08", b"\x41", b"\x20"], "beyond the 5 levels"),
+        ("members", [b"\x08", None, b"\x20"], "a cell without members"),
         ("members", [b"\x06\x00", b"\x01\x00", b"\x20\x00"], "no Parquet file as a release has"),
     ],
 )

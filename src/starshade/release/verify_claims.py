@@ -1,0 +1,138 @@
+"""The verifier's own judgement of each claim, and of whether it is one."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.release.verify_near import ball_totals, points_of
+from starshade.release.verify_records import RatingRows
+from starshade.release.verify_rows import Failed, Written
+
+__all__ = ["NEAR_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
+
+_SLACK = 1e-9
+_ASKED = {
+    "k-eps": {"k", "eps", "nulls"},
+    "k-eps-l": {"k", "eps", "l", "nulls", "sensitive"},
+}
+
+
+NEAR_MODELS = frozenset(_ASKED)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was counted for a claim, and whether it holds."""
+
+    verified: dict[str, float | int]
+    holds: bool
+
+
+def name_of(claim: dict[str, Any]) -> str:
+    """Return a text by which equal claims are found again."""
+    return json.dumps([claim["model"], claim["parameters"]], sort_keys=True)
+
+
+def check_claim(claim: Any) -> None:
+    """Check that a claim says what it claims, before anything is counted."""
+    if not isinstance(claim, dict) or set(claim) != {"model", "parameters", "verified"}:
+        raise Failed("release.json", "a claim has fields missing or unknown")
+    parameters = claim["parameters"]
+    if not isinstance(parameters, dict) or type(parameters.get("k", 1)) is not int:
+        raise Failed("release.json", "a claim whose k is no whole number")
+    if isinstance(claim["model"], str) and claim["model"] in _ASKED:
+        _check_near(claim["model"], parameters)
+
+
+def _check_near(model: str, parameters: dict[str, Any]) -> None:
+    """Check the parameters of (k, ε) and (k, ε, l)."""
+    lacking = _ASKED[model] - set(parameters)
+    if lacking or set(parameters) - _ASKED[model] - {"sensitive"}:
+        raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
+    for name in ("eps", "l"):
+        number = parameters.get(name, 0)
+        if type(number) not in (int, float) or not math.isfinite(number) or number < 0:
+            raise Failed("release.json", f"a claim of {model} whose {name} is no distance")
+    if parameters["nulls"] not in ("strict", "ignore", "zero"):
+        raise Failed("release.json", f"a claim of {model} with an unknown null rule")
+    keys = parameters.get("sensitive", [])
+    if not isinstance(keys, list) or any(type(key) is not str for key in keys):
+        raise Failed("release.json", f"a claim of {model} whose sensitive items are no list")
+    if len(set(keys)) < len(keys):
+        raise Failed("release.json", f"a claim of {model} that names a sensitive item twice")
+
+
+def judge_near(claim: dict[str, Any], rows: RatingRows, written: Written) -> Judged:
+    """Count the balls of a claim of (k, ε) or (k, ε, l).
+
+    Sizes are counted up to k where only k is asked: ``smallest_group_at_least``. Where every
+    ball is needed whole, `smallest_group` and `smallest_sd` are exact (the latter is absent
+    where nobody rated a sensitive item).
+    """
+    asked = claim["parameters"]
+    place = {key: i for i, key in enumerate(written.items)}
+    if any(key not in place for key in asked.get("sensitive", [])):
+        raise Failed("claim", f"{claim['model']}: a sensitive item that is not among the items")
+    sensitive = [place[key] for key in asked.get("sensitive", [])]
+    told = [i for i in range(len(written.items)) if i not in sensitive]
+    if not told:
+        raise Failed("claim", f"{claim['model']}: every item is sensitive")
+    scale = (written.minimum, written.maximum, written.step)
+    if not len(written.group_of_record):
+        return Judged({}, False)
+    points = points_of([rows.column(i) for i in told], scale, asked["eps"], asked["nulls"])
+    if claim["model"] == "k-eps":
+        weight = np.bincount(points.of_record).astype(np.float64)[:, None]
+        least = int(ball_totals(points, weight, float(asked["k"]))[:, 0].min())
+        return Judged({"smallest_group_at_least": min(least, asked["k"])}, least >= asked["k"])
+    ratings = [_ratings(rows.column(i), written) for i in sensitive]
+    totals = ball_totals(points, _moments(points.of_record, ratings))
+    least, sd = int(totals[:, 0].min()), _smallest_sd(totals, written)
+    found: dict[str, float | int] = {"smallest_group": least}
+    if sd is not None:
+        found["smallest_sd"] = round(sd, 9)
+    return Judged(found, least >= asked["k"] and (sd is None or sd >= asked["l"] - _SLACK))
+
+
+def _ratings(column: NDArray[np.float64], written: Written) -> NDArray[np.float64]:
+    """Return numbers whose sums are exact: levels from 1, or differences from the middle."""
+    if written.step is not None:
+        return column
+    return column - (written.minimum + written.maximum) / 2
+
+
+def _moments(
+    of_record: NDArray[np.int64], ratings: list[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return each point's weight and, for each sensitive item, raters, sum and squares."""
+    columns: list[NDArray[Any]] = [np.bincount(of_record)]
+    for rating in ratings:
+        rated = ~np.isnan(rating)
+        value = np.where(rated, rating, 0.0)
+        columns += [np.bincount(of_record, weights=part) for part in (rated, value, value**2)]
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _smallest_sd(totals: NDArray[np.float64], written: Written) -> float | None:
+    """Return the least spread over balls and items: a null deviates by the mean of the others."""
+    least: float | None = None
+    size = totals[:, 0]
+    width = 1.0 if written.step is None else written.step
+    middle = (written.minimum + written.maximum) / 2
+    origin = middle if written.step is None else written.minimum - width
+    for first in range(1, totals.shape[1], 3):
+        raters, total, squares = totals[:, first : first + 3].T
+        some = raters > 0
+        mean = total[some] / raters[some]
+        around = np.maximum(squares[some] - total[some] * mean, 0.0) * width**2
+        absent = (size[some] - raters[some]) * (origin + width * mean) ** 2
+        spread = np.sqrt((around + absent) / size[some])
+        if len(spread):
+            least = float(spread.min()) if least is None else min(least, float(spread.min()))
+    return least

@@ -1,0 +1,145 @@
+"""The verifier's own reading of layout "record": a row of ratings for each record.
+
+A record of a survey has a few ratings, a release millions of records: they are read and compared
+as arrays, block by block, where classes are walked one by one (`verify_rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.release.verify_rows import Failed, Written, batches_of, require_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["RatingRows", "check_classes", "read_ratings_of"]
+
+_SLACK = 1e-9
+_BLOCK = 2**22  # cells laid out together
+
+
+@dataclass(frozen=True, eq=False)
+class RatingRows:
+    """The ratings that were written, record by record.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (records + 1,)
+    item : ndarray of int32, shape (cells,)
+        Positions among the items, strictly ascending within a record.
+    level : ndarray of float64, shape (cells,)
+        On a stepped scale the number of the level, from 1; on a real one the rating.
+    """
+
+    indptr: NDArray[np.int64]
+    item: NDArray[np.int32]
+    level: NDArray[np.float64]
+
+    def blocks(self, n_items: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield the first record and the table of some records at a time; NaN is null."""
+        n = len(self.indptr) - 1
+        step = max(1, _BLOCK // max(n_items, 1))
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            cells = slice(int(self.indptr[start]), int(self.indptr[stop]))
+            out = np.full((stop - start, n_items), np.nan)
+            row = np.repeat(np.arange(stop - start), np.diff(self.indptr[start : stop + 1]))
+            out[row, self.item[cells]] = self.level[cells]
+            yield start, out
+
+    def column(self, item: int) -> NDArray[np.float64]:
+        """Return the ratings of one item, NaN where there is none."""
+        out = np.full(len(self.indptr) - 1, np.nan)
+        cells = np.flatnonzero(self.item == item)
+        out[np.searchsorted(self.indptr, cells, side="right") - 1] = self.level[cells]
+        return out
+
+
+def read_ratings_of(written: Written) -> RatingRows:
+    """Read ``cells.parquet``; check keys, order and that every cell is one rating."""
+    contents = ("members",) if written.step is not None else ("low", "high", "values", "null")
+    require_columns(written.folder, "cells.parquet", ("group", "record", "item", *contents))
+    n, n_items = len(written.group_of_record), len(written.items)
+    position = {key: i for i, key in enumerate(written.items)}
+    read = _levels if written.step is not None else _reals
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]] = []
+    last = -1
+    for batch in batches_of(written.folder / "cells.parquet"):
+        names = ("group", "record", "item", contents[-1])
+        if any(batch.column(name).null_count for name in names):
+            raise Failed("columns", "cells.parquet: a null")
+        group, record = (batch.column(c).to_numpy().astype(np.int64) for c in names[:2])
+        if len(record) and not 0 <= record.min() <= record.max() < n:
+            raise Failed("cells", "a record that is not listed")
+        if not np.array_equal(written.group_of_record[record], group):
+            raise Failed("cells", "a record in another class than records.parquet says")
+        keys = batch.column("item").dictionary_encode()
+        at = np.array([position.get(k, -1) for k in keys.dictionary.to_pylist()], dtype=np.int64)
+        if (at < 0).any():
+            raise Failed("cells", "an item that is not listed")
+        item = at[keys.indices.to_numpy()]
+        place = record * n_items + item
+        if (np.diff(place, prepend=last) <= 0).any():
+            raise Failed("cell order", "records, or items within a record, do not ascend")
+        last = int(place[-1]) if len(place) else last
+        parts.append((record, item.astype(np.int32), read(batch, written)))
+    count = sum(
+        (np.bincount(record, minlength=n) for record, _, _ in parts), np.zeros(n, dtype=np.int64)
+    )
+    return RatingRows(
+        np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
+        np.concatenate([np.empty(0, np.int32), *(item for _, item, _ in parts)]),
+        np.concatenate([np.empty(0), *(level for _, _, level in parts)]),
+    )
+
+
+def _levels(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
+    """Read masks of one bit."""
+    coded = batch.column("members").dictionary_encode()
+    levels = []
+    for mask in coded.dictionary.to_pylist():
+        bits = int.from_bytes(mask, "little")
+        if bits & (bits - 1) or not 1 < bits < 1 << (written.n_levels + 1):
+            raise Failed("cells", "a mask that is not one single rating of the scale")
+        levels.append(float(bits.bit_length() - 1))
+    return np.asarray(np.array(levels, dtype=np.float64)[coded.indices.to_numpy()])
+
+
+def _reals(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
+    """Read lists of one value."""
+    values = batch.column("values")
+    lengths = values.value_lengths().fill_null(0).to_numpy()
+    if (lengths != 1).any() or batch.column("null").true_count:
+        raise Failed("cells", "a cell that is not one single rating")
+    flat = values.flatten()
+    ratings = flat.to_numpy(zero_copy_only=False).astype(np.float64)
+    inside = (ratings >= written.minimum - _SLACK) & (ratings <= written.maximum + _SLACK)
+    if flat.null_count or not inside.all():
+        raise Failed("cells", "a rating that is not on the scale")
+    return np.asarray(ratings)
+
+
+def check_classes(rows: RatingRows, written: Written) -> None:
+    """Check that classes are what is equal on every cell, and ascend by content."""
+    group = written.group_of_record
+    before: NDArray[np.float64] | None = None
+    for start, block in rows.blocks(len(written.items)):
+        np.nan_to_num(block, copy=False, nan=-np.inf)  # a null is below every rating
+        if before is not None:
+            block = np.vstack([before, block])
+            start -= 1
+        differs = block[1:] != block[:-1]
+        some = differs.any(axis=1) if block.shape[1] else np.zeros(len(block) - 1, np.bool_)
+        if not np.array_equal(some, np.diff(group[start : start + len(block)]) == 1):
+            raise Failed("classes", "equal records apart, or different ones together")
+        pair = np.flatnonzero(some)
+        where = differs[pair].argmax(axis=1) if len(pair) else pair
+        if (block[pair + 1, where] < block[pair, where]).any():
+            raise Failed("class order", "two classes are not sorted by content")
+        before = block[-1:]
