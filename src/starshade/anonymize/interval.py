@@ -28,6 +28,8 @@ from starshade.rng import Rng, resolve_seed, stream_key
 
 __all__ = ["IntervalAnonymizer"]
 
+_LARGE_TABLE = 1 << 17  # records; for larger ones a second search must be worth its time
+
 
 @dataclass(frozen=True)
 class IntervalAnonymizer:
@@ -171,7 +173,7 @@ class IntervalAnonymizer:
         """Return the moved cells of the groups that cost least."""
         least, best = np.inf, None
         for groups in self._partitions(cells, cells.coarse()):
-            cost = float(cells.clip(groups, move=False)[0].sum())
+            cost = cells.cost(groups)
             if cost < least:
                 least, best = cost, groups
         assert best is not None
@@ -195,14 +197,15 @@ class IntervalAnonymizer:
         return best
 
     def _partitions(self, cells: IntervalTable, coarse: Coarse) -> Iterator[NDArray[np.int64]]:
-        """Yield ways to group the records, the paper's first."""
+        """Yield ways to group the records: the paper's first, as nothing may be worse than it."""
         whole = pattern_groups(cells, self.k)
         yield whole
-        if self.partition == "cluster":
+        if self.partition == "whole":
+            return
+        free = cluster_groups(coarse, cells.numbers, np.zeros_like(whole), self.k)
+        yield free
+        if whole.any() and (len(whole) <= _LARGE_TABLE or cells.cost(whole) < cells.cost(free)):
             yield cluster_groups(coarse, cells.numbers, whole, self.k)
-            if whole.any():
-                everybody = np.zeros_like(whole)
-                yield cluster_groups(coarse, cells.numbers, everybody, self.k)
 
     def _refuse_rare(self, ratings: Ratings, table: Ratings) -> None:
         """Refuse a sensitive item that is left out because too few rated it."""

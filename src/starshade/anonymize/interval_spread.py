@@ -84,7 +84,7 @@ def merge_until_spread(
             found = _ball_spreads(released, own, sought)
             failing = too_low(found, sought.l)
             if not failing.any():
-                return Spread(float(cost.sum()), released)
+                return Spread(cost, released)
             if n_groups == 1:
                 _refuse(found[0], failing[0], sought.l)
             weak = np.unique(groups[failing.any(axis=1)])

@@ -121,31 +121,34 @@ class IntervalTable:
         """Tell which cells hold a rating."""
         return np.asarray(self.cells != 0 if self.stepped else ~np.isnan(self.cells))
 
-    def clip(
-        self, groups: NDArray[np.int64], *, move: bool = True
-    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def cost(self, groups: NDArray[np.int64]) -> float:
+        """Return what clipping these groups would cost in all, in units."""
+        return float(self._clip(groups, None).sum())
+
+    def clip(self, groups: NDArray[np.int64]) -> tuple[float, NDArray[Any]]:
         """Clip each group as one.
 
         Parameters
         ----------
         groups : ndarray of int64, shape (n,)
             0…G−1, none empty.
-        move : bool
-            Whether the moved cells are wanted, or the costs alone.
 
         Returns
         -------
-        cost : ndarray of float64, shape (G,)
-            Distortion of each group, in units.
+        cost : float
+            Distortion, in units.
         cells : ndarray
-            As `cells`; without `move`, `cells` themselves.
+            The moved table, as `cells`.
         """
+        out = np.empty_like(self.cells)
+        return float(self._clip(groups, out).sum()), out
+
+    def _clip(self, groups: NDArray[np.int64], out: NDArray[Any] | None) -> NDArray[np.float64]:
         order = np.argsort(groups, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
-        out = np.empty_like(self.cells) if move else None
         numbers = np.minimum.reduceat(self.numbers[order], indptr[:-1])
         if self.stepped:
-            cost = clip_groups(
+            return clip_groups(
                 self.cells,
                 order,
                 indptr,
@@ -155,17 +158,15 @@ class IntervalTable:
                 numbers=numbers,
                 out=out,
             )
-        else:
-            cost = clip_groups_real(
-                self.cells,
-                order,
-                indptr,
-                eps=self.eps,
-                null_cost=self.null_cost,
-                numbers=numbers,
-                out=out,
-            )
-        return cost, self.cells if out is None else out
+        return clip_groups_real(
+            self.cells,
+            order,
+            indptr,
+            eps=self.eps,
+            null_cost=self.null_cost,
+            numbers=numbers,
+            out=out,
+        )
 
     def coarse(self) -> Coarse:
         """Return the table that groups are searched on."""
