@@ -165,20 +165,22 @@ def accept(masks, row, fields, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def relation(stood, outer, inner, folds, lows, last_lows):  # type: ignore[no-untyped-def]
-    """Tell how a group of records lies to a query: APART, MIXED or INSIDE.
+def relation(stood, at, n_words, outer, inner, q, folds, lows, last_lows):  # type: ignore[no-untyped-def]
+    """Tell how a group of records lies to query q: APART, MIXED or INSIDE.
 
-    `stood` are the group's words, `outer` and `inner` what the query accepts; `lows` and
-    `last_lows` mark the lowest bit of each field in a word, and in the last one.
+    The group's words are ``stood[at:at + n_words]``, what the query accepts is ``outer[q]`` and
+    ``inner[q]``; `lows` and `last_lows` mark the lowest bit of each field in a word, and in the
+    last one.
     """
     inside = True
-    for w in range(len(stood)):
-        met = stood[w] & outer[w]
+    for w in range(n_words):
+        own = stood[at + w]
+        met = own & outer[q, w]
         for fold in folds:
             met |= met >> fold
-        marks = last_lows if w == len(stood) - 1 else lows
+        marks = last_lows if w == n_words - 1 else lows
         if met & marks != marks:
             return APART
-        if stood[w] & ~inner[w] != 0:
+        if own & ~inner[q, w] != 0:
             inside = False
     return INSIDE if inside else MIXED

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.balls_fields import APART, INSIDE, accept, relation
+from starshade.kernels.balls_fields import APART, INSIDE, MIXED, accept, relation
 from starshade.kernels.balls_tree import (
     BLOCK,
     CHILD,
@@ -62,14 +62,11 @@ class Found(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Working memory for one leaf's records as queries."""
+    """Working memory for one leaf's records as queries; the last row is all of them together."""
 
     active: NDArray[np.int64]
     outer: NDArray[np.uint64]
     inner: NDArray[np.uint64]
-    refuse: NDArray[np.uint64]
-    any_outer: NDArray[np.uint64]
-    all_inner: NDArray[np.uint64]
     bad: NDArray[np.uint64]
     hits: NDArray[np.int64]
 
@@ -89,11 +86,8 @@ def search_balls(leaves, forest, blocks, fields, asked, found):  # type: ignore[
 def _make_room(widest):  # type: ignore[no-untyped-def]
     return Room(
         np.empty(LEAF, np.int64),
-        np.empty((LEAF, widest), np.uint64),
-        np.empty((LEAF, widest), np.uint64),
-        np.empty((LEAF, widest), np.uint64),
-        np.empty(widest, np.uint64),
-        np.empty(widest, np.uint64),
+        np.empty((LEAF + 1, widest), np.uint64),
+        np.empty((LEAF + 1, widest), np.uint64),
         np.empty(LEAF, np.uint64),
         np.empty(LEAF, np.int64),
     )
@@ -101,15 +95,14 @@ def _make_room(widest):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _search_leaf(leaf, forest, blocks, fields, asked, found, room):  # type: ignore[no-untyped-def]
-    first, last = forest.nodes[leaf, FIRST], forest.nodes[leaf, LAST]
     n_words = forest.node_word[leaf + 1] - forest.node_word[leaf]
     n_active = 0
-    for r in range(first, last):
-        if asked.wanted[r]:
-            room.active[n_active] = r
-            _ask(r, leaf, blocks, forest, fields, n_words, room, n_active)
+    for record in range(forest.nodes[leaf, FIRST], forest.nodes[leaf, LAST]):
+        if asked.wanted[record]:
+            room.active[n_active] = record
+            _ask(record, leaf, blocks, forest, fields, n_words, room, n_active)
             n_active += 1
-    n_active = _drop_full(n_active, asked.stop_at, found.sizes, room)
+    n_active = _drop_full(n_active, n_words, asked.stop_at, found.sizes, room)
     n_active = _visit(leaf, forest, blocks, fields, asked, found, room, n_active)
     node = leaf
     while n_active > 0 and forest.nodes[node, PARENT] >= 0:
@@ -129,27 +122,25 @@ def _ask(record, leaf, blocks, forest, fields, n_words, room, q):  # type: ignor
     row = blocks.cells[start : start + blocks.items[b]]
     accept(fields.outer, row, fields, room.outer[q, :n_words])
     accept(fields.inner, row, fields, room.inner[q, :n_words])
-    for w in range(n_words):
-        room.refuse[q, w] = ~room.outer[q, w]
 
 
 @njit(cache=True, nogil=True)
-def _drop_full(n_active, stop_at, sizes, room):  # type: ignore[no-untyped-def]
+def _drop_full(n_active, n_words, stop_at, sizes, room):  # type: ignore[no-untyped-def]
     """Let go of those who have enough; say what the others accept together."""
+    outer, inner = room.outer, room.inner
+    for w in range(n_words):
+        outer[LEAF, w] = 0
+        inner[LEAF, w] = ~np.uint64(0)
     kept = 0
-    room.any_outer[:] = 0
-    room.all_inner[:] = ~np.uint64(0)
     for q in range(n_active):
         if sizes[room.active[q]] >= stop_at:
             continue
-        if kept < q:
-            room.active[kept] = room.active[q]
-            room.outer[kept] = room.outer[q]
-            room.inner[kept] = room.inner[q]
-            room.refuse[kept] = room.refuse[q]
-        for w in range(len(room.any_outer)):
-            room.any_outer[w] |= room.outer[kept, w]
-            room.all_inner[w] &= room.inner[kept, w]
+        room.active[kept] = room.active[q]
+        for w in range(n_words):
+            outer[kept, w] = outer[q, w]
+            inner[kept, w] = inner[q, w]
+            outer[LEAF, w] |= outer[q, w]
+            inner[LEAF, w] &= inner[q, w]
         kept += 1
     return kept
 
@@ -157,28 +148,29 @@ def _drop_full(n_active, stop_at, sizes, room):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _visit(top, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
     """Let the group meet a branch; return how many are still asking."""
-    b = forest.nodes[top, BLOCK]
-    n_words = forest.node_word[top + 1] - forest.node_word[top]
+    nodes, node_word, node_words = forest.nodes, forest.node_word, forest.node_words
+    b = nodes[top, BLOCK]
+    n_words = node_word[top + 1] - node_word[top]
     lows, last_lows = forest.lows, forest.last_lows[b]
+    outer, inner, folds = room.outer, room.inner, fields.folds
+    by_words = fields.exact and asked.columns.shape[1] == 0
     node = top
-    while n_active > 0:
-        stood = forest.node_words[forest.node_word[node] : forest.node_word[node + 1]]
-        lies = relation(
-            stood, room.any_outer[:n_words], room.all_inner[:n_words], fields.folds, lows, last_lows
-        )
-        if lies != APART:
-            if lies != INSIDE and forest.nodes[node, CHILDREN] > 0:
-                node = forest.nodes[node, CHILD]
-                continue
-            full = False
-            for q in range(n_active):
-                _meet(node, q, lies, stood, forest, blocks, fields, asked, found, room)
-                full |= found.sizes[room.active[q]] >= asked.stop_at
-            if full:
-                n_active = _drop_full(n_active, asked.stop_at, found.sizes, room)
-        node = _next(node, top, forest.nodes)
-        if node < 0:
-            break
+    while node >= 0 and n_active > 0:
+        at = node_word[node]
+        lies = relation(node_words, at, n_words, outer, inner, LEAF, folds, lows, last_lows)
+        if lies == MIXED and nodes[node, CHILDREN] > 0:
+            node = nodes[node, CHILD]
+            continue
+        if lies == INSIDE:
+            _add_all(node, asked, found, room, n_active)
+        elif lies == MIXED:
+            if by_words:
+                _weigh_leaf(node, forest, blocks, fields, asked, found, room, n_active)
+            else:
+                _add_leaf(node, forest, blocks, fields, asked, found, room, n_active)
+        if lies != APART and _any_full(n_active, asked.stop_at, found.sizes, room.active):
+            n_active = _drop_full(n_active, n_words, asked.stop_at, found.sizes, room)
+        node = _next(node, top, nodes)
     return n_active
 
 
@@ -194,76 +186,106 @@ def _next(node, top, nodes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _meet(node, q, lies, stood, forest, blocks, fields, asked, found, room):  # type: ignore[no-untyped-def]
-    """Let one record meet a leaf, or a branch that lies inside."""
-    n_words = len(stood)
-    record = room.active[q]
-    if lies != INSIDE:
-        last_lows = forest.last_lows[forest.nodes[node, BLOCK]]
-        outer, inner = room.outer[q, :n_words], room.inner[q, :n_words]
-        lies = relation(stood, outer, inner, fields.folds, forest.lows, last_lows)
-    if lies == INSIDE:
-        found.sizes[record] += asked.node_weights[node]
-        for s in range(asked.columns.shape[1]):
-            found.sums[record, s] += asked.node_columns[node, s]
-    elif lies != APART:
-        if fields.exact and asked.columns.shape[1] == 0:
-            found.sizes[record] += _weigh_near(node, q, n_words, forest, blocks, asked, room)
-            return
-        n = _list_near(node, record, q, n_words, forest, blocks, fields, room)
-        for h in range(n):
-            near = room.hits[h]
-            found.sizes[record] += asked.weights[near]
-            for s in range(asked.columns.shape[1]):
-                found.sums[record, s] += asked.columns[near, s]
+def _any_full(n_active, stop_at, sizes, active):  # type: ignore[no-untyped-def]
+    for q in range(n_active):
+        if sizes[active[q]] >= stop_at:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
-def _weigh_near(node, q, n_words, forest, blocks, asked, room):  # type: ignore[no-untyped-def]
-    """Weigh the records of a leaf that are near by their words."""
+def _add_all(node, asked, found, room, n_active):  # type: ignore[no-untyped-def]
+    """Add a whole branch to each of the group."""
+    for q in range(n_active):
+        _add_node(node, room.active[q], asked, found)
+
+
+@njit(cache=True, nogil=True)
+def _add_node(node, record, asked, found):  # type: ignore[no-untyped-def]
+    found.sizes[record] += asked.node_weights[node]
+    for s in range(asked.columns.shape[1]):
+        found.sums[record, s] += asked.node_columns[node, s]
+
+
+@njit(cache=True, nogil=True)
+def _weigh_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
+    """Add the weights of the records of a leaf that are near by their words."""
+    b, at = forest.nodes[node, BLOCK], forest.node_word[node]
+    n_words = forest.node_word[node + 1] - at
     first, last = forest.nodes[node, FIRST], forest.nodes[node, LAST]
-    b = forest.nodes[node, BLOCK]
     stride = blocks.record[b + 1] - blocks.record[b]
     start = forest.block_word[b] + first - blocks.record[b]
     n = last - first
-    weights = asked.weights[first:last]
+    words, node_words, weights = forest.words, forest.node_words, asked.weights[first:last]
+    one = words[start : start + n]
+    two = words[start + stride : start + stride + n] if n_words > 1 else one
+    outer, inner, sizes, active = room.outer, room.inner, found.sizes, room.active
+    lows, last_lows, folds = forest.lows, forest.last_lows[b], fields.folds
+    for q in range(n_active):
+        lies = relation(node_words, at, n_words, outer, inner, q, folds, lows, last_lows)
+        if lies == INSIDE:
+            sizes[active[q]] += asked.node_weights[node]
+        elif lies == MIXED:
+            if n_words <= 2:
+                total = _weigh_two(one, two, ~outer[q, 0], ~outer[q, n_words - 1], weights)
+                sizes[active[q]] += total
+            elif _mark(words, start, stride, n, outer, q, n_words, room.bad):
+                for r in range(n):
+                    sizes[active[q]] += weights[r] if room.bad[r] == 0 else 0
+
+
+@njit(cache=True, nogil=True)
+def _weigh_two(one, two, refuse_one, refuse_two, weights):  # type: ignore[no-untyped-def]
     total = np.int64(0)
-    if n_words == 1:
-        one, refuse_one = forest.words[start : start + n], room.refuse[q, 0]
-        for r in range(n):
-            total += weights[r] if one[r] & refuse_one == 0 else 0
-    elif n_words == 2:
-        one, refuse_one = forest.words[start : start + n], room.refuse[q, 0]
-        two, refuse_two = forest.words[start + stride : start + stride + n], room.refuse[q, 1]
-        for r in range(n):
-            total += weights[r] if (one[r] & refuse_one) | (two[r] & refuse_two) == 0 else 0
-    elif _mark(forest.words, start, stride, n, room.refuse[q, :n_words], room.bad):
-        bad = room.bad
-        for r in range(n):
-            total += weights[r] if bad[r] == 0 else 0
+    for r in range(len(weights)):
+        total += weights[r] if (one[r] & refuse_one) | (two[r] & refuse_two) == 0 else 0
     return total
 
 
 @njit(cache=True, nogil=True)
-def _mark(words, start, stride, n, refuse, bad):  # type: ignore[no-untyped-def]
+def _add_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
+    """Add the records of a leaf that are near, one by one."""
+    b, at = forest.nodes[node, BLOCK], forest.node_word[node]
+    n_words = forest.node_word[node + 1] - at
+    for q in range(n_active):
+        record = room.active[q]
+        lies = relation(
+            forest.node_words, at, n_words, room.outer, room.inner, q,
+            fields.folds, forest.lows, forest.last_lows[b],
+        )  # fmt: skip
+        if lies == INSIDE:
+            _add_node(node, record, asked, found)
+        elif lies == MIXED:
+            for h in range(_list_near(node, record, q, n_words, forest, blocks, fields, room)):
+                near = room.hits[h]
+                found.sizes[record] += asked.weights[near]
+                for s in range(asked.columns.shape[1]):
+                    found.sums[record, s] += asked.columns[near, s]
+
+
+@njit(cache=True, nogil=True)
+def _mark(words, start, stride, n, outer, q, n_words, bad):  # type: ignore[no-untyped-def]
     """Mark the records of a leaf that stand where they are refused; tell if any does not."""
     bad[:n] = 0
-    for w in range(0, len(refuse), 2):
-        at = start + w * stride
-        one, refuse_one = words[at : at + n], refuse[w]
-        if w + 1 < len(refuse):
-            two, refuse_two = words[at + stride : at + stride + n], refuse[w + 1]
-            for r in range(n):
-                bad[r] |= (one[r] & refuse_one) | (two[r] & refuse_two)
-        else:
-            for r in range(n):
-                bad[r] |= one[r] & refuse_one
-        good = 0
-        for r in range(n):
-            good += bad[r] == 0
+    for w in range(0, n_words, 2):
+        at, other = start + w * stride, start + min(w + 1, n_words - 1) * stride
+        good = _mark_two(
+            words[at : at + n], words[other : other + n],
+            ~outer[q, w], ~outer[q, min(w + 1, n_words - 1)], bad[:n],
+        )  # fmt: skip
         if good == 0:
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def _mark_two(one, two, refuse_one, refuse_two, bad):  # type: ignore[no-untyped-def]
+    """Mark by two words; return how many are not marked."""
+    good = 0
+    for r in range(len(bad)):
+        bad[r] |= (one[r] & refuse_one) | (two[r] & refuse_two)
+        good += bad[r] == 0
+    return good
 
 
 @njit(cache=True, nogil=True)
@@ -274,7 +296,7 @@ def _list_near(node, record, q, n_words, forest, blocks, fields, room):  # type:
     stride = blocks.record[b + 1] - blocks.record[b]
     start = forest.block_word[b] + first - blocks.record[b]
     n = last - first
-    if not _mark(forest.words, start, stride, n, room.refuse[q, :n_words], room.bad):
+    if not _mark(forest.words, start, stride, n, room.outer, q, n_words, room.bad):
         return 0
     found = 0
     for r in range(n):
@@ -323,11 +345,12 @@ def search_members(records, forest, blocks, fields, people, indptr, members):  #
             continue
         n_words = forest.node_word[top + 1] - forest.node_word[top]
         _ask(record, top, blocks, forest, fields, n_words, room, 0)
-        outer, inner = room.outer[0, :n_words], room.inner[0, :n_words]
         node = top
         while node >= 0:
-            stood = forest.node_words[forest.node_word[node] : forest.node_word[node + 1]]
-            lies = relation(stood, outer, inner, fields.folds, forest.lows, forest.last_lows[b])
+            lies = relation(
+                forest.node_words, forest.node_word[node], n_words, room.outer, room.inner, 0,
+                fields.folds, forest.lows, forest.last_lows[b],
+            )  # fmt: skip
             if lies == INSIDE:
                 first, last = forest.nodes[node, FIRST], forest.nodes[node, LAST]
                 at = _write(first, last, people_ptr, people_rows, members, at)

@@ -22,7 +22,7 @@ from starshade.kernels.warm import announce
 
 __all__ = ["LEAF", "Blocks", "Forest", "grow"]
 
-LEAF = 128  # records of a leaf, at most
+LEAF = 128
 _SAMPLE = 512  # records looked at to choose an item
 FIRST, LAST, PARENT, CHILD, CHILDREN, BLOCK = range(6)  # columns of `nodes`
 
