@@ -22,6 +22,7 @@ from tests.contract.make import make
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 somebody = pytest.mark.parametrize("name", CAST)
 REFUSED = {"one user", "nobody"}
+DRAWS_NOTHING = {"suppress"}  # for k and eps there is one best answer
 
 
 def released(entry: Entry, name: str, seed: int = 0) -> Release:
@@ -61,11 +62,13 @@ def test_a_release_is_saved_verified_and_read_back(entry: Entry, name: str, tmp_
 def test_everybody_left_has_a_record_and_nobody_else(entry: Entry, name: str) -> None:
     release = released(entry, name)
     part = released_part(release, CAST[name])
-    assert release.n_records == part.n_users
+    deleted = release.manifest.users_deleted
+    assert release.n_records == part.n_users - deleted
     assert release.manifest.users_without_rating == CAST[name].n_users - part.n_users
     assert release.private is not None
-    assert release.private.link.users == part.users
-    assert sorted(release.private.link.record.tolist()) == list(range(part.n_users))
+    assert set(release.private.link.users) <= set(part.users)
+    assert sorted(release.private.link.record.tolist()) == list(range(release.n_records))
+    assert deleted == 0 or entry.name == "suppress"
 
 
 @every
@@ -85,7 +88,7 @@ def test_the_seed_alone_decides(entry: Entry, name: str, tmp_path: Path) -> None
     with budget.limits(threads=1):
         assert files(released(entry, name, seed=1), tmp_path / "b") == first
     others = [files(released(entry, name, seed=s), tmp_path / str(s)) for s in range(2, 7)]
-    assert any(other != first for other in others)
+    assert any(other != first for other in others) != (entry.name in DRAWS_NOTHING)
 
 
 @every
