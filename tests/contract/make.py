@@ -11,6 +11,7 @@ K = 2
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "interval": {"k": K, "eps": 1},
     "k-likeness": {"k": K},
+    "suppress": {"k": K, "eps": 2, "nulls": "ignore"},
     "k-anonymity": {"k": K},
     "homogeneity": {"sensitive": [0, 1]},
     "label": {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 
-__all__ = ["Prepared", "RareItems", "check_k", "prepare", "publishable_scale"]
+__all__ = ["Prepared", "RareItems", "check_k", "prepare", "publishable_scale", "refuse_rare"]
 
 RareItems = Literal["drop", "keep"]
 
@@ -104,6 +105,33 @@ def prepare(
             )
     table = on_scale(table, publishable_scale(ratings, table, k))
     return Prepared(table, rare, ratings.n_users - table.n_users)
+
+
+def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: int) -> None:
+    """Refuse a sensitive item that was left out because too few rated it.
+
+    Parameters
+    ----------
+    before, table : Ratings
+        As they came, and with rare items dropped.
+    sensitive : sequence of str
+        Item ids.
+    k : int
+
+    Raises
+    ------
+    ConfigError
+        The item is named by its position.
+    """
+    for place, key in enumerate(sensitive):
+        was = before.items.index(key)
+        if was >= 0 and before.item_support[was] < k and table.items.index(key) < 0:
+            raise ConfigError(
+                f"sensitive item {place + 1} of the {len(sensitive)} given is rated by fewer than "
+                f"k = {k} users and would be left out of the release",
+                advice="Leave it out of the sensitive items, or keep rare ones "
+                "(--rare-items keep).",
+            )
 
 
 def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:

@@ -21,4 +21,11 @@ ENTRIES = (
         summary="Groups of k records that are alike, generalized by a hierarchy (DGH or NDGH).",
         source="Riyana & Natwichai 2018, Algorithms 1-3",
     ),
+    Entry(
+        name="suppress",
+        module="starshade.anonymize.suppress",
+        cls="SuppressAnonymizer",
+        summary="As few records as possible deleted for each to have k-1 others within eps.",
+        source="Sun & Sun 2013, section 8",
+    ),
 )

@@ -9,7 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.prepare import RareItems, check_k, prepare, publishable_scale
+from starshade.anonymize.prepare import (
+    RareItems,
+    check_k,
+    prepare,
+    publishable_scale,
+    refuse_rare,
+)
 from starshade.anonymize.suppress_search import Deletion, Round, largest_core, spread_out
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import note, task
@@ -111,8 +117,8 @@ class SuppressAnonymizer:
     nothing is drawn at random. For l > 0 it is not proven to be, and the seed settles ties; see
     `starshade.anonymize.suppress_search`.
 
-    Deletion may leave an item with fewer than k raters. Such items are dropped, and deletion
-    begins again with everybody: without an item, records are only more alike.
+    Deletion may leave an item with fewer than k raters. Such items are dropped, sensitive ones
+    too, and deletion begins again with everybody: without an item, records are only more alike.
     """
 
     k: int
@@ -129,11 +135,13 @@ class SuppressAnonymizer:
         check_eps(self.eps)
         check_l(self.l)
         check_nulls(self.nulls)
+        if isinstance(self.sensitive, str):
+            raise ConfigError("sensitive: give a list of item ids, not one text")
         object.__setattr__(self, "sensitive", tuple(str(key) for key in self.sensitive))
         if self.l > 0 and not self.sensitive:
             raise ConfigError(
-                f"l = {self.l:g}: no item is said to be sensitive",
-                advice="Name the items whose ratings must spread, or leave l at 0.",
+                f"l = {self.l:g}: no item is sensitive, so nothing has to spread",
+                advice="Name the sensitive items, or leave l at 0.",
             )
         if self.rare_items not in ("drop", "keep"):
             raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
@@ -163,7 +171,7 @@ class SuppressAnonymizer:
         ------
         ConfigError
             k above the number of records, unknown items, an l that no data with these ratings
-            can reach, or a table beyond the memory budget.
+            can reach, a sensitive item that is rare, or a table beyond the memory budget.
         UnmetError
             No item is rated by k users, or nobody may stay.
         """
@@ -174,8 +182,8 @@ class SuppressAnonymizer:
             found.ratings,
             replace(found.ratings, days=None, first_day=0),
             method="suppress",
-            config=self._config(),
-            claims=(self._claim(found.sensitive),),
+            config=self._config(found.sensitive),
+            claims=self._claims(found.sensitive),
             seed=seed,
             private_config=self._private_config(),
             rare_items=self.rare_items,
@@ -191,9 +199,9 @@ class SuppressAnonymizer:
         chosen = ratings if self.items is None else self.items.apply(ratings)
         split_items(chosen.items, self.sensitive)
         table = prepare(chosen, self.k, None, self.rare_items).ratings
-        split = split_items(table.items, self._sensitive_of(table))[1]
+        refuse_rare(chosen, table, self.sensitive, self.k)
         if self.l > 0:
-            refuse_above_bound(table, split, self.l)
+            refuse_above_bound(table, split_items(table.items, self.sensitive)[1], self.l)
         same_scale = True
         while True:
             found = self._delete(table, seed)
@@ -276,32 +284,34 @@ class SuppressAnonymizer:
             ways.append("a smaller l")
         return f"Try {', '.join(ways[:-1])}, or {ways[-1]}."
 
-    def _claim(self, sensitive: tuple[str, ...]) -> Claim:
-        parameters: dict[str, Any] = {"k": int(self.k), "eps": float(self.eps)}
-        spread = self.l > 0 and bool(sensitive)
-        if spread:
-            parameters["l"] = float(self.l)
-        parameters["nulls"] = self.nulls
-        if sensitive:
-            parameters["sensitive"] = list(sensitive)
-        return Claim(model="k-eps-l" if spread else "k-eps", parameters=parameters)
+    def _claims(self, sensitive: tuple[str, ...]) -> tuple[Claim, ...]:
+        parameters: dict[str, Any] = {
+            "k": int(self.k),
+            "eps": float(self.eps),
+            "nulls": self.nulls,
+            **({"sensitive": list(sensitive)} if sensitive else {}),
+        }
+        near = Claim(model="k-eps", parameters=parameters)
+        if not self.l or not sensitive:
+            return (near,)
+        return near, Claim(model="k-eps-l", parameters={**parameters, "l": float(self.l)})
 
-    def _config(self) -> dict[str, Any]:
-        """Return what the manifest says: no seed, no path, no item id."""
+    def _config(self, sensitive: tuple[str, ...]) -> dict[str, Any]:
+        """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
         return {
             "k": int(self.k),
             "eps": float(self.eps),
-            "l": float(self.l),
+            **({"l": float(self.l)} if self.l else {}),
             "nulls": self.nulls,
             "items": "all" if self.items is None else str(self.items),
+            **({"sensitive": list(sensitive)} if sensitive else {}),
         }
 
     def _private_config(self) -> dict[str, Any]:
         """Return what the owner's receipt needs beside the seed to make the release again."""
         return {
             "method": "suppress",
-            **self._config(),
-            "sensitive": list(self.sensitive),
+            **self._config(tuple(self.sensitive)),
             "item_keys": [] if self.items is None else list(self.items.keys),
             "rare_items": self.rare_items,
             "attributes": self.attributes,
