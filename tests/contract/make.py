@@ -23,6 +23,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "class-size": {},
     "generalization-loss": {},
     "disclosure-shares": {},
+    "distortion": {},
 }
 
 

@@ -18,6 +18,7 @@ from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
 from starshade.release.part import refuse_strangers
+from starshade.release.strangers import refuse_moved_link
 from starshade.release.table import Link, Release
 
 __all__ = ["View", "look", "look_unjudged"]
@@ -126,8 +127,10 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         rows = np.full(original.n_users, -1, dtype=np.int64)
         return _see(original, data.cells(), rows, "compatible")
     view = _see(original, data.cells(), _linked_rows(data, original, link), "linked")
-    if data.manifest.layout == "generalized":  # other methods move ratings
+    if data.manifest.layout == "generalized":
         _refuse_foreign_link(view)
+    elif data.manifest.layout == "record":
+        refuse_moved_link(data, original, link)
     return view
 
 

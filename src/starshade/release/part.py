@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
+from starshade.release.strangers import refuse_strange_records
 from starshade.release.table import Release
 
 __all__ = ["refuse_strangers", "released_part"]
@@ -40,18 +41,22 @@ def refuse_strangers(release: Release, original: Ratings) -> None:
     """Refuse ratings that a release cannot have been made of.
 
     Generalized cells hold the truth of everybody in them, so every user fits some class on the
-    items that both have. Up to 100 users, evenly spread, are looked up.
+    items that both have. Up to 100 users, evenly spread, are looked up. For layout "record" see
+    `refuse_strange_records`.
 
     Raises
     ------
     ConfigError
-        No item in common, or a user who fits no class.
+        No item in common, a user who fits no class, or a record that nobody's ratings can be.
     """
-    if release.manifest.layout != "generalized":
-        return  # other methods move ratings
+    if release.manifest.layout == "profile":
+        return  # means of ratings are nobody's
     common = release.classes.items.indices(original.items)  # place of each item, or -1
     if not (common >= 0).any():
         raise ConfigError("the release and the ratings have no item in common", advice=_ADVICE)
+    if release.manifest.layout == "record":
+        refuse_strange_records(release, original, common)
+        return
     rated = np.flatnonzero(np.bincount(_rows(original)[common[original.columns] >= 0]))
     asked = rated[np.unique(np.linspace(0, len(rated) - 1, min(_ASKED, len(rated)), dtype=int))]
     certain = _certain_cells(release, common)

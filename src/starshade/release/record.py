@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from starshade.errors import InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_attributes, in_order, plain_attributes
@@ -14,6 +12,7 @@ from starshade.release.cells import cells_of
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.moved import places_in
 from starshade.release.table import Link, Private, Release
 
 __all__ = ["record_release"]
@@ -101,7 +100,7 @@ def record_release(
         attribute_columns=() if exact is None else tuple(exact.column_names),
         claims=claims,
         # deletion changes no cell of those who stay
-        invented_cells=None if method == "suppress" else invented_share(original, released),
+        invented_cells=None if method == "suppress" else _invented_share(original, released),
         users_rating_disclosed=users_rating_disclosed(records),
         users_rating_exists=users_rating_exists(records),
     )
@@ -121,7 +120,7 @@ def record_release(
     )
 
 
-def invented_share(original: Ratings, released: Ratings) -> float:
+def _invented_share(original: Ratings, released: Ratings) -> float:
     """Return the share of released ratings whose own user had no rating there.
 
     Parameters
@@ -134,17 +133,10 @@ def invented_share(original: Ratings, released: Ratings) -> float:
     float
         In [0, 1]; 0 where nothing is released.
     """
-    if np.array_equal(original.indptr, released.indptr) and np.array_equal(
-        original.columns, released.columns
-    ):
-        return 0.0
-    true, shown = (
-        np.repeat(np.arange(t.n_users), t.user_support) * t.n_items + t.columns
-        for t in (original, released)
+    place = places_in(
+        original.indptr, original.columns, released.indptr, released.columns, original.n_items
     )
-    place = np.searchsorted(true, shown)
-    known = np.append(true, -1)[place] == shown
-    return int((~known).sum()) / max(len(shown), 1)
+    return int((place < 0).sum()) / max(len(place), 1)
 
 
 def _check(original: Ratings, released: Ratings) -> None:

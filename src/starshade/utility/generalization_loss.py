@@ -25,7 +25,7 @@ class GeneralizationLoss:
     """
 
     def measure(self, release: Release, original: Ratings) -> UtilityResult:
-        """Return ``gen_iloss``.
+        """Return ``gen_iloss``; None on layout "record", whose cells are single ratings.
 
         Parameters
         ----------
@@ -39,20 +39,28 @@ class GeneralizationLoss:
         ConfigError
             A released item is not in `original`.
         """
-        cells = release.cells()
-        ranges = column_ranges(released_part(release, original))
-        low, high = cells.symbols.bounds
-        width = (high - low)[cells.codes]
-        column = ranges[cells.columns]
-        share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
-        rows = np.repeat(cells.sizes, np.diff(cells.indptr))
-        total = cells.n_records * cells.n_items
         return UtilityResult(
             measure="generalization-loss",
-            figures={"gen_iloss": float((share * rows).sum()) / total if total else None},
+            figures={
+                "gen_iloss": None
+                if release.manifest.layout == "record"
+                else _mean_loss(release, original)
+            },
             meaning="Low is more useful: 0 leaves every cell as it was, 1 makes every cell as "
             "wide as its column.",
         )
+
+
+def _mean_loss(release: Release, original: Ratings) -> float | None:
+    cells = release.cells()
+    ranges = column_ranges(released_part(release, original))
+    low, high = cells.symbols.bounds
+    width = (high - low)[cells.codes]
+    column = ranges[cells.columns]
+    share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
+    rows = np.repeat(cells.sizes, np.diff(cells.indptr))
+    total = cells.n_records * cells.n_items
+    return float((share * rows).sum()) / total if total else None
 
 
 def column_ranges(ratings: Ratings) -> NDArray[np.float64]:

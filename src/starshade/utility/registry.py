@@ -29,6 +29,13 @@ ENTRIES = (
         source="Iyengar 2002; Riyana & Natwichai 2018, Eq. 3",
     ),
     Entry(
+        name="distortion",
+        module="starshade.utility.distortion",
+        cls="Distortion",
+        summary="How far the ratings of single records were moved, suppressed or invented.",
+        source="Sun & Sun 2013, Def. 4, 5",
+    ),
+    Entry(
         name="disclosure-shares",
         module="starshade.utility.disclosure_shares",
         cls="DisclosureShares",

@@ -1,0 +1,146 @@
+"""Who cannot be behind a release of layout "record", whose ratings may have been moved."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.scale import SLACK
+from starshade.ratings.table import Ratings
+from starshade.release.manifest import Manifest
+from starshade.release.moved import moved_cells
+from starshade.release.table import Link, Release
+
+__all__ = ["never_moved", "refuse_moved_link", "refuse_strange_records"]
+
+_ADVICE = "Give the ratings that the release was made from, read with the same options."
+
+
+def never_moved(release: Release) -> NDArray[np.bool_]:
+    """Tell on which items every released rating is the true one, shape (n_items,).
+
+    All of them where the method invents nothing, and those that a claim names as sensitive.
+    """
+    if release.manifest.invented_cells is None:
+        return np.ones(release.classes.n_items, dtype=np.bool_)
+    named = _sensitive(release.manifest)
+    return np.array([key in named for key in release.classes.items], dtype=np.bool_)
+
+
+def refuse_strange_records(release: Release, original: Ratings, common: NDArray[np.int64]) -> None:
+    """Refuse ratings without enough users, or in which records have no user on unmoved items.
+
+    On items that no rating was moved on, each record says exactly what its user's ratings say:
+    as many users must say so as records do. How other ratings were moved is not told, and only
+    the link can show that they fit (`refuse_moved_link`).
+
+    Parameters
+    ----------
+    release : Release
+    original : Ratings
+    common : ndarray of int64, shape (original items,)
+        The released item that each is, or -1.
+
+    Raises
+    ------
+    ConfigError
+        Fewer users than records, or records that are nobody's.
+    """
+    if original.n_users < release.n_records:
+        raise ConfigError(
+            f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
+            "release: it was not made of them",
+            advice=_ADVICE,
+        )
+    classes = release.classes
+    told = never_moved(release)
+    there = np.zeros(classes.n_items, dtype=np.bool_)
+    there[common[common >= 0]] = True
+    told &= there
+    if not told.any():
+        return
+    members = classes.symbols.members[classes.symbols.offsets[:-1]]
+    on = (common >= 0) & told[common]
+    users = _digests(
+        original.indptr, common[original.columns], original.values(), on[original.columns]
+    )
+    records = _digests(
+        classes.indptr, classes.columns, members[classes.codes], told[classes.columns]
+    )
+    strange = _without_a_match(records, users)
+    if strange:
+        raise ConfigError(
+            f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "
+            "nothing was changed: the release was not made of them",
+            advice=_ADVICE,
+        )
+
+
+def refuse_moved_link(release: Release, original: Ratings, link: Link) -> None:
+    """Refuse a link under which records cannot be what became of their users' ratings.
+
+    Raises
+    ------
+    ConfigError
+        A rating changed on an item where none was, or another share of invented ratings than the
+        release states.
+    """
+    moved = moved_cells(release, original, link)
+    told = never_moved(release)
+    changed = int((np.abs(moved.true - moved.shown)[told[moved.item]] > SLACK).sum())
+    changed += int(told[moved.suppressed].sum() + told[moved.invented].sum())
+    stated = release.manifest.invented_cells
+    whole = moved.records == release.n_records and bool(
+        (original.items.indices(release.classes.items) >= 0).all()
+    )
+    odd = whole and stated is not None and abs(moved.invented_share - stated) > SLACK
+    if changed or odd:
+        found = (
+            f"{changed:,} ratings differ where none was changed"
+            if changed
+            else f"{moved.invented_share:.2%} of the released ratings are of nobody, "
+            f"{stated:.2%} are stated"
+        )
+        raise ConfigError(
+            f"{found}: link and ratings do not belong together",
+            advice="Give the ratings that the release was made from, with the ids they had then.",
+        )
+
+
+def _sensitive(manifest: Manifest) -> set[str]:
+    """Return the keys that a claim names as sensitive."""
+    named: set[str] = set()
+    for claim in manifest.claims:
+        keys = claim.parameters.get("sensitive")
+        named.update(keys if isinstance(keys, list) else ())
+    return named
+
+
+def _digests(
+    indptr: NDArray[np.int64],
+    items: NDArray[np.integer],
+    ratings: NDArray[np.float64],
+    counted: NDArray[np.bool_],
+) -> NDArray[np.uint64]:
+    """Return a number per row that says which ratings it has on counted cells.
+
+    Equal rows have equal numbers; different ones by chance, with a probability of 2⁻⁶⁴ each.
+    """
+    cell = items.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    cell += np.rint(ratings / SLACK).astype(np.int64).view(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        cell ^= cell >> np.uint64(shift)
+        cell *= np.uint64(factor)
+    cell[~counted] = 0
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(cell, dtype=np.uint64)])
+    return np.asarray(sums[indptr[1:]] - sums[indptr[:-1]])
+
+
+def _without_a_match(records: NDArray[np.uint64], users: NDArray[np.uint64]) -> int:
+    """Count the records that find no user of their own who says the same."""
+    what, count = np.unique(records, return_counts=True)
+    known, available = np.unique(users, return_counts=True)
+    place = np.minimum(np.searchsorted(known, what), max(len(known) - 1, 0))
+    there = np.where(known[place] == what, available[place], 0) if len(known) else 0
+    return int(np.maximum(count - there, 0).sum())

@@ -1,0 +1,78 @@
+"""Distortion: how far ratings were moved (Sun & Sun 2013, Def. 4, 5; SPEC §3.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from starshade.ratings.table import Ratings
+from starshade.release.moved import Moved, moved_cells
+from starshade.release.table import Release
+from starshade.utility.result import UtilityResult
+
+__all__ = ["Distortion"]
+
+
+@dataclass(frozen=True)
+class Distortion:
+    """Sum over records of Σ|t - t′|, where a null for a rating, or a rating for a null, costs R.
+
+    R is the larger of the scale's maximum and its width. It is asked where every record has a
+    row of ratings of its own (layout "record"), and only whoever holds the link can answer.
+    Users whom a method left out are in no record and add nothing.
+    """
+
+    def measure(self, release: Release, original: Ratings) -> UtilityResult:
+        """Return ``distortion``, its mean per record, and what was suppressed or invented.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The table that the release was made from, or one that contains it.
+
+        Returns
+        -------
+        UtilityResult
+            ``distortion`` (in units of the scale), ``distortion_per_record``,
+            ``ratings_moved``, ``ratings_suppressed``, ``ratings_invented``; None on other
+            layouts and without a link.
+        """
+        figures: dict[str, float | int | None] = dict.fromkeys(
+            (
+                "distortion",
+                "distortion_per_record",
+                "ratings_moved",
+                "ratings_suppressed",
+                "ratings_invented",
+            )
+        )
+        if release.manifest.layout == "record" and release.private is not None:
+            figures = _figures(moved_cells(release, original, release.private.link), release)
+        return UtilityResult(
+            measure="distortion",
+            figures=figures,
+            meaning="Low is more useful: 0 leaves every rating of every record as it was. It "
+            "applies where each record was released by itself, and takes the owner's receipt.",
+        )
+
+
+def _figures(moved: Moved, release: Release) -> dict[str, float | int | None]:
+    scale = release.classes.symbols.scale
+    away = np.abs(moved.true - moved.shown)
+    odd = len(moved.suppressed) + len(moved.invented)
+    if scale.step is not None:  # whole steps add up exactly
+        sum_ = float(np.round(int(np.rint(away / scale.step).sum()) * scale.step, 9))
+        changed = int((away > scale.step / 2).sum())
+    else:
+        sum_, changed = float(away.sum()), int((away > 1e-9).sum())
+    total = sum_ + odd * scale.cost_of_null
+    return {
+        "distortion": total,
+        "distortion_per_record": total / moved.records if moved.records else None,
+        "ratings_moved": changed,
+        "ratings_suppressed": len(moved.suppressed),
+        "ratings_invented": len(moved.invented),
+    }
