@@ -101,7 +101,8 @@ def _worst(
     if spread is None:
         first = failing[np.lexsort([failing, size])[:_SHOWN]]
         return tuple({"row": row, "size": int(sizes[row])} for row in first.tolist())
-    found = np.where(np.isnan(spread.found), np.inf, spread.found)
+    # spreads that differ by rounding alone are ties, whichever way neighbours were found
+    found = np.round(np.where(np.isnan(spread.found), np.inf, spread.found), 9)
     least = found[failing].min(axis=1)
     worst = []
     for row in failing[np.lexsort([failing, least, size])[:_SHOWN]].tolist():
@@ -111,7 +112,7 @@ def _worst(
             "row": row,
             "size": int(sizes[row]),
             "item": item + 1 if told else None,
-            "sd": float(found[row, item]) if told else None,
+            "sd": float(spread.found[row, item]) if told else None,
         })  # fmt: skip
     return tuple(worst)
 
