@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from starshade.kernels.balls_fields import Fields, low_bits
 from starshade.kernels.warm import announce
 
-__all__ = ["LEAF", "Blocks", "Forest", "grow"]
+__all__ = ["LEAF", "Blocks", "Forest", "grow", "next_branch"]
 
 LEAF = 128
 _SAMPLE = 512  # records looked at to choose an item
@@ -255,3 +255,14 @@ def _stand(blocks, fields, forest):  # type: ignore[no-untyped-def]
             child = forest.node_word[forest.nodes[node, CHILD] + c]
             for w in range(len(own)):
                 own[w] |= forest.node_words[child + w]
+
+
+@njit(cache=True, nogil=True)
+def next_branch(node, top, nodes):  # type: ignore[no-untyped-def]
+    """Return the branch that follows, not below this one; -1: none is left below the top."""
+    while node != top:
+        parent = nodes[node, PARENT]
+        if node + 1 < nodes[parent, CHILD] + nodes[parent, CHILDREN]:
+            return node + 1
+        node = parent
+    return -1

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.balls_search import Asked, Found, search_balls, search_members
+from starshade.kernels.balls_leaf import Asked, Found
+from starshade.kernels.balls_members import search_members
+from starshade.kernels.balls_search import search_balls
 from starshade.kernels.balls_tree import FIRST, LAST
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.scan import Nearness, scan_balls, table_of
