@@ -24,7 +24,7 @@ from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
-from starshade.stats import Rate, bootstrap
+from starshade.stats import Rate
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 
 __all__ = ["Method", "Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]
@@ -32,6 +32,7 @@ __all__ = ["Method", "Prediction", "Trials", "draw_trials", "predict_attribute",
 Floats = NDArray[np.float64]
 
 _MOST_USERS = 2000  # in training, and in testing (the paper's number)
+_DRAWS = 1000  # of the bootstrap, as in `starshade.stats`
 
 
 class Method(Protocol):
@@ -154,10 +155,10 @@ class Trials:
             classes=self.labels.names,
             trials=len(self.halves),
             users=users,
-            original=bootstrap(self.original, seed=self.seed),
-            anonymized=bootstrap(found, seed=self.seed),
-            difference=_difference(found - self.original, self.seed),
-            majority=bootstrap(self.majority, seed=self.seed),
+            original=_mean(self.original, self.seed),
+            anonymized=_mean(found, self.seed),
+            difference=_mean(found - self.original, self.seed),
+            majority=_mean(self.majority, self.seed),
             released=released / (2 * users * len(self.halves)),
             seconds=perf_counter() - started,
             seed=self.seed,
@@ -291,10 +292,17 @@ def _accuracies(
     return accuracy(*scored, codes[test]), accuracy(*nothing, codes[test])
 
 
-def _difference(paired: Floats, seed: int) -> Rate:
-    """Return the mean of numbers in [-1, 1] with its bootstrap interval."""
-    rate = bootstrap((paired + 1) / 2, seed=seed)
-    return Rate(*(2 * x - 1 for x in (rate.rate, rate.low, rate.high)))
+def _mean(figures: Floats, seed: int) -> Rate:
+    """Return the mean over trials with its bootstrap interval.
+
+    Without width where all trials give the same: trials draw on the same people, and a release
+    that changes nothing differs in none of them.
+    """
+    n = len(figures)
+    picks = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_DRAWS)
+    low, high = np.quantile(picks @ figures / n, [0.025, 0.975])
+    mean = float(figures.mean())
+    return Rate(mean, min(float(low), mean), max(float(high), mean))
 
 
 def _check_memory(ratings: Ratings) -> None:
