@@ -13,6 +13,8 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "k-likeness": {"k": K},
     "suppress": {"k": K, "eps": 2, "nulls": "ignore"},
     "k-anonymity": {"k": K},
+    "k-eps": {"k": K, "eps": 0.5},
+    "k-eps-l": {"k": K, "eps": 0.5, "l": 0.5, "sensitive": ["2"]},
     "homogeneity": {"sensitive": [0, 1]},
     "label": {},
     "link-existence": {},

@@ -10,6 +10,7 @@ import pytest
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity
 from starshade.privacy.proximity import prepare
+from starshade.privacy.proximity_graph import ProximityGraph
 from starshade.ratings.proximity.balls import ball_members
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -127,3 +128,25 @@ def test_spread_with_nulls(ratings: tuple[float | None, ...], sd: float) -> None
     assert verdict.failing_records == len(ratings)
     assert verdict.worst[0]["sd"] == pytest.approx(sd, abs=5e-5)
     assert KEpsLAnonymity(2, 0, sd - 1e-4, ["2"]).check(data).satisfied
+
+
+def test_graphs_of_the_tables() -> None:
+    """Fig. 2(a): Table 2 is 2-decomposable, which proves (2, 2); so is Table 1 at ε = 5."""
+    graph = ProximityGraph(2, SENSITIVE).of(TABLE_2).decomposed(2)
+    assert graph.component.tolist() == [0, 0, 0, 0, 1, 1]
+    assert graph.degrees.tolist() == [3, 2, 3, 2, 1, 1]
+    assert graph.edges == 6
+    assert graph.decomposition is not None
+    assert graph.decomposition.outcome == "found"
+    third = ProximityGraph(2, SENSITIVE).of(TABLE_3).decomposed(2)
+    assert third.component.tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
+    assert third.decomposition is not None
+    assert third.decomposition.outcome == "found"
+    assert third.decomposed(3).decomposition.outcome == "impossible"
+    first = ProximityGraph(5, SENSITIVE).of(TABLE_1).decomposed(2)
+    assert first.component_sizes.tolist() == [3, 2]
+    assert first.decomposition.outcome == "found"
+    # at ε = 4 the first three are a path t1-t3-t2: (2, 4) holds, and no pairs cover them
+    path = ProximityGraph(4, SENSITIVE).of(TABLE_1).decomposed(2)
+    assert path.degrees.tolist() == [1, 1, 2, 1, 1]
+    assert path.decomposition.outcome == "not found"
