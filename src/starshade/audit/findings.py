@@ -8,25 +8,20 @@ from typing import Any
 from starshade.audit.evidence import Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
-from starshade.privacy.k_anonymity import KAnonymity
+from starshade.privacy.registry import ENTRIES
+from starshade.registry import find
+from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
 __all__ = [
-    "claimed_k",
     "judge_attack",
     "judge_audience",
     "judge_claims",
     "judge_disclosed",
-    "judge_k",
+    "judge_model",
 ]
 
 _SLACK = 1e-9  # credits are sums of 1/t
-
-
-def claimed_k(claims: Sequence[dict[str, Any]]) -> int | None:
-    """Return the largest k that is claimed, None without any."""
-    asked = [int(c["parameters"]["k"]) for c in claims if "k" in c["parameters"]]
-    return max(asked, default=None)
 
 
 def judge_claims(claims: Sequence[dict[str, Any]]) -> Finding:
@@ -44,45 +39,70 @@ def _told(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
-def judge_k(release: Release, k: int) -> Finding:
-    """Ask the check, which shares no code with method and verifier, whether it agrees."""
-    if k > release.n_records:
-        text = f"It claims k = {k} and has {release.n_records:,} records."
-        return Finding("k-anonymity", False, text)
+def judge_model(release: Release, claim: Claim) -> Finding:
+    """Ask the check of the claimed model, which shares no code with method and verifier."""
+    name = claim.model
     try:
-        verdict = KAnonymity(k).check(release)
-    except ConfigError as error:
-        return Finding("k-anonymity", False, f"The check refuses it: {error.message}.")
-    return Finding(
-        "k-anonymity",
-        verdict.satisfied,
-        f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed.",
-    )
+        model = find(ENTRIES, name, "model").load()(**claim.parameters)
+        verdict = model.check(release)
+    except (ConfigError, TypeError) as error:
+        told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
+        return Finding(name, False, f"The check of {name} refuses it: {told}.")
+    k = claim.parameters.get("k")
+    if name == "k-anonymity":
+        text = f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed."
+        return Finding(name, verdict.satisfied, text)
+    if verdict.satisfied:
+        text = f"The check of {name} agrees: every record has at least {k} near it, itself included"
+        return Finding(
+            name,
+            True,
+            text + ("; sensitive ratings spread as asked." if "l" in claim.parameters else "."),
+        )
+    text = f"The check of {name} finds {verdict.failing_records:,} records for which it fails."
+    return Finding(name, False, text)
 
 
-def judge_attack(evidence: Sequence[Evidence], limit: float | None, grouped: bool) -> Finding:
+def judge_attack(evidence: Sequence[Evidence], limit: float | None, release: Release) -> Finding:
     """Ask whether any attack, with any knowledge tried, finds more records than allowed.
+
+    Where records of a class are equal, a target is credited 1/t with t tied records, a whole
+    number of classes, so 1/k holds for each target and the mean needs no interval to be judged
+    by; the interval is stated for the comparison with the ratings. Records of layout "record"
+    differ: no bound holds for each target, so the upper end of the mean's interval is judged.
+    Where their ratings were moved, a right answer need not be compatible with the truth, and
+    only the receipt can tell that it was right.
 
     Parameters
     ----------
     evidence : sequence of Evidence
     limit : float or None
         None: the release claims no k, and no limit was given.
-    grouped : bool
-        Records of a class are equal. Then a target is credited 1/t with t tied records, a whole
-        number of classes, so 1/k holds for each target and the mean needs no interval to be
-        judged by; the interval is stated for the comparison with the ratings.
+    release : Release
     """
-    worst = max(evidence, key=lambda e: e.after.expected_top1.rate)
+    differ = release.manifest.layout == "record"
+
+    def judged(e: Evidence) -> float:
+        found = e.after.expected_top1
+        return found.high if differ else found.rate
+
+    worst = max(evidence, key=judged)
     found = (
         f"By {worst.after.attack}, who knows {worst.knowledge.known} cells of a person points at "
         f"the right record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the "
         "most that any attack and knowledge tried came to"
     )
+    if differ and release.private is None and release.manifest.invented_cells is not None:
+        text = "; ratings were moved, and without the receipt (--private) nobody can tell who was "
+        return Finding("attack", False, f"{found}{text}really found.")
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")
-    passed = worst.after.expected_top1.rate <= limit + _SLACK
-    sort = "each target" if grouped and passed else "the mean over targets"
+    passed = judged(worst) <= limit + _SLACK
+    if differ:
+        sort = "the mean over targets and the upper end of its interval; records differ here, so "
+        sort += "single persons may be found more often"
+    else:
+        sort = "each target" if passed else "the mean over targets"
     return Finding("attack", passed, f"{found}; the limit is {limit:.2%}, for {sort}.")
 
 

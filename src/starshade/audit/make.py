@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
-from starshade.audit.measure import measure_all
+from starshade.audit.measure import figures_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng
@@ -36,8 +36,10 @@ class Made:
     release : Release
     figures : dict
         ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
-        distortion, invented_cells, rare_items_dropped, users_dropped, users_rating_disclosed,
-        users_rating_exists, seconds, peak_rss_mb, out``; None where a figure does not apply.
+        distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
+        users_rating_disclosed, users_rating_exists, seconds, peak_rss_mb, out``; None where a
+        figure does not apply. `users_dropped` had no rating on the released items,
+        `users_deleted` could not be hidden among the others.
     """
 
     release: Release
@@ -50,10 +52,37 @@ class Made:
     def __str__(self) -> str:
         f = self.figures
         return (
-            f"{f['out']}: {f['records']:,} users on {f['items']:,} items, in {f['groups']:,} "
-            f"groups of at least {f['k']} whose members look the same; the smallest set of equal "
-            f"records has {f['smallest_group']:,}. {self._left_out()}Hiding among "
-            f"{f['k']} is not hiding what you rated: {f['users_rating_disclosed']:.1%} of the "
+            f"{f['out']}: {f['records']:,} users on {f['items']:,} items, {self._hidden()} "
+            f"{self._left_out()}Hiding among "
+            f"{f['k']} is not hiding what you rated: {self._told()}"
+        )
+
+    def _hidden(self) -> str:
+        """Say among whom records hide."""
+        f = self.figures
+        if self.release.manifest.layout != "record":
+            return (
+                f"in {f['groups']:,} groups of at least {f['k']} whose members look the same; "
+                f"the smallest set of equal records has {f['smallest_group']:,}."
+            )
+        eps = next((c.parameters["eps"] for c in self.release.manifest.claims), None)
+        near = "" if eps is None else f" whose ratings differ from theirs by no more than {eps:g}"
+        if f["distortion"] is None or self.release.manifest.invented_cells is None:
+            changed = "No rating was changed."
+        else:
+            changed = f"To reach that, ratings were moved by {f['distortion']:,.10g} in all."
+        return (
+            f"each a record of its own, one of at least {f['k']}{near}. Such records are near, "
+            f"not equal ({f['classes']:,} different ones): who knows a person's exact ratings may "
+            f"find their record. {changed}"
+        )
+
+    def _told(self) -> str:
+        f = self.figures
+        if self.release.manifest.layout == "record":
+            return "whoever finds a record reads its ratings, sensitive ones included."
+        return (
+            f"{f['users_rating_disclosed']:.1%} of the "
             "users are in a class that shows one of their ratings, "
             f"{f['users_rating_exists']:.1%} in one that shows that they rated an item."
         )
@@ -67,6 +96,9 @@ class Made:
         if items:
             rare = f"{items:,} item{'s' * (items != 1)}"
             told.append(f"{rare} that fewer than {self.figures['k']} users rated")
+        deleted = self.figures["users_deleted"]
+        if deleted:
+            told.append(f"{deleted:,} user{'s' * (deleted != 1)} who could not be hidden so")
         return f"Left out: {', '.join(told)}. " if told else ""
 
 
@@ -99,7 +131,7 @@ def make_release(
     """
     started = perf_counter()
     release = method.anonymize(ratings, rng=rng)
-    measured = measure_all(release, ratings)
+    measured = figures_of(release, ratings)
     release.save(out, private=private)
     manifest = release.manifest
     return Made(
@@ -119,6 +151,7 @@ def make_release(
             "invented_cells": manifest.invented_cells,
             "rare_items_dropped": manifest.rare_items_dropped,
             "users_dropped": manifest.users_without_rating,
+            "users_deleted": manifest.users_deleted,
             "users_rating_disclosed": manifest.users_rating_disclosed,
             "users_rating_exists": manifest.users_rating_exists,
             "seconds": perf_counter() - started,

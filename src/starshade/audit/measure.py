@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from starshade.attack.view import look
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES
 
-__all__ = ["measure_all"]
+__all__ = ["figures_of", "measure_all"]
 
 
 def measure_all(release: Release, original: Ratings) -> dict[str, float | int | None]:
@@ -27,8 +28,15 @@ def measure_all(release: Release, original: Ratings) -> dict[str, float | int | 
     Raises
     ------
     ConfigError
-        A released item is not in `original`.
+        The release was not made of these ratings, or its receipt does not belong to them.
     """
+    if release.private is not None:
+        look(release, original, None)  # refuses what does not belong together
+    return figures_of(release, original)
+
+
+def figures_of(release: Release, original: Ratings) -> dict[str, float | int | None]:
+    """Measure a release that is known to have been made of these ratings."""
     figures: dict[str, float | int | None] = {}
     with task("measuring", len(ENTRIES)) as step:
         for entry in ENTRIES:

@@ -133,8 +133,9 @@ class AuditResult:
 
     def __str__(self) -> str:
         before, after = self.worst.before, self.worst.after
+        like = "has near it" if self._near else "looks like"
         claim = (
-            f"Each of its {self.records:,} records looks like at least {self.k - 1} others, "
+            f"Each of its {self.records:,} records {like} at least {self.k - 1} others, "
             "counted again on its files. "
             if self.k and self.passed
             else ""
@@ -153,7 +154,14 @@ class AuditResult:
             f"{self.disclosure['users_rating_exists']:.1%} in one that shows that they rated an "
             "item; to hide among others is not to hide what one rated."
         )
+        if self._near:
+            tells = "What it still tells: whoever finds a record reads its ratings."
         return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
+
+    @property
+    def _near(self) -> bool:
+        """Whether records are near others rather than equal to them."""
+        return any(claim["model"] in ("k-eps", "k-eps-l") for claim in self.claims)
 
     def _head(self) -> str:
         """Say whether it may leave; with earlier releases of the same data, it depends."""
@@ -173,6 +181,11 @@ class AuditResult:
 
     def _guarantee(self) -> str:
         """Set what was tried apart from what holds whatever is tried."""
+        if self._near:
+            return (
+                "Another attack may find more: that others are near a record does not keep those "
+                "who know exact ratings from telling it apart."
+            )
         if not any(f.name == "k-anonymity" and f.passed for f in self.findings):
             return "Another attack may find more."
         alone = " in this release alone" if self.same_data else ""

@@ -10,19 +10,18 @@ from typing import Any
 
 from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
 from starshade.audit.findings import (
-    claimed_k,
     judge_attack,
     judge_audience,
     judge_claims,
     judge_disclosed,
-    judge_k,
+    judge_model,
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_part
+from starshade.release.part import released_users
 from starshade.release.read import read_release
 from starshade.release.receipt import digest_of
 from starshade.release.table import Release
@@ -53,7 +52,8 @@ class Audit:
         Users attacked at most, at least 1.
     max_success : float, optional
         Limit on ``expected_top1`` in (0, 1]; None: 1/k. Where records of a group are equal it
-        can only be stricter than 1/k, which holds for every single target there.
+        can only be stricter than 1/k, which holds for every single target there. Where records
+        differ (layout "record") the upper end of the interval of the mean is judged.
     max_disclosed : float, optional
         Limit on ``users_rating_disclosed`` in [0, 1]; None: reported, not judged.
 
@@ -103,7 +103,8 @@ class Audit:
         private : path, optional
             The owner's receipt. With it attacks are scored against the truth, and every original
             cell is looked up in its class; without it an answer counts when it is compatible
-            with the truth, which can only overstate the attack's ``expected_top1``.
+            with the truth, which can only overstate the attack's ``expected_top1`` (where
+            ratings were moved, layout "record", it can also understate it, and the verdict is no).
         earlier : sequence of path
             Releases published before; the verdict begins with those of the same data set.
         rng : int, Generator or None
@@ -118,7 +119,7 @@ class Audit:
         started = perf_counter()
         seed = resolve_seed(rng)
         released = read_release(release, private=private)
-        original = _matching_part(released, ratings)
+        original = released_users(released, ratings)
         same, unknown = _lineages(released, earlier)
         with task("verifying"):
             counted = _verified(Path(release), released, original)
@@ -132,7 +133,7 @@ class Audit:
             utility=measure_all(released, ratings),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
-            k=claimed_k(counted["claims"]),
+            k=released.manifest.claimed_k,
             records=released.n_records,
             items=released.classes.n_items,
             seed=seed,
@@ -145,35 +146,19 @@ class Audit:
     def _judge(
         self, release: Release, counted: dict[str, Any], evidence: Sequence[Evidence]
     ) -> tuple[Finding, ...]:
-        k = claimed_k(counted["claims"])
+        k = release.manifest.claimed_k
         grouped = release.manifest.layout != "record"
         limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
         limit = min(limits, default=None) if grouped else next(iter(limits), None)
+        models = [c for c in release.manifest.claims if c.parameters.get("k") is not None]
         findings = [
             judge_claims(counted["claims"]),
-            None if k is None else judge_k(release, k),
-            judge_attack(evidence, limit, grouped),
+            *(judge_model(release, claim) for claim in models),
+            judge_attack(evidence, limit, release),
             judge_audience(release),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
         return tuple(finding for finding in findings if finding is not None)
-
-
-def _matching_part(release: Release, ratings: Ratings) -> Ratings:
-    """Return the released items of the ratings; refuse ratings of which it was not made."""
-    part = released_part(release, ratings)
-    if release.private is not None and release.private.link.users != part.users:
-        raise ConfigError(
-            "the receipt's users are not those who rated the released items in these ratings",
-            advice="Give the ratings that the release was made from, read with the same options.",
-        )
-    if part.n_users != release.n_records:
-        raise ConfigError(
-            f"{part.n_users:,} users rated the released items in these ratings, but the release "
-            f"has {release.n_records:,} records: it was not made of them",
-            advice="Give the ratings that the release was made from, read with the same options.",
-        )
-    return part
 
 
 def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]:
@@ -202,9 +187,12 @@ def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str
         for path in same
     ]
     if release.private is None:
+        moved = release.manifest.layout == "record" and release.manifest.invented_cells is not None
         told.append(
             "Without the receipt (--private) answers were credited when compatible with the "
-            "truth, which can only overstate the attack, and original cells were not looked up."
+            "truth, which can "
+            + ("overstate and, as ratings were moved, understate" if moved else "only overstate")
+            + " the attack, and original cells were not looked up."
         )
     few = min(e.after.targets for e in evidence)
     if few < _FEW:

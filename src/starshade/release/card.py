@@ -20,6 +20,20 @@ for c in cells:
     c["members"] = [v for j, v in enumerate(levels) if c["members"][j // 8] >> j % 8 & 1]
 """
 
+_READ_RECORDS = """\
+import pyarrow.parquet as pq
+cells, levels = pq.read_table("cells.parquet").to_pylist(), {levels}
+for c in cells:  # one bit is set
+    c["rating"] = levels[int.from_bytes(c["members"], "little").bit_length() - 1]
+"""
+
+_READ_REAL_RECORDS = """\
+import pyarrow.parquet as pq
+cells = pq.read_table("cells.parquet").to_pylist()
+for c in cells:
+    (c["rating"],) = c["values"]
+"""
+
 _READ_REAL = """\
 import pyarrow.parquet as pq
 cells = pq.read_table("cells.parquet").to_pylist()
@@ -45,6 +59,7 @@ def dataset_card(manifest: Manifest) -> str:
 
 def describe_columns(manifest: Manifest) -> dict[str, dict[str, str]]:
     """Return file → column → meaning, in file order."""
+    record = manifest.layout == "record"
     group = "class: records with equal cells have equal numbers"
     if manifest.layout == "profile":
         group = "the group that the method put the record in"
@@ -57,13 +72,15 @@ def describe_columns(manifest: Manifest) -> dict[str, dict[str, str]]:
         tables["profiles.parquet"] = {"group": group, "size": "records", "profile": profile}
     else:
         keys = {"group": group}
-        if manifest.layout == "record":
+        if record:
             keys["record"] = "record number"
         tables["cells.parquet"] = keys | {"item": "item key"} | _contents(manifest)
     return tables | {"items.parquet": items}
 
 
 def _contents(manifest: Manifest) -> dict[str, str]:
+    if manifest.layout == "record":
+        return _single(manifest)
     if manifest.scale.step is not None:
         bits = "bit 0 = null, bit j = j-th level of the scale, least significant bit first"
         return {"members": f"what the cell may be, as a bit mask: {bits}"}
@@ -75,6 +92,19 @@ def _contents(manifest: Manifest) -> dict[str, str]:
     }
 
 
+def _single(manifest: Manifest) -> dict[str, str]:
+    """Describe cells of one rating each."""
+    if manifest.scale.step is not None:
+        bits = "bit j = j-th level of the scale, least significant bit first"
+        return {"members": f"the rating, as a bit mask with one bit set: {bits}"}
+    return {
+        "low": "empty: no cell is a range",
+        "high": "empty: no cell is a range",
+        "values": "the rating, a list of one",
+        "null": "always false: who has no rating has no row",
+    }
+
+
 def _about(manifest: Manifest) -> str:
     config = ", ".join(
         f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
@@ -82,12 +112,16 @@ def _about(manifest: Manifest) -> str:
     lines = [
         f"Ratings of {_count(manifest.items, 'item')} by "
         f"{_count(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
-        f"anonymized with starshade {manifest.starshade}. Every cell says what a rating may have "
-        "been; null means not rated.\n",
+        f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {_count(manifest.groups, 'group')}, of which the equal ones were joined: "
+        f"- {_count(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
+        if manifest.layout == "record"
+        else f"- {_count(manifest.groups, 'group')}, of which the equal ones were joined: "
         f"{_count(manifest.classes, 'class', 'classes')}",
     ]
+    if manifest.users_deleted:
+        people = _count(manifest.users_deleted, "person", "people")
+        lines.append(f"- {people} who could not be hidden among the others: left out")
     if manifest.users_without_rating:
         people = _count(manifest.users_without_rating, "person", "people")
         lines.append(f"- {people} without a rating on these items: left out")
@@ -97,13 +131,33 @@ def _about(manifest: Manifest) -> str:
         items = _count(manifest.rare_items_dropped, "item")
         lines.append(f"- {items} that too few people rated: left out")
     if manifest.invented_cells is not None:
-        lines.append(f"- {_percent(manifest.invented_cells)} of the cells were rated by nobody")
+        whose = "that their own person did not rate"
+        what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
+        lines.append(f"- {_percent(manifest.invented_cells)} of the cells {what}")
     return "\n".join(lines) + "\n"
+
+
+def _cells(manifest: Manifest) -> str:
+    """Say what a cell is."""
+    if manifest.layout != "record":
+        return "Every cell says what a rating may have been; null means not rated."
+    if manifest.invented_cells is None:
+        return (
+            "Every record is one person's ratings, unchanged; people without enough others near "
+            "them are left out. Null means not rated."
+        )
+    return (
+        "Every record is one person's ratings, moved until others are near them: a cell is not the "
+        "truth but near it, and where a null was in the way a rating "
+        "may have been left out or put in. Null means no rating."
+    )
 
 
 def _promise(manifest: Manifest) -> str:
     lines = ["## What is promised, and what is not\n"]
     lines += [_claim(claim) for claim in manifest.claims] or ["- No privacy model is claimed."]
+    if manifest.layout == "record":
+        return "\n".join([*lines, *_near(manifest), _NOT_DP]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
@@ -111,22 +165,71 @@ def _promise(manifest: Manifest) -> str:
         "rating can be read off their class",
         f"- for {_percent(manifest.users_rating_exists)}, it is certain of at least one item that "
         "they rated it, if not how",
-        "\nThese are promises about this table, not differential privacy: they do not cover "
-        "a second release of the same people. Two releases of one data set can be intersected; "
-        "take one.",
+        _NOT_DP,
     ]
     return "\n".join(lines) + "\n"
 
 
+_NOT_DP = (
+    "\nThese are promises about this table, not differential privacy: they do not cover "
+    "a second release of the same people. Two releases of one data set can be intersected; "
+    "take one."
+)
+
+
+def _near(manifest: Manifest) -> list[str]:
+    """Say what nearness does not promise."""
+    lines = [
+        "\n**Near is not equal.** The records that a person hides among differ from each other. "
+        "That others are near is all that is promised: whoever knows some of a person's ratings "
+        "exactly may single out one record, and then reads all of it."
+    ]
+    if any(claim.parameters.get("sensitive") for claim in manifest.claims):
+        lines.append(
+            "\nRatings of the sensitive items are not counted as known and were not changed: they "
+            "are what such a reader would learn."
+        )
+    return lines
+
+
 def _claim(claim: Claim) -> str:
     found = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
-    asked = ", ".join(f"{name} = {value}" for name, value in claim.parameters.items())
+    asked = ", ".join(f"{name} = {_told(value)}" for name, value in claim.parameters.items())
     text = f"- {claim.model} ({asked})"
     if claim.model == "k-anonymity":
         k = claim.parameters["k"]
         assert isinstance(k, int)
         text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
+    if claim.model in ("k-eps", "k-eps-l"):
+        text += _told_near(claim)
     return f"{text}; counted on these files: {found.replace('_', ' ')}"
+
+
+def _told(value: float | int | str | list[str]) -> str:
+    """Write a parameter; keys may hold anything."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
+
+
+def _told_near(claim: Claim) -> str:
+    """Say in words what (k, eps) and (k, eps, l) are."""
+    k, eps = claim.parameters["k"], claim.parameters["eps"]
+    assert isinstance(k, int)
+    rules = {
+        "strict": "a null only near a null",
+        "ignore": "a null near everything",
+        "zero": "a null counting as the level below the scale",
+    }
+    of = "every item that is not sensitive" if claim.parameters.get("sensitive") else "every item"
+    text = (
+        f": every record has at least {_count(k - 1, 'other')} whose rating of {of} is within "
+        f"{eps:g} of its own, {rules[str(claim.parameters['nulls'])]}"
+    )
+    if claim.model == "k-eps-l":
+        text += (
+            f"; among each record and those near it, the ratings of each sensitive item spread by "
+            f"a standard deviation of at least {claim.parameters['l']:g}, unless nobody rated it"
+        )
+    return text
 
 
 def _files(manifest: Manifest) -> str:
@@ -139,14 +242,15 @@ def _files(manifest: Manifest) -> str:
 
 def _reading(manifest: Manifest) -> str:
     scale = manifest.scale
+    record = manifest.layout == "record"
     if manifest.layout == "profile":
         code = _READ_PROFILE.format(minimum=scale.minimum, step=manifest.profile_step)
     elif scale.step is None:
-        code = _READ_REAL.format(minimum=scale.minimum)
+        code = _READ_REAL_RECORDS if record else _READ_REAL.format(minimum=scale.minimum)
     else:
         n = len(scale.to_scale().levels)
         levels = f"[None] + [{scale.minimum:g} + {scale.step:g} * j for j in range({n})]"
-        code = _READ_MASK.format(levels=levels)
+        code = (_READ_RECORDS if record else _READ_MASK).format(levels=levels)
     return f"## Reading\n\n```python\n{code}```\n"
 
 

@@ -85,7 +85,7 @@ def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": "anonymized-ratings",
         "description": f"Ratings of {manifest.items} items by {manifest.records} people, "
-        f"anonymized by {manifest.method}; every cell says what a rating may have been.{purpose}",
+        f"anonymized by {manifest.method}; {_cell(manifest)}.{purpose}",
         "distribution": [
             {
                 "@type": "cr:FileObject",
@@ -103,6 +103,15 @@ def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _cell(manifest: Manifest) -> str:
+    """Say what a cell is."""
+    if manifest.layout != "record":
+        return "every cell says what a rating may have been"
+    if manifest.invented_cells is None:
+        return "every record is one person's ratings, unchanged"
+    return "every record is one person's ratings, moved until others are near"
 
 
 def _record_set(file: str, columns: dict[str, str], numeric: frozenset[str]) -> dict[str, Any]:

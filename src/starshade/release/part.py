@@ -11,7 +11,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.strangers import refuse_strange_records
 from starshade.release.table import Release
 
-__all__ = ["refuse_strangers", "released_part"]
+__all__ = ["refuse_strangers", "released_part", "released_users"]
 
 _ASKED = 100  # users who are looked up
 _ADVICE = "Give the ratings that the release was made from, read with the same options."
@@ -35,6 +35,36 @@ def released_part(release: Release, original: Ratings) -> Ratings:
     part = on_scale(_same_items(release, original), release.classes.symbols.scale)
     refuse_strangers(release, part)
     return part
+
+
+def released_users(release: Release, original: Ratings) -> Ratings:
+    """Return the released items of the original, and the users who became its records.
+
+    Raises
+    ------
+    ConfigError
+        See `released_part`; the receipt's users are others than those of the ratings, or there
+        are more or fewer users than records and users who were left out.
+    """
+    part = released_part(release, original)
+    deleted = release.manifest.users_deleted
+    kept = part
+    if release.private is not None and release.private.link.users != part.users:
+        place = part.users.indices(release.private.link.users)
+        if not deleted or (place < 0).any():
+            raise ConfigError(
+                "the receipt's users are not those who rated the released items in these ratings",
+                advice=_ADVICE,
+            )
+        kept = part.keep_users(place)
+    if part.n_users != release.n_records + deleted:
+        left_out = f" and left out {deleted:,} users" if deleted else ""
+        raise ConfigError(
+            f"{part.n_users:,} users rated the released items in these ratings, but the release "
+            f"has {release.n_records:,} records{left_out}: it was not made of them",
+            advice=_ADVICE,
+        )
+    return kept
 
 
 def refuse_strangers(release: Release, original: Ratings) -> None:

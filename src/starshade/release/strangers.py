@@ -47,19 +47,17 @@ def refuse_strange_records(release: Release, original: Ratings, common: NDArray[
     ConfigError
         Fewer users than records, or records that are nobody's.
     """
-    if original.n_users < release.n_records:
+    classes = release.classes
+    there = np.zeros(classes.n_items, dtype=np.bool_)
+    there[common[common >= 0]] = True
+    # where items are missing, so may be those who rated no other
+    if there.all() and original.n_users < release.n_records:
         raise ConfigError(
             f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
             "release: it was not made of them",
             advice=_ADVICE,
         )
-    classes = release.classes
-    told = never_moved(release)
-    there = np.zeros(classes.n_items, dtype=np.bool_)
-    there[common[common >= 0]] = True
-    told &= there
-    if not told.any():
-        return
+    told = there & never_moved(release)
     members = classes.symbols.members[classes.symbols.offsets[:-1]]
     on = (common >= 0) & told[common]
     users = _digests(
@@ -68,7 +66,8 @@ def refuse_strange_records(release: Release, original: Ratings, common: NDArray[
     records = _digests(
         classes.indptr, classes.columns, members[classes.codes], told[classes.columns]
     )
-    strange = _without_a_match(records, users)
+    says = np.diff(np.append(0, np.cumsum(told[classes.columns]))[classes.indptr]) > 0
+    strange = _without_a_match(records[says], users)
     if strange:
         raise ConfigError(
             f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "

@@ -10,14 +10,14 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
 from starshade.audit.findings import (
-    claimed_k,
     judge_attack,
     judge_audience,
     judge_claims,
     judge_disclosed,
-    judge_k,
+    judge_model,
 )
 from starshade.ratings.scale import Scale
+from starshade.release.manifest import Claim
 from starshade.stats import Rate
 from tests.contract.cast import CAST
 from tests.strategies import table
@@ -42,16 +42,22 @@ def test_claims() -> None:
     assert judge_claims([claim(5)]).passed
     assert not judge_claims([claim(5), claim(3, holds=False)]).passed
     assert not judge_claims([]).passed
-    assert claimed_k([claim(3), claim(5)]) == 5
-    assert claimed_k([]) is None
 
 
 def test_the_independent_check() -> None:
     release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
-    assert judge_k(release, 4).passed
-    assert not judge_k(release, 20).passed
-    assert not judge_k(release, 999).passed
-    assert not judge_k(release, 1).passed
+    assert judge_model(release, k_anonymity(4)).passed
+    assert not judge_model(release, k_anonymity(20)).passed
+    assert not judge_model(release, k_anonymity(999)).passed
+    assert not judge_model(release, k_anonymity(1)).passed
+    assert not judge_model(release, Claim(model="nonsense", parameters={"k": 4})).passed
+    odd = judge_model(release, Claim(model="k-anonymity", parameters={"k": 4, "x": 1}))
+    assert "its parameters are not those" in odd.text
+    assert not odd.passed
+
+
+def k_anonymity(k: int) -> Claim:
+    return Claim(model="k-anonymity", parameters={"k": k})
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,8 @@ def test_the_independent_check() -> None:
 )
 def test_the_worst_knowledge_decides(rates: list[float], limit: float | None, passed: bool) -> None:
     found = [evidence(rate, known=2 + i) for i, rate in enumerate(rates)]
-    finding = judge_attack(found, limit, grouped=True)
+    release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
+    finding = judge_attack(found, limit, release)
     assert finding.passed == passed
     assert f"knows {2 + rates.index(max(rates))} cells" in finding.text
 

@@ -214,7 +214,8 @@ def test_a_changed_byte_is_found(saved):
         ({"config": {"Seed": 3}}, "config: a private setting"),
         ({"config": {"a": [{"b": "/home/me/x.csv"}]}}, "config: a path"),
         ({"seed": 1}, "release.json"),
-        ({"layout": "record"}, "layout"),
+        ({"layout": "profile"}, "layout"),
+        ({"layout": "record"}, "columns missing or unknown"),
     ],
 )
 def test_what_release_json_says_is_counted_again(saved, facts, message):
