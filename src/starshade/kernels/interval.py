@@ -66,8 +66,9 @@ def clip_groups(
     lanes = cut(np.diff(indptr))
 
     def work(lane: int) -> None:
-        first, last = lanes[lane]
-        _clip(table, order, indptr, first, last, n_levels, width, null_cost, numbers, target, cost)
+        rows = (table, order, indptr, *lanes[lane])
+        with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
+            _clip(*rows, n_levels, width, null_cost, numbers, target, cost)
 
     run(work, len(lanes))
     return cost
@@ -92,8 +93,9 @@ def clip_groups_real(
     lanes = cut(np.diff(indptr))
 
     def work(lane: int) -> None:
-        first, last = lanes[lane]
-        _clip_real(values, order, indptr, first, last, eps, null_cost, numbers, target, cost)
+        rows = (values, order, indptr, *lanes[lane])
+        with np.errstate(over="ignore"):
+            _clip_real(*rows, eps, null_cost, numbers, target, cost)
 
     run(work, len(lanes))
     return cost
