@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     weights : ndarray of int64, shape (n,)
         How many each record stands for.
     node_weights : ndarray of int64, shape (n_nodes,)
-    columns : ndarray of int64, uint64 or float64, shape (n, q)
+    columns : ndarray of int64 or float64, shape (n, q)
         What to sum; q may be 0.
     node_columns : ndarray, shape (n_nodes, q)
     """

@@ -36,7 +36,7 @@ class Blocks(NamedTuple):
         Where each block begins among the records, and its table of codes in `cells`.
     items : ndarray of int64, shape (n_blocks,)
         Columns of each block's table.
-    cells : ndarray of uint8, uint16 or uint32
+    cells : ndarray of uint8 or uint32
         The tables one after the other, row by row; 0 is null.
     """
 

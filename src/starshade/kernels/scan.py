@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of uint8, uint16 or uint32, shape (n, n_items)
+    codes : ndarray of uint8 or uint32, shape (n, n_items)
     axes : ndarray, shape (n_items, n)
         The same, axis by axis; no rows where slicing is not asked for.
     order : ndarray of int64, shape (n,)

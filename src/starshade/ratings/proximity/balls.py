@@ -75,6 +75,8 @@ def ball_sums(space: Space, columns: NDArray[Any], *, search: Search = "tree") -
     -------
     ndarray of the same type, shape (n_records, q)
     """
+    if columns.dtype == np.uint64:  # the same bits, and the same kernel
+        return ball_sums(space, columns.view(np.int64), search=search).view(np.uint64)
     everybody = np.arange(space.n_records)
     if space.rule.everybody:
         return np.broadcast_to(columns.sum(axis=0), columns.shape).copy()

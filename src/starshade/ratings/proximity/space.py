@@ -112,10 +112,8 @@ class Space:
 
     @property
     def code_type(self) -> np.dtype[Any]:
-        """The narrowest unsigned type for codes that leave 0 to null."""
-        n = len(self.rule.low)
-        kinds = (np.uint8, np.uint16, np.uint32)
-        return np.dtype(next(kind for kind in kinds if n <= np.iinfo(kind).max + 1))
+        """The type of codes that leave 0 to null: one byte where that is enough, else four."""
+        return np.dtype(np.uint8 if len(self.rule.low) <= 256 else np.uint32)
 
 
 def check_budget(n_records: int, n_items: int, bytes_per_cell: float) -> None:
