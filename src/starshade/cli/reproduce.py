@@ -9,6 +9,12 @@ from starshade.cli.group import LazyGroup
 __all__ = ["reproduce"]
 
 
-@click.group(cls=LazyGroup, table={"ns": "starshade.cli.reproduce_ns:reproduce_ns"})
+_STUDIES = {
+    "ns": "starshade.cli.reproduce_ns:reproduce_ns",
+    "sr": "starshade.cli.reproduce_sr:reproduce_sr",
+}
+
+
+@click.group(cls=LazyGroup, table=_STUDIES)
 def reproduce() -> None:
     """Run a paper's study on your data: its figures and tables, ours beside the paper's."""

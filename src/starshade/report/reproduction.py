@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from starshade.audit.figures import Figure
+from starshade.audit.figures import Figure, Skipped
 from starshade.audit.ns.result import Reproduction
 from starshade.progress import note
 from starshade.ratings.atomic import atomic_folder
 from starshade.report.charts import chart, svg_of
 
-__all__ = ["save_reproduction"]
+__all__ = ["left_out", "save_reproduction", "save_study"]
 
 
 def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[str, ...]:
@@ -38,20 +38,80 @@ def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[s
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
+    return save_study(
+        folder,
+        reproduction.to_dict(),
+        reproduction.figures,
+        subtitle=lambda figure: _subtitle(reproduction, figure),
+        page=_page(reproduction),
+    )
+
+
+def save_study(
+    folder: str | Path,
+    told: dict[str, Any],
+    figures: Sequence[Figure],
+    *,
+    subtitle: Callable[[Figure], str],
+    page: Iterable[str],
+) -> tuple[str, ...]:
+    """Write what any reproduction has: its JSON, a chart per figure, a page to read.
+
+    Parameters
+    ----------
+    folder : path
+    told : dict
+        ``reproduces`` names its file.
+    figures : sequence of Figure
+    subtitle : callable
+        On how much data a figure rests.
+    page : iterable of str
+        Lines of the page; the figures are added.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files.
+
+    Raises
+    ------
+    OutputError
+        See `save_reproduction`.
+    """
     drawable = find_spec("vl_convert") is not None
     if not drawable:
         note("no SVG: pip install 'starshade[report]'")
     with atomic_folder(Path(folder)) as place:
-        _write_json(place / "ns.json", reproduction.to_dict())
-        for figure in reproduction.figures:
+        _write_json(place / f"{told['reproduces']}.json", told)
+        for figure in figures:
             name = figure.file_name
-            spec = chart(figure, _subtitle(reproduction, figure))
+            spec = chart(figure, subtitle(figure))
             _write_json(place / f"{name}.vl.json", spec)
             if drawable:
                 (place / f"{name}.svg").write_text(svg_of(spec), encoding="utf-8")
-        page = "\n".join(_page(reproduction, drawable=drawable))
-        (place / "README.md").write_text(page, encoding="utf-8")
+        text = "\n".join([*page, *_pictures(figures, drawable=drawable)])
+        (place / "README.md").write_text(text, encoding="utf-8")
         return tuple(sorted(path.name for path in place.iterdir()))
+
+
+def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """Say on a page what the data could not give."""
+    if skipped:
+        yield "\n## Left out\n"
+        yield "| figure | what | why |"
+        yield "|---|---|---|"
+        for entry in skipped:
+            yield f"| {entry.figure} | {entry.what} | {entry.reason} |"
+
+
+def _pictures(figures: Sequence[Figure], *, drawable: bool) -> Iterator[str]:
+    yield "\n## Figures\n"
+    for figure in figures:
+        name = figure.file_name
+        title = f"Fig. {figure.number}: {figure.title}"
+        yield f"- [{title}]({name}.vl.json)"
+        if drawable:
+            yield f"\n  ![{title}]({name}.svg)\n"
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
@@ -73,7 +133,7 @@ def _size(reproduction: Reproduction) -> str:
     return f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
 
 
-def _page(reproduction: Reproduction, *, drawable: bool) -> Iterator[str]:
+def _page(reproduction: Reproduction) -> Iterator[str]:
     data = reproduction.data
     yield "# Narayanan & Shmatikov, §5, on these ratings\n"
     yield (
@@ -90,19 +150,7 @@ def _page(reproduction: Reproduction, *, drawable: bool) -> Iterator[str]:
         yield f"| {told.figure} | {told.what} | {told.says} | {told.ours_in_words} | {who} |"
     yield from _theory(reproduction)
     yield from _checked(reproduction)
-    if reproduction.skipped:
-        yield "\n## Left out\n"
-        yield "| figure | what | why |"
-        yield "|---|---|---|"
-        for entry in reproduction.skipped:
-            yield f"| {entry.figure} | {entry.what} | {entry.reason} |"
-    yield "\n## Figures\n"
-    for figure in reproduction.figures:
-        name = figure.file_name
-        title = f"Fig. {figure.number}: {figure.title}"
-        yield f"- [{title}]({name}.vl.json)"
-        if drawable:
-            yield f"\n  ![{title}]({name}.svg)\n"
+    yield from left_out(reproduction.skipped)
 
 
 def _theory(reproduction: Reproduction) -> Iterator[str]:

@@ -41,6 +41,11 @@ class Check:
     ours: str
     holds: bool
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a sentence of ours that the paper does not have."""
+        return self.says.startswith("ours")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain JSON values."""
         return asdict(self)

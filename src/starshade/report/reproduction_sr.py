@@ -1,0 +1,135 @@
+"""Sun & Sun's study as a folder: figures, tables, and the paper's sentences held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from starshade.audit.figures import Figure, Point, Series
+from starshade.audit.sr.result import Study
+from starshade.report.reproduction import left_out, save_study
+
+__all__ = ["save_sr"]
+
+_TIMED = ("3", "4", "5", "6")
+
+
+def save_sr(study: Study, folder: str | Path) -> tuple[str, ...]:
+    """Write a study: all of it or nothing.
+
+    Parameters
+    ----------
+    study : Study
+    folder : path
+        Must not exist.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files: ``sr.json``, ``README.md`` with a table per figure, and per figure
+        ``figure-03a.vl.json`` (Vega-Lite) and ``figure-03a.svg``. Without the optional extra
+        ``starshade[report]`` there are no pictures, and a note says so.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    return save_study(
+        folder,
+        study.to_dict(),
+        study.figures,
+        subtitle=lambda figure: _subtitle(study, figure),
+        page=_page(study),
+    )
+
+
+def _subtitle(study: Study, figure: Figure) -> str:
+    size = _size(study)
+    if figure.number.startswith(_TIMED):
+        return f"{size}; medians of {study.repeats} runs, from the fastest to the slowest"
+    if figure.number == "8":
+        return f"{size}; means of {study.trials} trials, 95 % intervals over trials"
+    return size
+
+
+def _size(study: Study) -> str:
+    data = study.data
+    made = "made-up survey, " if data["synthetic"] else ""
+    return f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+
+
+def _page(study: Study) -> Iterator[str]:
+    data = study.data
+    yield "# Sun & Sun, §7, on these ratings\n"
+    yield (
+        f"{_size(study)}, scale {data['scale']} (one star is {data['one_star']:g}); seed "
+        f"{study.seed}, starshade {study.version}. The paper's figures are pictures and their "
+        "numbers not to be had; its sentences about the curves are held against ours. Times are "
+        f"medians of {study.repeats} runs on the machine at hand: another one gives others.\n"
+    )
+    yield from _table(
+        ("looked at", "users", "items", "ratings", "sensitive items", "null rules"),
+        (
+            [p["name"], *(f"{p[key]:,}" for key in _COUNTS), ", ".join(p["nulls"])]
+            for p in data["parts"]
+        ),
+    )
+    yield "\n## What the paper says, and whether it holds here\n"
+    yield from _table(
+        ("figure", "says", "on", "here", "holds"),
+        ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in study.checks),
+    )
+    yield "\n## The check with the paper's default parameters\n"
+    yield from _table(
+        ("on", "nulls", "(k, ε, l)", "satisfied", "failing", "of", "smallest ball"),
+        (
+            [
+                row["data"],
+                row["nulls"],
+                f"({row['k']}, {row['eps']:g}, {row['l']:g})",
+                "yes" if row["satisfied"] else "no",
+                f"{row['failing_records']:,}",
+                f"{row['records']:,}",
+                f"{row['smallest_group']:,}",
+            ]
+            for row in study.verdicts
+        ),
+    )
+    yield from left_out(study.skipped)
+    yield "\n## Tables\n"
+    for figure in study.figures:
+        yield f"\n### Fig. {figure.number}: {figure.title} ({figure.y_title})\n"
+        for measure in dict.fromkeys(series.measure for series in figure.series):
+            yield f"\n{measure}\n"
+            lines = [series for series in figure.series if series.measure == measure]
+            yield from _points(figure, lines)
+
+
+_COUNTS = ("users", "items", "ratings", "sensitive_items")
+
+
+def _points(figure: Figure, lines: list[Series]) -> Iterator[str]:
+    """Write the points of a panel: a row per x, a column per line."""
+    at = [{point.x: point for point in series.points} for series in lines]
+    xs = sorted({x for points in at for x in points})
+    yield from _table(
+        (figure.x_title, *(series.name for series in lines)),
+        ([f"{x:g}", *(_told(points.get(x), figure.unit) for points in at)] for x in xs),
+    )
+
+
+def _told(point: Point | None, unit: str) -> str:
+    if point is None:
+        return "–"
+    if unit == "share":
+        return f"{point.y:.1%} [{point.low:.1%}, {point.high:.1%}]"
+    return f"{point.y:.4g}"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    cells = list(head)
+    yield f"| {' | '.join(cells)} |"
+    yield "|---" * len(cells) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
