@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 from starshade._version import __version__
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
+    from starshade.anonymize.interval import IntervalAnonymizer
     from starshade.anonymize.k_likeness import KLikeness
+    from starshade.anonymize.suppress import SuppressAnonymizer
     from starshade.attack.auxiliary import AuxiliaryAttack
     from starshade.attack.auxiliary_result import AuxiliaryResult
     from starshade.attack.bounds import facts_needed, lineup_facts, sample_sparsity
@@ -45,6 +47,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
+    from starshade.audit.sr.reproduce import reproduce_sr
     from starshade.audit.verdict import Audit
     from starshade.errors import (
         ConfigError,
@@ -56,7 +59,12 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
         UnmetError,
         UserError,
     )
+    from starshade.privacy.graph_result import GraphResult
     from starshade.privacy.k_anonymity import KAnonymity
+    from starshade.privacy.k_eps import KEpsAnonymity
+    from starshade.privacy.k_eps_l import KEpsLAnonymity
+    from starshade.privacy.proximity_graph import ProximityGraph
+    from starshade.privacy.proximity_verdict import ProximityVerdict
     from starshade.privacy.verdict import Verdict
     from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
     from starshade.ratings.habits import rated_outside_top
@@ -72,6 +80,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.report.reproduction import save_reproduction
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
     from starshade.utility.disclosure_shares import DisclosureShares
+    from starshade.utility.distortion import Distortion
     from starshade.utility.generalization_loss import GeneralizationLoss
     from starshade.utility.result import UtilityResult
 
@@ -87,19 +96,26 @@ __all__ = [
     "ConfigError",
     "Discernibility",
     "DisclosureShares",
+    "Distortion",
     "GeneralizationLoss",
+    "GraphResult",
     "HomogeneityAttack",
     "HomogeneityResult",
     "InputError",
     "InternalError",
+    "IntervalAnonymizer",
     "ItemSelection",
     "KAnonymity",
+    "KEpsAnonymity",
+    "KEpsLAnonymity",
     "KLikeness",
     "Knowledge",
     "LabelAttack",
     "LinkExistence",
     "LinkResult",
     "OutputError",
+    "ProximityGraph",
+    "ProximityVerdict",
     "Ratings",
     "Release",
     "ReleaseError",
@@ -113,6 +129,7 @@ __all__ = [
     "SparsityResult",
     "StarshadeError",
     "StructureAttack",
+    "SuppressAnonymizer",
     "TradeOff",
     "UnmetError",
     "UserError",
@@ -132,6 +149,7 @@ __all__ = [
     "read_ratings",
     "read_release",
     "reproduce_ns",
+    "reproduce_sr",
     "sample_sparsity",
     "save_reproduction",
     "save_risk_list",
@@ -142,7 +160,9 @@ __all__ = [
 
 #: module → the public names in it
 _ROOMS = {
+    "starshade.anonymize.interval": ("IntervalAnonymizer",),
     "starshade.anonymize.k_likeness": ("KLikeness",),
+    "starshade.anonymize.suppress": ("SuppressAnonymizer",),
     "starshade.attack.auxiliary": ("AuxiliaryAttack",),
     "starshade.attack.auxiliary_result": ("AuxiliaryResult",),
     "starshade.attack.bounds": ("facts_needed", "lineup_facts", "sample_sparsity"),
@@ -155,8 +175,8 @@ _ROOMS = {
     "starshade.attack.label": ("LabelAttack",),
     "starshade.attack.link_existence": ("LinkExistence",),
     "starshade.attack.link_result": ("LinkResult",),
-    "starshade.attack.result": ("AttackResult",),
     "starshade.attack.link_theorems": ("link_existence_bound", "link_existence_exact"),
+    "starshade.attack.result": ("AttackResult",),
     "starshade.attack.risk": ("Risk",),
     "starshade.attack.risk_result": ("RiskResult", "save_risk_list"),
     "starshade.attack.scoreboard": ("Scoreboard",),
@@ -167,6 +187,7 @@ _ROOMS = {
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
+    "starshade.audit.sr.reproduce": ("reproduce_sr",),
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
         "ConfigError",
@@ -178,7 +199,12 @@ _ROOMS = {
         "UnmetError",
         "UserError",
     ),
+    "starshade.privacy.graph_result": ("GraphResult",),
     "starshade.privacy.k_anonymity": ("KAnonymity",),
+    "starshade.privacy.k_eps": ("KEpsAnonymity",),
+    "starshade.privacy.k_eps_l": ("KEpsLAnonymity",),
+    "starshade.privacy.proximity_graph": ("ProximityGraph",),
+    "starshade.privacy.proximity_verdict": ("ProximityVerdict",),
     "starshade.privacy.verdict": ("Verdict",),
     "starshade.ratings.auxiliary": ("Auxiliary", "read_auxiliary"),
     "starshade.ratings.habits": ("rated_outside_top",),
@@ -194,6 +220,7 @@ _ROOMS = {
     "starshade.report.reproduction": ("save_reproduction",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
     "starshade.utility.disclosure_shares": ("DisclosureShares",),
+    "starshade.utility.distortion": ("Distortion",),
     "starshade.utility.generalization_loss": ("GeneralizationLoss",),
     "starshade.utility.result": ("UtilityResult",),
 }
