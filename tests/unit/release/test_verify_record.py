@@ -1,0 +1,265 @@
+"""The verifier on layout "record": (k, ε) from the definitions, damage, lies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from starshade.errors import InternalError, ReleaseError
+from starshade.ratings.scale import Scale
+from starshade.release import verify_near
+from starshade.release.read import read_release
+from starshade.release.verify import check_folder, recount, verify_folder
+from starshade.release.verify_near import ball_totals, points_of
+from tests.naive.balls import balls
+from tests.naive.record_release import spread
+from tests.strategies import ratings_tables, table
+from tests.unit.release.damage import change, permute, say
+from tests.unit.release.moved import k_eps, released
+
+STARS = Scale(1, 5, 1)
+NULLS = st.sampled_from(["strict", "ignore", "zero"])
+EPS = st.sampled_from([0, 0.3, 0.5, 1, 2.5, 4, 5, 20])
+
+
+def columns_of(ratings) -> list[np.ndarray]:
+    """As the verifier reads them: numbers of levels, or ratings on a real scale."""
+    dense, scale = ratings.dense(), ratings.scale
+    if scale.step is not None:
+        dense = np.rint((dense - scale.minimum) / scale.step) + 1
+    return list(dense.T)
+
+
+@settings(max_examples=150)
+@given(ratings_tables(max_users=20, max_items=4), EPS, NULLS, st.sampled_from([1, 3, 256]))
+def test_balls_are_those_of_the_definition(ratings, eps, nulls, few) -> None:
+    scale = ratings.scale
+    slow = balls(ratings, np.arange(ratings.n_items), eps, nulls).sum(axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify_near, "_FEW", few)
+        points = points_of(
+            columns_of(ratings), (scale.minimum, scale.maximum, scale.step), eps, nulls
+        )
+        weight = np.bincount(points.of_record).astype(np.float64)[:, None]
+        whole = ball_totals(points, weight)[points.of_record, 0]
+        assert whole.tolist() == slow.tolist()
+        for k in (2, 4):
+            found = ball_totals(points, weight, k)[points.of_record, 0]
+            assert (found <= slow).all()
+            assert (np.minimum(found, k) == np.minimum(slow, k)).all()
+
+
+@settings(max_examples=60)
+@given(ratings_tables(min_users=2, max_items=4), EPS, NULLS)
+def test_spreads_are_those_of_the_definition(tmp_path_factory, ratings, eps, nulls) -> None:
+    if ratings.n_items < 2:
+        return
+    slow = balls(ratings, np.arange(1, ratings.n_items), eps, nulls)
+    ratings_of = [None if np.isnan(v) else float(v) for v in ratings.dense()[:, 0]]
+    spreads = [spread([ratings_of[j] for j in np.flatnonzero(ball)]) for ball in slow]
+    least = min((s for s in spreads if s is not None), default=None)
+    claim = k_eps(1, eps, nulls, l=0, sensitive=["1"])
+    folder = tmp_path_factory.mktemp("r") / "out"
+    released(ratings, claims=(claim,)).save(folder)
+    found = verify_folder(folder)["claims"][0]
+    assert found["holds"]
+    assert found["verified"]["smallest_group"] == slow.sum(axis=1).min()
+    if least is None:
+        assert "smallest_sd" not in found["verified"]
+    else:
+        assert found["verified"]["smallest_sd"] == pytest.approx(least, abs=1e-6)
+
+
+ROWS = [{0: 5, 1: 3}, {0: 4, 1: 3}, {1: 2}, {1: 2}, {0: 4, 1: 3}]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Records 0-4: {1: 2} twice (class 0), {0: 4, 1: 3} twice (class 1), {0: 5, 1: 3}."""
+    release = released(table(ROWS, STARS), claims=(k_eps(2, 1),))
+    release.save(tmp_path / "out")
+    return tmp_path / "out", release.private
+
+
+def mask(row: int, value: bytes):
+    def how(columns):
+        columns["members"][row] = value
+
+    return how
+
+
+def put(name: str, row: int, value: object):
+    def how(columns):
+        columns[name][row] = value
+
+    return how
+
+
+def swap_records(columns):
+    """Records 3 and 4 change places, classes with them."""
+    columns["members"][4:8] = columns["members"][6:8] + columns["members"][4:6]
+
+
+def apart(columns):
+    columns["group"] = [0, 1, 2, 2, 3]
+
+
+def together(columns):
+    columns["group"] = [0, 0, 1, 1, 1]
+
+
+DAMAGE = {
+    # cells: 0: 2=2; 1: 2=2; 2: 1=4 2=3; 3: 1=4 2=3; 4: 1=5 2=3
+    "two bits": ("cells.parquet", mask(0, b"\x0c"), "not one single rating"),
+    "a null bit": ("cells.parquet", mask(0, b"\x05"), "not one single rating"),
+    "null alone": ("cells.parquet", mask(0, b"\x01"), "not one single rating"),
+    "no bit": ("cells.parquet", mask(0, b"\x00"), "not one single rating"),
+    "off the scale": ("cells.parquet", mask(0, b"\x40"), "not one single rating"),
+    "a rating": ("cells.parquet", mask(1, b"\x08"), "equal records apart, or different ones"),
+    "another rating": ("cells.parquet", mask(6, b"\x04"), "classes|class order"),
+    "a group": ("cells.parquet", put("group", 0, 1), "another class than records.parquet"),
+    "a record": ("cells.parquet", put("record", 7, 5), "a record that is not listed"),
+    "a cell of another": ("cells.parquet", put("record", 3, 3), "cell order"),
+    "records swapped": ("cells.parquet", swap_records, "class order|equal records apart"),
+    "cells swapped": ("cells.parquet", lambda c: permute(c, [0, 1, 3, 2, 4, 5, 6, 7]), "order"),
+    "a cell twice": ("cells.parquet", lambda c: permute(c, [0, 0, 1, 2, 3, 4, 5, 6, 7]), "order"),
+    "a cell less": ("cells.parquet", lambda c: permute(c, [0, 2, 3, 4, 5, 6, 7]), "equal records"),
+    "an item": ("cells.parquet", put("item", 0, "3"), "an item that is not listed"),
+    "classes apart": ("records.parquet", apart, "another class|equal records apart"),
+    "classes together": ("records.parquet", together, "another class|different ones together"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_with_mended_hashes_is_found(saved, kind) -> None:
+    folder, private = saved
+    name, how, message = DAMAGE[kind]
+    change(folder, name, how)
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(folder, private)
+    with pytest.raises(ReleaseError, match="damaged"):
+        read_release(folder)
+
+
+def test_classes_in_another_order_are_found(saved) -> None:
+    folder, _ = saved
+
+    def turn(columns):
+        columns["group"] = [0, 0, 1, 2, 2]
+
+    def cells(columns):
+        columns["group"] = [0, 0, 1, 1, 2, 2, 2, 2]
+        columns["members"] = [b"\x04"] * 2 + [b"\x20", b"\x08"] + [b"\x10", b"\x08"] * 2
+
+    change(folder, "records.parquet", turn)
+    change(folder, "cells.parquet", cells)
+    with pytest.raises(ReleaseError, match="class order"):
+        verify_folder(folder)
+    with pytest.raises(ReleaseError, match="not the classes of equal records"):
+        read_release(folder)
+
+
+def test_the_truth_is_looked_up(saved) -> None:
+    folder, private = saved
+    verify_folder(folder, private)
+    wrong = private.link.record.copy()
+    wrong[0] = wrong[1]
+    with pytest.raises(ReleaseError, match="link: users and records"):
+        verify_folder(folder, replace(private, link=replace(private.link, record=wrong)))
+    say(folder, invented_cells=0.125)
+    with pytest.raises(ReleaseError, match="another share of cells is invented"):
+        verify_folder(folder, private)
+    say(folder, invented_cells=None)
+    verify_folder(folder, private)
+    other = table([{0: 4, 1: 3}, *ROWS[1:]], STARS)
+    with pytest.raises(ReleaseError, match="changed by a method that changes none"):
+        verify_folder(folder, replace(private, original=other))
+
+
+def test_sensitive_ratings_must_be_the_true_ones(tmp_path) -> None:
+    moved = [{0: 5, 1: 3}, {0: 4, 1: 3}, {1: 2}, {1: 2}, {0: 3, 1: 3}]
+    claim = k_eps(1, 1, sensitive=["2"])
+    released(table(ROWS, STARS), moved, claims=(claim,)).save(tmp_path / "a")
+    moved[0][1] = 4
+    with pytest.raises(InternalError, match="a sensitive one changed"):
+        released(table(ROWS, STARS), moved, claims=(claim,)).save(tmp_path / "b")
+
+
+LIES = {
+    "k": ({"k": 3}, None),
+    "eps": ({"eps": 0.5}, None),
+    "no k": ({"k": None}, "release.json"),
+    "unknown item": ({"sensitive": ["9"]}, "sensitive item that is not among"),
+    "all items": ({"sensitive": ["1", "2"]}, "every item is sensitive"),
+    "an item twice": ({"sensitive": ["1", "1"]}, "twice"),
+    "no list": ({"sensitive": "1"}, "no list"),
+    "numbers": ({"sensitive": [1]}, "no list"),
+    "nulls": ({"nulls": "none"}, "unknown null rule"),
+    "eps below 0": ({"eps": -1}, "eps is no distance"),
+    "eps of text": ({"eps": "1"}, "eps is no distance"),
+    "more": ({"q": 1}, "missing or unknown"),
+    "no nulls": ({"nulls": ...}, "missing or unknown"),
+}
+
+
+@pytest.mark.parametrize("kind", LIES)
+def test_a_claim_that_lies_is_caught_in_words(saved, kind) -> None:
+    folder, private = saved
+    changed, message = LIES[kind]
+    claim = json.loads((folder / "release.json").read_text())["claims"][0]
+    told = {n: v for n, v in (claim["parameters"] | changed).items() if v is not ...}
+    say(folder, claims=[claim | {"parameters": told}])
+    if message is None:
+        assert not verify_folder(folder)["claims"][0]["holds"]
+        facts = json.loads((folder / "release.json").read_text())
+        with pytest.raises(InternalError, match="claim: k-eps"):
+            check_folder(folder, recount(folder, facts, private))
+        return
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(folder)
+
+
+def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
+    folder, _ = saved
+    claim = json.loads((folder / "release.json").read_text())["claims"][0]
+    told = claim["parameters"] | {"nulls": "ignore", "k": 5}
+    say(folder, claims=[claim | {"parameters": told}])
+    found = verify_folder(folder)["claims"][0]
+    assert found == {
+        "model": "k-eps",
+        "parameters": told,
+        "verified": {"smallest_group_at_least": 5},
+        "holds": True,
+    }
+
+
+def test_an_older_folder_without_users_deleted(saved) -> None:
+    folder, _ = saved
+    place = folder / "release.json"
+    facts = json.loads(place.read_text())
+    del facts["users_deleted"]
+    place.write_text(json.dumps(facts))
+    assert read_release(folder).manifest.users_deleted == 0
+    assert verify_folder(folder)["records"] == 5
+
+
+def test_a_real_scale(tmp_path) -> None:
+    original = table([{0: -3.5, 1: 2}, {0: 4.25}, {0: -3.25, 1: 2}, {0: 4.5}], Scale(-10, 10))
+    release = released(original, claims=(k_eps(2, 0.25),))
+    release.save(tmp_path / "out")
+    assert verify_folder(tmp_path / "out", release.private)["claims"][0]["holds"]
+    for column, value, message in (
+        ("values", [-3.5, 2.0], "one single rating"),
+        ("values", [-30.0], "not on the scale"),
+        ("null", True, "one single rating"),
+    ):
+        change(tmp_path / "out", "cells.parquet", put(column, 0, value))
+        with pytest.raises(ReleaseError, match=message):
+            verify_folder(tmp_path / "out")
+        change(tmp_path / "out", "cells.parquet", put("values", 0, [-3.5]))
+        change(tmp_path / "out", "cells.parquet", put("null", 0, False))
