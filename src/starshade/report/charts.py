@@ -19,7 +19,7 @@ _DASHES = [[1, 0], [6, 3], [2, 2]]
 _SHAPES = ["diamond", "triangle-up", "square"]
 _DODGE = 0.045  # of an x step, between lines that share a point
 _MARGIN = 0.3  # of an x step, left and right of the points
-_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d", "seconds": "~g", "points": ",~r"}
+_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d", "seconds": "~r", "points": ",~r"}
 
 Spec = dict[str, Any]
 
@@ -183,7 +183,7 @@ def _x_axis(figure: Figure, field: str) -> Spec:
     scale: Spec = {"type": "log", "nice": False} if figure.x_log else {"zero": False}
     if _is_dotted(figure):
         xs, margin = _xs(figure), _MARGIN * _step(figure)
-        axis |= {"values": xs, "format": "~g"}
+        axis |= {"values": xs, "format": "~r"}
         scale |= {"domain": [xs[0] - margin, xs[-1] + margin], "nice": False}
     elif figure.x_log:
         decades = math.ceil(math.log10(max(2.0, *(p.x for s in figure.series for p in s.points))))

@@ -1,0 +1,368 @@
+"""Sun & Sun's study on small data: what is run, what is left out, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.audit.figures import Figure, Point, Series
+from starshade.audit.sr.charted import jobs_of
+from starshade.audit.sr.checks import Check, check_figures
+from starshade.audit.sr.loss import measure_losses
+from starshade.audit.sr.plan import Workload, grid_of, workloads_of
+from starshade.audit.sr.reproduce import reproduce_sr
+from starshade.audit.sr.result import Study
+from starshade.audit.sr.timing import Job, run_jobs
+from starshade.errors import ConfigError
+from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.ratings.read import read_ratings
+from starshade.ratings.scale import Scale
+from starshade.ratings.synth import synthesize
+from starshade.ratings.table import Ratings
+from tests.strategies import table
+
+STARS = Scale(1, 5, 1)
+SURVEY_FIGURES = ["3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b", "7a", "7b", "8"]
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthesize(n_users=150, n_items=60, n_ratings=3000, rng=1)
+
+
+@pytest.fixture(scope="module")
+def found(ratings: Ratings) -> Study:
+    return reproduce_sr(ratings, top=6, trials=2, repeats=1, rng=5)
+
+
+def line_of(found: Study, number: str, measure: str, name: str) -> Series:
+    (figure,) = [figure for figure in found.figures if figure.number == number]
+    (series,) = [s for s in figure.series if (s.measure, s.name) == (measure, name)]
+    return series
+
+
+def test_every_figure_is_there_in_order(found: Study) -> None:
+    assert [figure.number for figure in found.figures] == SURVEY_FIGURES
+    assert found.figures[0].file_name == "figure-03a"
+    assert {(s.figure, s.what) for s in found.skipped} >= {("7, 8", "nulls = zero")}
+
+
+def test_it_goes_into_json_and_names_nobody(found: Study) -> None:
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["reproduces"] == "sr"
+    assert told["seed"] == 5
+    parts = told["data"]["parts"]
+    assert [(p["name"], p["items"], p["sensitive_items"]) for p in parts] == [
+        ("top 6 items", 6, 1),
+        ("all 60 items", 60, 1),
+    ]
+    assert [p["nulls"] for p in parts] == [["strict", "ignore", "zero"], ["strict"]]
+    assert "depend on the machine" in str(found)
+
+
+def test_times_are_taken_over_what_the_paper_varies(found: Study) -> None:
+    def xs(number: str, name: str = "strict", measure: str = "top 6 items") -> list[float]:
+        return [point.x for point in line_of(found, number, measure, name).points]
+
+    assert xs("3a") == list(range(20, 101, 10))  # 10 % are 15 records, fewer than k = 20
+    assert xs("3b") == [0, 1, 2, 3, 4, 5]
+    assert xs("4a") == [10, 20, 30, 40, 50, 60]
+    assert xs("4b") == [0, 0.5, 1, 1.5, 2]
+    assert xs("5b", "tree (ours)", "top 6 items, zero") == xs("3b")
+    assert any("no table of this size" in entry.reason for entry in found.skipped)
+
+
+def test_slicing_alone_is_the_slicing_of_the_comparison(found: Study) -> None:
+    for alone, compared in (("3a", "5a"), ("4b", "6b")):
+        one = line_of(found, alone, "all 60 items", "strict")
+        other = line_of(found, compared, "all 60 items, strict", "slicing (the paper's)")
+        assert one.points == other.points
+
+
+def test_the_verdicts_are_the_models(ratings: Ratings, found: Study) -> None:
+    assert len(found.verdicts) == 4
+    top, everything = workloads_of(ratings, 6)
+    for row in found.verdicts:
+        part = top if row["data"] == top.name else everything
+        verdict = KEpsLAnonymity(
+            k=20, eps=1, l=2, sensitive=part.sensitive, nulls=row["nulls"]
+        ).check(part.ratings)
+        assert row["satisfied"] is verdict.satisfied
+        assert row["failing_records"] == verdict.failing_records
+        assert row["smallest_group"] == verdict.smallest_group
+        assert row["records"] == part.ratings.n_users
+
+
+def test_losses_are_the_methods(ratings: Ratings, found: Study) -> None:
+    part = workloads_of(ratings, 6)[0]
+    row = next(r for r in found.losses if (r["k"], r["eps"], r["partition"]) == (40, 1, "whole"))
+    release = IntervalAnonymizer(
+        k=40,
+        eps=1,
+        sensitive=part.sensitive,
+        nulls=row["nulls"],
+        partition="whole",
+        rare_items="keep",
+    ).anonymize(part.ratings, rng=5)
+    assert release.private is not None
+    moved = release.classes
+    dense = np.full((moved.n_groups, moved.n_items), np.nan)
+    rows = np.repeat(np.arange(moved.n_groups), np.diff(moved.indptr))
+    dense[rows, moved.columns] = moved.symbols.bounds[0][moved.codes]
+    before, after = part.ratings.dense(), dense[release.private.link.record]
+    odd = np.isnan(before) != np.isnan(after)
+    total = np.nansum(np.abs(before - after)) + 5 * odd.sum()
+    assert row["distortion"] == pytest.approx(total)
+    assert row["distortion_per_record"] == pytest.approx(total / part.ratings.n_users)
+    shown = line_of(found, "7a", "top 6 items, strict", "whole (the paper's)")
+    assert {p.x: p.y for p in shown.points}[1] == row["distortion_per_record"]
+
+
+def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
+    part = workloads_of(ratings, 6)[0]
+    both = [
+        measure_losses(replace(part, rules=(rule,)), ((20, 1.0),), 3)[0]
+        for rule in ("strict", "ignore")
+    ]
+    assert [loss.nulls for losses in both for loss in losses] == ["strict"] * 2 + ["ignore"] * 2
+    options: dict[str, Any] = {"k": 20, "eps": 1, "sensitive": part.sensitive}
+    strict, zero = (
+        IntervalAnonymizer(nulls=nulls, **options).anonymize(part.ratings, rng=0).classes
+        for nulls in ("strict", "zero")
+    )
+    np.testing.assert_array_equal(strict.indptr, zero.indptr)
+    np.testing.assert_array_equal(strict.codes, zero.codes)
+
+
+def test_predictions_are_paired(found: Study) -> None:
+    assert {(row["k"], row["partition"], row["nulls"]) for row in found.predictions} == {
+        (k, partition, nulls)
+        for k in (5, 20)
+        for partition in ("whole", "cluster")
+        for nulls in ("strict", "ignore")
+    }
+    for row in found.predictions:
+        difference = row["anonymized"]["rate"] - row["original"]["rate"]
+        assert row["difference"]["rate"] == pytest.approx(difference)
+        assert (row["attribute"], row["users"], row["trials"]) == ("Gender", 75, 2)
+
+
+def test_the_same_seed_gives_the_same_but_for_times(ratings: Ratings) -> None:
+    def told() -> list[Any]:
+        some = reproduce_sr(ratings, top=4, trials=1, repeats=1, rng=1).to_dict()
+        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in some["predictions"]]
+        return [some["verdicts"], some["losses"], rows, some["digest"]]
+
+    assert told() == told()
+
+
+def test_workloads() -> None:
+    rows = [{0: 1, 1: 2, 2: 3}, {0: 1, 1: 2}, {0: 5}, {3: 1}]
+    top, everything = workloads_of(table(rows, STARS), 2)
+    assert (list(top.ratings.items), top.sensitive) == (["1", "2"], ("2",))
+    assert top.ratings.n_users == 3
+    assert (everything.ratings.n_items, everything.ratings.n_users) == (4, 4)
+    assert everything.sensitive == ("2",)
+    named, _ = workloads_of(table(rows, STARS), 2, ["4"])
+    assert list(named.ratings.items) == ["1", "2", "4"]
+    assert named.name == "top 2 items and 1 sensitive"
+    (single,) = workloads_of(table(rows, STARS), 9)
+    assert single.rules == ("strict", "ignore", "zero")
+    assert single.sensitive == ("4",)
+
+
+@pytest.mark.parametrize(
+    ("scale", "star", "last"),
+    [
+        (STARS, 1, 5),
+        (Scale(0.5, 5, 0.5), 1, 5),
+        (Scale(1, 6, 1), 1, 6),
+        (Scale(-10, 10), 5, 20),
+        (Scale(0, 100, 1), 25, 100),
+        (Scale(0, 1, 1), 1, 2),
+        (Scale(3, 3, 1), 1, 3),
+    ],
+)
+def test_the_grid_reaches_the_cost_of_a_null(scale: Scale, star: float, last: float) -> None:
+    grid = grid_of(scale)
+    assert grid.star == star
+    assert (grid.eps[0], grid.eps[-1]) == (0, last)
+    assert last >= scale.cost_of_null
+    assert (grid.l[0], grid.l[-1]) == (0, 2 * star)
+
+
+def test_jobs_run_in_turns_and_only_once_if_equal() -> None:
+    rows = [{0: float(1 + u % 5), 1: float(1 + u % 3)} for u in range(30)]
+    part = Workload("all", table(rows, STARS), ("2",), ("strict",))
+    job = Job(part, "strict", "tree", 2, 1.0, 0.0)
+    huge = replace(job, k=31)
+    timed, refused = run_jobs([job, job, huge], repeats=3, seed=0)
+    assert list(timed) == [job]
+    assert len(timed[job].seconds) == 3
+    assert min(timed[job].seconds) <= timed[job].median <= max(timed[job].seconds)
+    assert [(r, "k = 31" in reason) for r, reason in refused] == [(huge, True)]
+
+
+def test_a_share_is_of_the_records() -> None:
+    rows = [{0: float(1 + u % 5), 1: 1.0} for u in range(200)]
+    part = Workload("all", table(rows, STARS), ("2",), ("strict",))
+    jobs = [Job(part, "strict", "tree", 2, 1.0, 0.0, share) for share in (10, 50, 100)]
+    timed, _ = run_jobs(jobs, repeats=1, seed=0)
+    assert [timed[job].records for job in jobs] == [20, 100, 200]
+
+
+def test_every_search_is_timed_on_the_same_settings() -> None:
+    part = Workload("all", table([{0: 1.0, 1: 2.0}] * 3, STARS), ("2",), ("strict", "zero"))
+    jobs = list(jobs_of([part], grid_of(STARS)))
+    settings = {
+        search: {(j.nulls, j.k, j.eps, j.l, j.share) for j in jobs if j.search == search}
+        for search in ("pairwise", "slicing", "tree")
+    }
+    assert settings["pairwise"] == settings["slicing"] == settings["tree"]
+    assert ("zero", 20, 1.0, 2.0, 100) in settings["tree"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{0: 3.0, 1: 3.0}] * 2,
+        [{0: 3.0, 1: 3.0, 2: 3.0}] * 60,
+        [{}, {0: 1.0, 1: 5.0}, {}, dict.fromkeys(range(12), 2.0)],
+    ],
+    ids=["two users", "equal users", "empty and giant users"],
+)
+def test_odd_data_come_through(rows: list[dict[int, float]]) -> None:
+    found = reproduce_sr(table(rows, STARS), repeats=1, trials=1, rng=0)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "8" not in [figure.number for figure in found.figures]
+    assert any("no attribute" in entry.reason for entry in found.skipped)
+
+
+def test_without_scikit_learn_figure_8_is_left_out(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.naive_bayes", None)
+    found = reproduce_sr(ratings, top=3, trials=1, repeats=1, rng=5)
+    assert [figure.number for figure in found.figures] == SURVEY_FIGURES[:-1]
+    (entry,) = [entry for entry in found.skipped if entry.figure == "8"]
+    assert "pip install 'starshade[compare]'" in entry.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top": 1}, "top 1"),
+        ({"repeats": 0}, "repeats 0"),
+        ({"trials": 0}, "trials 0"),
+        ({"sensitive": ["nothing"]}, "not among the items"),
+        ({"attribute": "Height"}, "the data have Age, Gender"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_refused(
+    ratings: Ratings, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        reproduce_sr(ratings, **options)
+
+
+def test_one_item_or_one_user_is_too_little() -> None:
+    for rows in ([{0: 1.0}, {0: 2.0}], [{0: 1.0, 1: 2.0}]):
+        with pytest.raises(ConfigError, match="needs two of each"):
+            reproduce_sr(table(rows, STARS))
+
+
+def figure(number: str, *lines: Series) -> Figure:
+    return Figure(number, "", "", "", "seconds", lines)
+
+
+def line(*ys: float, name: str = "line", spread: float = 0.01) -> Series:
+    points = tuple(Point(i, y, y * (1 - spread), y * (1 + spread)) for i, y in enumerate(ys))
+    return Series(name, "panel", points)
+
+
+def held(number: str, *lines: Series, says: str = "") -> list[bool]:
+    checks: tuple[Check, ...] = check_figures((figure(number, *lines),), [])
+    return [check.holds for check in checks if says in check.says]
+
+
+@pytest.mark.parametrize(
+    ("number", "ys", "holds"),
+    [
+        ("3a", (1, 2, 3), True),
+        ("3a", (1, 3, 2), False),  # falls on the way
+        ("3a", (1, 1.02, 1.05), False),  # by less than a tenth
+        ("4b", (1, 2, 3), True),
+        ("4b", (3, 2, 1), False),
+        ("4a", (3, 2, 1), True),
+        ("4a", (1, 2, 3), False),
+        ("4a", (2, 2, 2), False),
+        ("3b", (3, 1, 2), True),
+        ("3b", (3, 2, 1), False),
+        ("3b", (1, 2, 3), False),
+        ("3b", (3, 1, 4, 2), False),  # not monotone after the least
+        ("3b", (1, 3, 2), False),
+    ],
+)
+def test_courses_of_times(number: str, ys: tuple[float, ...], holds: bool) -> None:
+    assert held(number, line(*ys)) == [holds]
+
+
+def test_times_whose_runs_overlap_do_not_differ() -> None:
+    assert held("3a", line(1, 1.5, spread=0.3)) == [False]
+    assert held("3a", line(1, 3, 2.5, spread=0.3)) == [True]
+
+
+@pytest.mark.parametrize(
+    ("number", "pairs", "slicing", "holds"),
+    [
+        ("5a", (1, 9), (1, 3), True),
+        ("5a", (9, 1), (1, 1), False),  # what counts is all the data
+        ("5b", (3, 3, 3), (1, 1, 1), True),
+        ("5b", (2, 2, 9), (1, 1, 1), False),  # the median
+        ("6a", (1.2, 1.2), (1, 1), True),
+        ("6b", (1, 1), (2, 2), False),
+    ],
+)
+def test_how_much_faster_slicing_is(
+    number: str, pairs: tuple[float, ...], slicing: tuple[float, ...], holds: bool
+) -> None:
+    lines = (
+        line(*pairs, name="every pair"),
+        line(*slicing, name="slicing (the paper's)"),
+        line(*slicing, name="tree (ours)"),
+    )
+    assert held(number, *lines) == [holds]
+
+
+def test_courses_of_distortion() -> None:
+    whole, cluster = "whole (the paper's)", "cluster (ours)"
+    good = line(9, 4, 0, name=whole), line(5, 4, 0, name=cluster)
+    assert held("7a", *good) == [True] * 5
+    assert held("7a", line(9, 4, 1, name=whole), says="reaches 0") == [False]
+    assert held("7a", line(4, 9, 0, name=whole), says="less") == [False]
+    assert held("7b", line(1, 1, 2, name=whole)) == [True]
+    assert held("7b", line(1, 1, 1, name=whole)) == [False]
+    worse = line(1, 2, 3, name=whole), line(0, 2.5, 3, name=cluster)
+    assert held("7b", *worse, says="ours") == [False]
+
+
+@pytest.mark.real
+def test_movielens(ml100k_dir: Path) -> None:
+    found = reproduce_sr(read_ratings(ml100k_dir), trials=2, repeats=1, rng=0)
+    assert [figure.number for figure in found.figures] == SURVEY_FIGURES
+    everything = next(row for row in found.verdicts if row["data"] == "all 1,682 items")
+    # no two users rated the same items (SPEC §4)
+    assert (everything["failing_records"], everything["smallest_group"]) == (943, 1)
+    top = {row["nulls"]: row for row in found.verdicts if row["data"] == "top 20 items"}
+    assert top["ignore"]["failing_records"] < top["zero"]["failing_records"]
+    for check in found.checks:
+        if check.is_ours and check.figure in ("7a", "7b"):
+            assert check.holds, check
+        if "reaches 0" in check.says:
+            assert check.holds, check
