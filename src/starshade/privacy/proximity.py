@@ -31,12 +31,10 @@ __all__ = [
     "check_request",
     "count_balls",
     "item_keys",
-    "pattern_sizes",
     "prepare",
 ]
 
 _HALVES = (np.uint64(1), np.uint64(2))  # two independent 64-bit hashes make one of 128
-_BLOCK = 65_536  # records whose patterns are hashed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,34 +182,3 @@ def _distinct_rows(rows: NDArray[np.int64]) -> int:
         return 0
     ordered = rows[np.lexsort(rows.T)]
     return 1 + int((ordered[1:] != ordered[:-1]).any(axis=1).sum())
-
-
-def pattern_sizes(ratings: Ratings, items: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many records rated exactly the same of these items, for each such set.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    items : ndarray of int
-
-    Returns
-    -------
-    ndarray of int64, shape (n_patterns,)
-        In no particular order. Sets are compared by 128-bit sums of their items' keys.
-    """
-    keys = np.zeros((len(_HALVES), ratings.n_items), dtype=np.uint64)
-    for own, half in zip(keys, _HALVES, strict=True):
-        own[items] = keyed_numbers(np.asarray(items, dtype=np.uint64), half)
-    found = np.empty((ratings.n_users, len(_HALVES)), dtype=np.uint64)
-    for first in range(0, ratings.n_users, _BLOCK):
-        ends = ratings.indptr[first : first + _BLOCK + 1]
-        columns = ratings.columns[ends[0] : ends[-1]]
-        for place, own in enumerate(keys):
-            before = np.concatenate([[np.uint64(0)], np.cumsum(own[columns], dtype=np.uint64)])
-            reached = before[ends - ends[0]]
-            found[first : first + len(ends) - 1, place] = reached[1:] - reached[:-1]
-    if not len(found):
-        return np.empty(0, dtype=np.int64)
-    ordered = found[np.lexsort(found.T)]
-    starts = np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1
-    return np.diff(np.concatenate([[0], starts, [len(ordered)]])).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.privacy.proximity import Prepared, pattern_sizes
+from starshade.privacy.proximity import Prepared
 from starshade.privacy.proximity_verdict import ProximityVerdict
 from starshade.ratings.proximity.balls import ball_members
 
@@ -68,7 +68,8 @@ def judge(
     worst = _worst(np.flatnonzero(failing), k, sizes, spread)
     patterns = None
     if prepared.rule.by_pattern and not prepared.rule.everybody:
-        patterns = pattern_sizes(prepared.ratings, prepared.open)
+        kinds = prepared.space.kinds  # a block holds those who rated the same items
+        patterns = np.add.reduceat(kinds.size, kinds.block[:-1])
     return ProximityVerdict(
         model=model,
         parameters=parameters,
