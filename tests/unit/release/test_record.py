@@ -136,7 +136,7 @@ def test_a_claim_holds_a_list_of_item_keys(tmp_path) -> None:
 
 def test_a_claim_that_does_not_hold_is_not_saved(tmp_path) -> None:
     claim = k_eps(3, 1)
-    with pytest.raises(InternalError, match="claim k-eps: {'smallest_group_at_least': 2}"):
+    with pytest.raises(InternalError, match=r"claim k-eps: .*_at_least': 2"):
         released(table(ROWS, STARS), claims=(claim,)).save(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -1,0 +1,138 @@
+"""Releases whose records differ: every attack and measure on them, linked and unlinked; audits."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.audit.make import make_release
+from starshade.audit.measure import measure_all
+from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry
+from starshade.release.read import read_release
+from starshade.release.table import Release
+from starshade.utility.registry import ENTRIES as MEASURES
+from tests.contract.cast import CAST
+from tests.contract.make import make
+
+ONE = Knowledge(known=1)
+NEAR = [entry for entry in METHODS if entry.name in ("interval", "suppress")]
+near = pytest.mark.parametrize("method", NEAR, ids=lambda entry: entry.name)
+attacks = pytest.mark.parametrize("entry", ATTACKS, ids=lambda entry: entry.name)
+measures = pytest.mark.parametrize("entry", MEASURES, ids=lambda entry: entry.name)
+NAMES = ["ordinary", "real scale", "empty users", "duplicate records", "full rows", "all alike"]
+somebody = pytest.mark.parametrize("name", NAMES)
+VOLATILE = ("seconds", "read_seconds", "postings_per_second")
+
+
+def loose(method: Entry) -> Any:
+    """Build a method so that small tables meet it."""
+    return replace(make(method), nulls="ignore", eps=2.0, rare_items="keep")
+
+
+def figures(result: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
+    return {key: value for key, value in found.items() if key not in VOLATILE}
+
+
+def made(method: Entry, name: str) -> Release:
+    release = loose(method).anonymize(CAST[name], rng=0)
+    assert isinstance(release, Release)
+    assert release.manifest.layout == "record"
+    return release
+
+
+@attacks
+@near
+@somebody
+def test_every_attack_runs(entry: Entry, method: Entry, name: str, tmp_path: Path) -> None:
+    release = made(method, name)
+    linked = make(entry).run(release, ONE, original=CAST[name], rng=0)
+    assert linked.records == release.n_records
+    assert str(linked)
+    assert linked._repr_html_()
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    assert figures(make(entry).run(back, ONE, original=CAST[name], rng=0)) == figures(linked)
+    alone = read_release(tmp_path / "out")
+    if entry.name == "link-existence":
+        with pytest.raises(ConfigError, match="without a link"):
+            make(entry).run(alone, ONE, original=CAST[name])
+        return
+    assert linked.credit == "linked"
+    compatible = make(entry).run(alone, ONE, original=CAST[name], rng=0)
+    assert compatible.credit == "compatible"
+    for found in (linked, compatible):
+        assert 0 <= found.expected_top1.low <= found.expected_top1.rate <= found.expected_top1.high
+
+
+@measures
+@near
+@somebody
+def test_every_measure_is_plain(entry: Entry, method: Entry, name: str, tmp_path: Path) -> None:
+    release = made(method, name)
+    result = make(entry).measure(release, original=CAST[name])
+    found = json.loads(json.dumps(result.to_dict()))
+    assert all(v is None or math.isfinite(v) for v in found.values())
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    assert make(entry).measure(back, original=CAST[name]).to_dict() == result.to_dict()
+
+
+@near
+@somebody
+def test_an_audit_with_and_without_the_receipt(method: Entry, name: str, tmp_path: Path) -> None:
+    ratings = CAST[name]
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    told = make_release(ratings, loose(method), out=out, private=receipt, rng=0)
+    assert "look the same" not in str(told)
+    assert told.to_dict()["distortion"] is not None
+    audit = Audit(known=(1,), targets=50)
+    found = audit.run(ratings, out, private=receipt, rng=0)
+    named = {finding.name: finding for finding in found.findings}
+    assert named["claims"].passed
+    assert named["k-eps"].passed
+    attack = named["attack"]
+    worst = max(e.after.expected_top1.high for e in found.evidence)
+    assert attack.passed == (worst <= 1 / found.k + 1e-9)
+    assert "records differ here" in attack.text
+    assert "looks like" not in str(found)
+    alone = audit.run(ratings, out, rng=0)
+    if method.name == "interval":
+        assert not alone.passed
+        assert any("understate" in warning for warning in alone.warnings)
+        assert any("without the receipt" in reason for reason in alone.reasons)
+
+
+@near
+def test_a_foreign_table_is_refused(method: Entry, tmp_path: Path) -> None:
+    """Other people's ratings under the same ids: with the receipt nothing passes."""
+    ratings = CAST["ordinary"]
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    make_release(ratings, loose(method), out=out, private=receipt, rng=0)
+    foreign = turned(ratings)
+    back = read_release(out, private=receipt)
+    for refused in (
+        lambda: measure_all(back, foreign),
+        lambda: Audit(known=(1,)).run(foreign, out, private=receipt, rng=0),
+        lambda: make(ATTACKS[0]).run(back, ONE, original=foreign, rng=0),
+    ):
+        with pytest.raises(ConfigError):
+            refused()
+
+
+def turned(ratings: Ratings) -> Ratings:
+    """Return everybody with somebody else's ratings."""
+    order = np.roll(np.arange(ratings.n_users), 1)
+    return replace(ratings.keep_users(order), users=ratings.users)
