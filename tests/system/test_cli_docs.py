@@ -84,6 +84,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "measure": (ratings_csv, made.folder),
         "audit": (ratings_csv, made.folder, "--known", 2),
         "reproduce ns": ("--data", ratings_csv, "--targets", 5),
+        "reproduce sr": ("--data", ratings_csv, "--repeats", 1),
         "doctor": (),
     }
     assert set(calls) == set(SECTIONS) - {"list"}
