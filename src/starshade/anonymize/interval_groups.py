@@ -17,7 +17,7 @@ _PATTERNS = 8192  # searched for the nearest among all; more are cut into blocks
 _SEARCH = 4_000_000_000  # look-ups that grouping within nodes may take in all, about
 _NODE = 2048  # records of a node, at most
 _SMALL_NODE = 64
-_LARGE_TABLE = 1 << 17  # records; larger ones are searched in fewer rounds
+_LARGE_TABLE = 1 << 18  # cells; larger ones are searched in fewer rounds
 _SWEEPS, _FEW_SWEEPS = 20, 3  # of local search
 _TRIED, _FEW_TRIED = 8, 3  # groups with whose members a record may change places
 
@@ -116,7 +116,7 @@ def cluster_groups(
     _split(rows, order, starts, coarse, k, enough=max(node_size, n // 16))
     _split(rows, order, starts, coarse, k, enough=node_size)
     indptr = np.append(np.flatnonzero(starts), n)
-    small = n <= _LARGE_TABLE
+    small = n * m <= _LARGE_TABLE
     label = pack(
         rows,
         indptr,
