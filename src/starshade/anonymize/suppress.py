@@ -16,7 +16,8 @@ from starshade.anonymize.prepare import (
     publishable_scale,
     refuse_rare,
 )
-from starshade.anonymize.suppress_search import Deletion, Round, largest_core, spread_out
+from starshade.anonymize.suppress_core import Deletion, Round, largest_core
+from starshade.anonymize.suppress_spread import spread_out
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import note, task
 from starshade.ratings.levels import on_scale
@@ -115,7 +116,7 @@ class SuppressAnonymizer:
     -----
     For l = 0 the number of records deleted is the least possible on the released items, and
     nothing is drawn at random. For l > 0 it is not proven to be, and the seed settles ties; see
-    `starshade.anonymize.suppress_search`.
+    `starshade.anonymize.suppress_spread`.
 
     Deletion may leave an item with fewer than k raters. Such items are dropped, sensitive ones
     too, and deletion begins again with everybody: without an item, records are only more alike.
@@ -265,10 +266,11 @@ class SuppressAnonymizer:
     def _why(self, found: Deletion) -> str:
         few = sum(r.deleted for r in found.rounds if r.reason == "few")
         total = sum(r.deleted for r in found.rounds)
-        why = f"{few:,} for fewer than {self.k} records within {self.eps:g} of each other"
+        why = f"{few:,} for fewer than {self.k} records within eps of them, themselves included"
         if few < total:
             why += f", {total - few:,} for sensitive ratings that spread by less than {self.l:g}"
-        return f"{self._asked()}: nobody may stay. All {total:,} records had to be deleted: {why}"
+        end = "nobody may stay" if found.least else "no way was found to let anybody stay"
+        return f"{self._asked()}: {end}. All {total:,} records had to go, {why}"
 
     def _asked(self) -> str:
         asked = f"k = {self.k}, eps = {self.eps:g}"

@@ -1,0 +1,175 @@
+"""Who must go so that every record has enough others within ε (SR §8; SPEC §3.4).
+
+Whoever has too few proximate records can be in no solution; with them gone, their neighbours may
+have too few, and so on. What is left when nobody else must go is the (k-1)-core of the proximity
+graph (Seidman 1983): it contains every other set of records that meets the requirement, so the
+number deleted is the least possible, and the result depends on no order.
+
+Equal records have equal balls, so all of a kind stay or go together, and balls are looked up
+once for each kind (`Space.kinds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.proximity.balls import ball_members, ball_sizes, ball_sums
+from starshade.ratings.proximity.space import Space
+
+__all__ = ["Deletion", "Round", "largest_core", "near_kinds", "parts", "sums_of_deleted"]
+
+_MEMBERS = 1 << 23  # members of balls that are held at once
+
+
+@dataclass(frozen=True)
+class Round:
+    """Records deleted together.
+
+    Attributes
+    ----------
+    reason : {"few", "spread"}
+        Too few proximate records, or sensitive ratings that spread too little.
+    deleted : int
+    """
+
+    reason: str
+    deleted: int
+
+
+@dataclass(frozen=True, eq=False)
+class Deletion:
+    """Who stays, and how that came about.
+
+    Attributes
+    ----------
+    stays : ndarray of bool, shape (n_records,)
+    rounds : tuple of Round
+    taken_back : int
+        Records deleted in one of the rounds that fitted in again.
+    least : bool
+        Whether it is proven that no fewer could be deleted.
+    """
+
+    stays: NDArray[np.bool_]
+    rounds: tuple[Round, ...]
+    taken_back: int = 0
+    least: bool = True
+
+    def then(self, further: Deletion) -> Deletion:
+        """Return this deletion followed by one among those who stayed."""
+        stays = self.stays.copy()
+        stays[stays] = further.stays
+        return Deletion(
+            stays,
+            self.rounds + further.rounds,
+            further.taken_back,
+            self.least and further.least,
+        )
+
+
+def largest_core(space: Space, k: int) -> Deletion:
+    """Delete the fewest records so that every ball holds k.
+
+    Parameters
+    ----------
+    space : Space
+    k : int
+
+    Returns
+    -------
+    Deletion
+        `stays` is the largest set that meets (k, ε), and it is the only one of that size.
+    """
+    kinds = space.kinds
+    size = kinds.size[:, None].astype(np.int64)
+    stays, rounds = np.ones(len(kinds.row), dtype=np.bool_), []
+    lost = np.zeros(len(kinds.row), dtype=np.int64)  # members of each ball that were deleted
+    # all balls are counted up to k, those that lose members further; a count below its limit
+    # is exact
+    limit = np.full(len(kinds.row), k)
+    counted = ball_sizes(space, rows=kinds.row, stop_at=k)
+    while True:
+        few = stays & (counted - lost < k)
+        unsure = np.flatnonzero(few & (counted >= limit))
+        if len(unsure):
+            enough = 2 * (k + int(lost[unsure].max()))
+            limit[unsure] = enough
+            counted[unsure] = ball_sizes(space, rows=kinds.row[unsure], stop_at=enough)
+            continue
+        gone = np.flatnonzero(few)
+        if not len(gone):
+            return Deletion(stays[kinds.of_record], tuple(rounds))
+        stays[gone] = False
+        rounds.append(Round("few", int(size[gone].sum())))
+        touched, share = sums_of_deleted(space, gone, size[gone], counted[gone])
+        lost[touched] += share[:, 0]
+
+
+def sums_of_deleted(
+    space: Space, gone: NDArray[np.int64], columns: NDArray[Any], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Sum the columns of deleted records over every ball that they were in.
+
+    Parameters
+    ----------
+    space : Space
+    gone : ndarray of int64, shape (d,)
+        Kinds of the records deleted, each once.
+    columns : ndarray, shape (d, q)
+        Summed over the records deleted of each kind.
+    sizes : ndarray of int64, shape (d,)
+        Records in the ball of each.
+
+    Returns
+    -------
+    touched : ndarray of int64, shape (t,)
+        Kinds whose balls they were in.
+    share : ndarray, shape (t, q)
+    """
+    kinds = space.kinds
+    n, q = len(kinds.row), columns.shape[1]
+    if int(sizes.sum()) > max(_MEMBERS, 64 * n):  # more than it costs to look up all balls
+        own = np.zeros((space.n_records, q), dtype=columns.dtype)
+        own[kinds.row[gone]] = columns
+        share = ball_sums(space, own)[kinds.row]
+        touched = np.flatnonzero(share.any(axis=1))
+        return touched, share[touched]
+    found: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+    for part in parts(sizes):
+        indptr, near = near_kinds(space, gone[part])
+        source = np.repeat(part, np.diff(indptr))
+        touched, place = np.unique(near, return_inverse=True)
+        share = np.empty((len(touched), q), dtype=columns.dtype)
+        for c in range(q):  # float64 is exact for integers of this size
+            share[:, c] = np.bincount(place, columns[source, c].astype(np.float64))
+        found.append((touched, share))
+    if len(found) == 1:
+        return found[0]
+    total = np.zeros((n, q), dtype=columns.dtype)
+    for touched, share in found:
+        total[touched] += share
+    touched = np.unique(np.concatenate([t for t, _ in found]))
+    return touched, total[touched]
+
+
+def parts(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Cut positions into runs whose balls, of these sizes, can be held in memory."""
+    full = np.cumsum(sizes) // _MEMBERS
+    return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(full)) + 1)
+
+
+def near_kinds(
+    space: Space, kinds: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the kinds in the balls of some kinds: CSR ``indptr, near``."""
+    every = space.kinds
+    indptr, members = ball_members(space, every.row[kinds])
+    first = np.zeros(space.n_records, dtype=np.bool_)
+    first[every.row] = True
+    chosen = first[members]  # one of each kind
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    return before[indptr], every.of_record[members[chosen]]
