@@ -78,7 +78,7 @@ class Suppressed:
         if self.rounds:
             text += f" in {len(self.rounds)} round{'s'[: len(self.rounds) > 1]} ({listed})"
         if self.taken_back:
-            text += f", of which {self.taken_back:,} were taken back"
+            text += f"; {self.taken_back:,} more fitted in again"
         proof = "no fewer would do" if self.least else "it is not proven that no fewer would do"
         return f"{text}; {proof}"
 
