@@ -19,7 +19,7 @@ from starshade.rng import generator
 __all__ = ["Decomposition", "GraphResult"]
 
 Outcome = Literal["found", "impossible", "not found"]
-_DRAWN = 6  # seeded orders tried after the two that the graph itself suggests
+_DRAWN = 6  # seeded orders tried after the one that the graph itself suggests
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class GraphResult:
         """Return the same with a partition into cliques of k or more, as far as one is found.
 
         Components are partitioned greedily, each until an order of its records works: fewest
-        neighbours first, row by row, then a few drawn from a fixed seed.
+        neighbours first, then a few drawn from fixed seeds.
 
         Raises
         ------
@@ -183,9 +183,8 @@ class GraphResult:
         return clique
 
     def _orders(self) -> Iterator[NDArray[np.int64]]:
-        """Yield orders to take records in; row by row, ties of the first one too."""
+        """Yield orders to take records in; where neighbours are as many, row by row."""
         yield np.argsort(self.degrees, kind="stable")
-        yield np.arange(self.records)
         for draw in range(_DRAWN):
             yield generator(draw, "cliques").permutation(self.records)
 

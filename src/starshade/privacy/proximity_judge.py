@@ -67,7 +67,7 @@ def judge(
     failing = small if spread is None else small | spread.low.any(axis=1)
     worst = _worst(np.flatnonzero(failing), k, sizes, spread)
     patterns = None
-    if prepared.rule.by_pattern and not prepared.rule.everybody:
+    if prepared.rule.by_pattern:
         kinds = prepared.space.kinds  # a block holds those who rated the same items
         patterns = np.add.reduceat(kinds.size, kinds.block[:-1])
     return ProximityVerdict(

@@ -142,7 +142,7 @@ class ProximityVerdict(Verdict):
         return parts
 
     def _patterns(self) -> str:
-        if self.patterns is None or self.everyone_proximate:
+        if self.patterns is None:
             return ""
         return (
             "At this eps a null is near nulls alone, so only records that rated exactly the same "

@@ -111,6 +111,7 @@ def test_one_rating_in_a_ball_passes_by_its_spread_with_a_warning() -> None:
     ratings = table([{0: 1, 1: 4}, {0: 1}], STARS)
     passed = KEpsLAnonymity(2, 0, 2, ["2"]).check(ratings)  # (4, null): 4/√2 = 2.83
     assert (passed.satisfied, passed.balls_with_one_rating) == (True, 2)
+    assert len(passed.warnings) == 1
     assert "by one member alone" in passed.warnings[0]
     failed = KEpsLAnonymity(2, 0, 3, ["2"]).check(ratings)
     assert (failed.satisfied, failed.balls_with_one_rating, failed.warnings) == (False, 0, ())
@@ -143,6 +144,15 @@ def test_reasons_count_apart_and_records_once() -> None:
     assert verdict.worst[1] == {"row": 0, "size": 2, "item": 2, "sd": 0.0}
     assert "Around 1 record lie fewer than 2" in str(verdict)
     assert "Around 3 records the ratings of sensitive item 2" in str(verdict)
+
+
+def test_too_few_records_are_worse_than_too_little_spread() -> None:
+    rows = [{0: 1, 1: 3}] * 3 + [{0: 5, 1: 1}, {0: 5, 1: 5}]
+    verdict = KEpsLAnonymity(3, 1, 1, ["2"]).check(table(rows, STARS))
+    assert [(e["row"], e["size"], e["sd"]) for e in verdict.worst] == [
+        (3, 2, 2.0), (4, 2, 2.0), (0, 3, 0.0), (1, 3, 0.0), (2, 3, 0.0)
+    ]  # fmt: skip
+    assert "distinct_balls" not in verdict.to_dict()
 
 
 def test_one_failing_record_is_shown_without_an_id() -> None:

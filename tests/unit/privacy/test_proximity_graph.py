@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.cliques import components, grow_cliques
+from starshade.privacy import graph_result
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity_graph import ProximityGraph
 from starshade.ratings.scale import Scale
@@ -108,32 +109,43 @@ def test_k_eps_may_hold_where_no_partition_exists() -> None:
     assert KEpsAnonymity(3, 2, SENSITIVE).check(first).satisfied
 
 
-def test_another_order_is_tried_where_the_first_fails() -> None:
-    # two squares side by side (a ladder): 0-1-2 on one side, 3-4-5 on the other
-    near = [{0, 1, 3}, {1, 0, 2, 4}, {2, 1, 5}, {3, 0, 4}, {4, 1, 3, 5}, {5, 2, 4}]
-    bad = [1, 4, 0, 2, 3, 5]
-    assert (grow_cliques(*csr(near), np.array(bad), 2) >= 0).all()  # {1,4} {0,3} {2,5}
+def test_the_first_order_takes_those_with_few_neighbours_first(monkeypatch) -> None:
     path = [{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3}]
     assert (grow_cliques(*csr(path), np.array([1, 2, 0, 3]), 2) < 0).sum() == 2
+    monkeypatch.setattr(graph_result, "_DRAWN", 0)
     ratings = table([{0: 2}, {0: 3}, {0: 1}, {0: 4}], STARS)  # 1-2-3-4, the middle rows first
-    graph = ProximityGraph(1).of(ratings).decomposed(2)
-    assert graph.decomposition is not None
-    assert graph.decomposition.outcome == "found"
-    assert graph.decomposition.clique_of_record.tolist() == [0, 1, 0, 1]
-
-
-def test_components_are_settled_one_by_one() -> None:
-    # the ball of each record is large enough; only the second component has a partition for 3
-    triple = [{1: float(v)} for v in (1, 1, 2)]
-    first = [{0: float(v), 2: float(w)} for v, w in [(3, 3), (2, 2), (3, 4), (4, 3)]]
-    ratings = table(first + triple, STARS, n_items=3)
-    graph = ProximityGraph(1).of(ratings)
-    assert graph.component_sizes.tolist() == [4, 3]
-    found = graph.decomposed(3).decomposition
+    found = ProximityGraph(1).of(ratings).decomposed(2).decomposition
     assert found is not None
-    if found.outcome == "not found":
-        assert (found.clique_of_record[4:] >= 0).all()
-        assert found.left <= 4
+    assert found.outcome == "found"
+    assert found.clique_of_record.tolist() == [0, 1, 0, 1]
+
+
+# one component that the first order does not get through
+HARD = [
+    (1, 2, 1), (1, 3, 4), (3, 3, 4), (2, 2, 1), (2, 2, 3),
+    (4, 1, 2), (1, 2, 2), (3, 3, 2), (2, 3, 4), (4, 2, 2),
+]  # fmt: skip
+
+
+def test_each_component_is_tried_until_an_order_works(monkeypatch) -> None:
+    rows = [{i: float(v) for i, v in enumerate(row)} for row in HARD]
+    ratings = table(rows + [{3: 1.0}] * 2, STARS)  # and one that every order gets through
+    graph = ProximityGraph(1).of(ratings)
+    assert graph.component_sizes.tolist() == [10, 2]
+    found = graph.decomposed(2).decomposition
+    assert found is not None
+    assert (found.outcome, found.left) == ("found", 0)
+    near = [set(graph.members[a:b].tolist()) for a, b in pairwise(graph.indptr)]
+    for c in range(found.cliques):
+        members = set(np.flatnonzero(found.clique_of_record == c).tolist())
+        assert len(members) >= 2
+        assert all(members <= near[v] for v in members)
+    monkeypatch.setattr(graph_result, "_DRAWN", 0)
+    first = graph.decomposed(2).decomposition
+    assert first is not None
+    assert first.outcome == "not found"
+    assert 0 < first.left < 10
+    assert (first.clique_of_record[10:] >= 0).all()
 
 
 def test_figures_are_plain_and_in_words() -> None:
