@@ -80,7 +80,10 @@ class Made:
     def _told(self) -> str:
         f = self.figures
         if self.release.manifest.layout == "record":
-            return "whoever finds a record reads its ratings, sensitive ones included."
+            named = any(c.parameters.get("sensitive") for c in self.release.manifest.claims)
+            return "whoever finds a record reads its ratings" + (
+                ", sensitive ones included." if named else "."
+            )
         return (
             f"{f['users_rating_disclosed']:.1%} of the "
             "users are in a class that shows one of their ratings, "

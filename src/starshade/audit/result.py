@@ -141,12 +141,16 @@ class AuditResult:
             else ""
         )
         tried = ", ".join(dict.fromkeys(e.after.attack for e in self.evidence))
+        found = (
+            "a record that agrees with all their true ratings stands out"
+            if self._near
+            else "the right group, and with it all that its cells say, is found"
+        )
         attack = (
             f"By the attacks tried ({tried}), somebody who knows {self.worst.knowledge.known} "
             f"ratings of a person points at the right record in {before.expected_top1.rate:.1%} "
             f"of the cases on the ratings themselves, and in {after.expected_top1.rate:.1%} on "
-            "this release; the right group, and with it all that its cells say, is found in up to "
-            f"{self._profiles_found:.1%}. "
+            f"this release; {found} in up to {self._profiles_found:.1%}. "
         )
         tells = (
             f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "
