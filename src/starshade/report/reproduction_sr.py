@@ -80,6 +80,11 @@ def _page(study: Study) -> Iterator[str]:
         ("figure", "says", "on", "here", "holds"),
         ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in study.checks),
     )
+    yield (
+        "\nWhere l is above 0 a spread is asked for, and every ball is counted to its end: k then "
+        "has little part in the time. At ε = R everybody is proximate, which is known without a "
+        "search. Runs that overlap, or medians less than a tenth apart, count as equal.\n"
+    )
     yield "\n## The check with the paper's default parameters\n"
     yield from _table(
         ("on", "nulls", "(k, ε, l)", "satisfied", "failing", "of", "smallest ball"),
