@@ -111,8 +111,11 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
         table[rows, columns] = codes
         table[rows, columns] += 1
         return table.ravel(), np.array([space.n_items])
-    lengths = np.diff(space.indptr)[kinds.row]
-    cells = int(lengths.sum())
-    check_budget(n, 1, per_cell * cells / max(1, n) + _PER_KIND)
-    _, _, codes, _ = keep_rows(space.indptr, space.columns, space.codes, None, kinds.row)
-    return codes.astype(kind_type) + kind_type.type(1), lengths[kinds.block[:-1]]
+    # a record that is alone in its block is compared with none
+    shared = np.diff(kinds.block) > 1
+    rows = kinds.row[np.repeat(shared, np.diff(kinds.block))]
+    cells = int(np.diff(space.indptr)[rows].sum())
+    check_budget(n, 1, (per_cell * cells) / max(1, n) + _PER_KIND)
+    _, _, codes, _ = keep_rows(space.indptr, space.columns, space.codes, None, rows)
+    items = np.where(shared, np.diff(space.indptr)[kinds.row[kinds.block[:-1]]], 0)
+    return codes.astype(kind_type) + kind_type.type(1), items
