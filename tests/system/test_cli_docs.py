@@ -118,6 +118,15 @@ def test_the_keys_with_public_ratings(ratings_csv: Path, tmp_path: Path) -> None
     assert set(told("attack", ratings_csv, "--aux", public)) == documented("attack", "`--aux FILE`")
 
 
+def test_the_keys_of_proximity_models(ratings_csv: Path) -> None:
+    common, beside = documented("check"), documented("check", "`k-eps`, `k-eps-l`")
+    failing = ("check", ratings_csv, "--model", "k-eps", "--k", 5, "--eps", 1)
+    spread = ("--l", 1, "--sensitive", 1)
+    found = set(told(*failing, "--full", "--graph", code=1))
+    found |= set(told("check", ratings_csv, "--model", "k-eps-l", *failing[4:], *spread, code=1))
+    assert found == common | beside
+
+
 def test_the_page_s_reader_sees_a_missing_key() -> None:
     # the comparison above means something only if the reader finds keys at all
     assert documented("check") >= {"satisfied", "failing_records", "worst", "seconds"}

@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
+#: figures of a new release, as `show` names them → their keys
+_SHOWN = {
+    "groups": "groups",
+    "classes": "classes",
+    "smallest_class": "smallest_group",
+    "dm": "dm",
+    "c_avg": "c_avg",
+    "gen_iloss": "gen_iloss",
+    "distortion": "distortion",
+    "invented_cells": "invented_cells",
+    "users_rating_disclosed": "users_rating_disclosed",
+    "users_rating_exists": "users_rating_exists",
+}
 _SETTINGS = [
     click.option("--k", type=int, help="Everybody hides among at least k; 5 is usual."),
     click.option(
@@ -127,20 +140,7 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
     )
     return page(
         words(str(made)),
-        figures(
-            measured(
-                {
-                    "groups": f["groups"],
-                    "classes": f["classes"],
-                    "smallest_class": f["smallest_group"],
-                    "dm": f["dm"],
-                    "c_avg": f["c_avg"],
-                    "gen_iloss": f["gen_iloss"],
-                    "users_rating_disclosed": f["users_rating_disclosed"],
-                    "users_rating_exists": f["users_rating_exists"],
-                }
-            )
-        ),
+        figures(measured({name: f[key] for name, key in _SHOWN.items() if f[key] is not None})),
         words(receipt),
         words("Next, to hear whether it may leave:"),
         command(*audit),

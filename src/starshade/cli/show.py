@@ -19,10 +19,16 @@ _LABELS = {
     "dm": "discernibility DM",
     "c_avg": "average class size C_AVG (1 is best)",
     "gen_iloss": "generalization loss GenILoss (0 is best)",
+    "distortion": "distortion: how far ratings were moved, in all",
+    "distortion_per_record": "distortion per record",
+    "ratings_moved": "ratings moved",
+    "ratings_suppressed": "ratings blanked",
+    "ratings_invented": "ratings filled in",
+    "invented_cells": "ratings filled in, of those released",
     "users_rating_disclosed": "users with a rating disclosed",
     "users_rating_exists": "users with a rating known to exist",
 }
-_SHARES = ("users_rating_disclosed", "users_rating_exists")
+_SHARES = ("invented_cells", "users_rating_disclosed", "users_rating_exists")
 
 
 def page(*parts: RenderableType | None) -> RenderableType:
@@ -95,12 +101,14 @@ def _titled(title: str, table: RenderableType) -> RenderableType:
 
 
 def number(value: float | None) -> str:
-    """Write a count with thousands separators, anything else with four digits."""
+    """Write a count with thousands separators, anything else with at least four digits."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    if isinstance(value, int) or abs(value) < 1000:
+        return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+    return f"{value:,.0f}"
 
 
 def percent(share: float | None) -> str:
