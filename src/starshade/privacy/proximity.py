@@ -160,7 +160,8 @@ def count_balls(
     if distinct:
         rows = np.arange(n, dtype=np.uint64)
         # sums of keys wrap around at 64 bits, in int64 as in uint64
-        whole += [keyed_numbers(rows, half).view(np.int64) for half in _HALVES]
+        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+            whole += [keyed_numbers(rows, half).view(np.int64) for half in _HALVES]
     width = len(whole)
     beside: NDArray[Any] | None = None
     if columns is not None and columns.dtype == np.int64:
