@@ -23,6 +23,7 @@ from starshade.ratings.proximity.space import Space
 __all__ = ["Deletion", "Round", "largest_core", "near_kinds", "parts", "sums_of_deleted"]
 
 _MEMBERS = 1 << 23  # members of balls that are held at once
+_FULL = 64  # times as many members as there are kinds: looking up all balls costs less
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def sums_of_deleted(
     """
     kinds = space.kinds
     n, q = len(kinds.row), columns.shape[1]
-    if int(sizes.sum()) > max(_MEMBERS, 64 * n):  # more than it costs to look up all balls
+    if int(sizes.sum()) > max(_MEMBERS, _FULL * n):
         own = np.zeros((space.n_records, q), dtype=columns.dtype)
         own[kinds.row[gone]] = columns
         share = ball_sums(space, own)[kinds.row]

@@ -65,13 +65,22 @@ def test_long_chains_are_peeled_from_their_ends(nulls: Any) -> None:
     assert np.flatnonzero(kept.stays).tolist() == [0, 1, 40, 41]
 
 
+def test_all_copies_of_a_record_are_missed() -> None:
+    line = table([{0: float(v)} for v in (1, 1, 2, 3, 3, 4, 4, 4)], STARS)
+    found = largest_core(space_of(line, np.array([0]), 1, "strict"), 4)
+    # both at 1 go, and the 2 that counted on them
+    assert [r.deleted for r in found.rounds] == [2, 1]
+    assert np.flatnonzero(found.stays).tolist() == [3, 4, 5, 6, 7]
+
+
 def test_parts_and_a_full_pass_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     survey = synthesize("survey", n_users=1500, n_items=8, rng=3)
     make = SuppressAnonymizer(6, 1, 1.0, ["s01"])
     whole = make.suppress(survey, 0)
     assert whole.users_deleted > 100
-    for most in (300, 0):  # many parts; nothing but full passes for the larger rounds
-        monkeypatch.setattr(suppress_core, "_MEMBERS", max(most, 1))
+    for most, full in ((300, 64), (1, 0)):  # many parts; nothing but full passes
+        monkeypatch.setattr(suppress_core, "_MEMBERS", most)
+        monkeypatch.setattr(suppress_core, "_FULL", full)
         again = make.suppress(survey, 0)
         assert list(again.ratings.users) == list(whole.ratings.users)
         assert again.rounds == whole.rounds
