@@ -47,7 +47,9 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
+    from starshade.audit.sr.prediction import Prediction, predict_attribute
     from starshade.audit.sr.reproduce import reproduce_sr
+    from starshade.audit.sr.result import Study
     from starshade.audit.verdict import Audit
     from starshade.errors import (
         ConfigError,
@@ -78,10 +80,12 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.release.read import read_release
     from starshade.release.table import Release
     from starshade.report.reproduction import save_reproduction
+    from starshade.report.reproduction_sr import save_sr
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
     from starshade.utility.disclosure_shares import DisclosureShares
     from starshade.utility.distortion import Distortion
     from starshade.utility.generalization_loss import GeneralizationLoss
+    from starshade.utility.naive_bayes import naive_bayes_accuracy
     from starshade.utility.result import UtilityResult
 
 __all__ = [
@@ -114,6 +118,7 @@ __all__ = [
     "LinkExistence",
     "LinkResult",
     "OutputError",
+    "Prediction",
     "ProximityGraph",
     "ProximityVerdict",
     "Ratings",
@@ -129,6 +134,7 @@ __all__ = [
     "SparsityResult",
     "StarshadeError",
     "StructureAttack",
+    "Study",
     "SuppressAnonymizer",
     "TradeOff",
     "UnmetError",
@@ -143,6 +149,8 @@ __all__ = [
     "link_existence_bound",
     "link_existence_exact",
     "listed_items",
+    "naive_bayes_accuracy",
+    "predict_attribute",
     "rated_outside_top",
     "read_auxiliary",
     "read_item_mapping",
@@ -153,6 +161,7 @@ __all__ = [
     "sample_sparsity",
     "save_reproduction",
     "save_risk_list",
+    "save_sr",
     "synthesize",
     "top_items",
     "write_ratings",
@@ -187,7 +196,12 @@ _ROOMS = {
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
+    "starshade.audit.sr.prediction": (
+        "Prediction",
+        "predict_attribute",
+    ),
     "starshade.audit.sr.reproduce": ("reproduce_sr",),
+    "starshade.audit.sr.result": ("Study",),
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
         "ConfigError",
@@ -218,10 +232,12 @@ _ROOMS = {
     "starshade.release.read": ("read_release",),
     "starshade.release.table": ("Release",),
     "starshade.report.reproduction": ("save_reproduction",),
+    "starshade.report.reproduction_sr": ("save_sr",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
     "starshade.utility.disclosure_shares": ("DisclosureShares",),
     "starshade.utility.distortion": ("Distortion",),
     "starshade.utility.generalization_loss": ("GeneralizationLoss",),
+    "starshade.utility.naive_bayes": ("naive_bayes_accuracy",),
     "starshade.utility.result": ("UtilityResult",),
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
