@@ -19,6 +19,15 @@ A hierarchy (`hierarchy.py`) says which statements there are: a **DGH** has leve
 intervals and takes the lowest level where one interval holds all values of the group; the
 **NDGH** takes the set of values itself.
 
+Two methods are for (k, ε) and (k, ε, l) (Sun & Sun 2013) and publish a rating per cell. The
+*interval* method moves ratings: records with the same items rated are cut into clusters of at
+least k (`interval_groups.py`), and each item of a cluster is clipped into the interval of width ε
+that moves it least (`interval_table.py`); where sensitive ratings agree too much, clusters are
+merged (`interval_spread.py`). *Suppress* changes nothing and leaves people out: whoever has fewer
+than k records in their ball can be in no table that satisfies (k, ε), and leaving them out until
+nobody falls short ends in the one largest table that does (`suppress_core.py`); for l there is a
+greedy search (`suppress_spread.py`).
+
 What is in the release, and in which order, is no longer the method's business: groups that
 became equal are one class, sorted by content, and records carry numbers that say nothing.
 """

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
 from starshade.anonymize.interval_spread import Sought, merge_until_spread
 from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
-from starshade.anonymize.prepare import Prepared, RareItems, check_k, prepare
+from starshade.anonymize.prepare import Prepared, RareItems, prepare, refuse_rare
+from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import note
-from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
-from starshade.ratings.proximity.spread import check_l, refuse_above_bound
+from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import Claim
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed, stream_key
@@ -91,28 +91,10 @@ class IntervalAnonymizer:
     attributes: Literal["none", "exact"] = "none"
 
     def __post_init__(self) -> None:
-        check_k(self.k)
-        check_eps(self.eps)
-        check_l(self.l)
-        check_nulls(self.nulls)
-        if isinstance(self.sensitive, str):
-            raise ConfigError("sensitive: give a list of item ids, not one text")
-        object.__setattr__(self, "sensitive", tuple(str(key) for key in self.sensitive))
-        if self.l > 0 and not self.sensitive:
-            raise ConfigError(
-                f"l = {self.l:g}: no item is sensitive, so nothing has to spread",
-                advice="Name the sensitive items, or leave l at 0.",
-            )
+        sensitive = check_asked(self, "the interval method changes ratings only")
+        object.__setattr__(self, "sensitive", sensitive)
         if self.partition not in ("cluster", "whole"):
             raise ConfigError(f"partition {self.partition!r}: allowed are cluster and whole")
-        if self.rare_items not in ("drop", "keep"):
-            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
-        if self.attributes not in ("none", "exact"):
-            raise ConfigError(
-                f"attributes {self.attributes!r}: the interval method changes ratings only, so "
-                "personal attributes are released not at all (none) or as they are (exact)",
-                advice="Use none for a release to publish, exact for one behind the query service.",
-            )
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release that is (k, ε)-anonymous, or (k, ε, l)-anonymous for l above 0.
@@ -143,9 +125,9 @@ class IntervalAnonymizer:
             released,
             method="interval",
             config=self._config(),
-            claims=self._claims(),
+            claims=claims_of(self, self.sensitive),
             seed=seed,
-            private_config=self._private_config(),
+            private_config=private_config_of(self, "interval", self._config()),
             rare_items=self.rare_items,
             rare_items_dropped=ready.rare_items_dropped,
             users_without_rating=ready.users_without_rating,
@@ -156,7 +138,7 @@ class IntervalAnonymizer:
         """Return the table that is anonymized, and the same with its ratings moved."""
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
-        self._refuse_rare(ratings, table)
+        refuse_rare(ratings, table, self.sensitive, self.k)
         open_items, sensitive = split_items(table.items, self.sensitive)
         if self.l > 0:
             refuse_above_bound(table, sensitive, self.l)
@@ -207,49 +189,5 @@ class IntervalAnonymizer:
         if whole.any() and (len(whole) <= _LARGE_TABLE or cells.cost(whole) < cells.cost(free)):
             yield cluster_groups(coarse, cells.numbers, whole, self.k)
 
-    def _refuse_rare(self, ratings: Ratings, table: Ratings) -> None:
-        """Refuse a sensitive item that is left out because too few rated it."""
-        for place, key in enumerate(self.sensitive):
-            before = ratings.items.index(key)
-            rare = before >= 0 and ratings.item_support[before] < self.k
-            if rare and table.items.index(key) < 0:
-                raise ConfigError(
-                    f"sensitive item {place + 1} of the {len(self.sensitive)} given is rated by "
-                    f"fewer than k = {self.k} users and would be left out of the release",
-                    advice="Leave it out of the sensitive items, or keep rare ones "
-                    "(--rare-items keep).",
-                )
-
-    def _claims(self) -> tuple[Claim, ...]:
-        parameters: dict[str, Any] = {
-            "k": int(self.k),
-            "eps": float(self.eps),
-            "nulls": self.nulls,
-            **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
-        }
-        near = Claim(model="k-eps", parameters=parameters)
-        if not self.l:
-            return (near,)
-        return near, Claim(model="k-eps-l", parameters={**parameters, "l": float(self.l)})
-
     def _config(self) -> dict[str, Any]:
-        """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
-        return {
-            "k": int(self.k),
-            "eps": float(self.eps),
-            **({"l": float(self.l)} if self.l else {}),
-            "nulls": self.nulls,
-            "partition": self.partition,
-            "items": "all" if self.items is None else str(self.items),
-            **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
-        }
-
-    def _private_config(self) -> dict[str, Any]:
-        """Return what the owner's receipt needs beside the seed to make the release again."""
-        return {
-            "method": "interval",
-            **self._config(),
-            "item_keys": [] if self.items is None else list(self.items.keys),
-            "rare_items": self.rare_items,
-            "attributes": self.attributes,
-        }
+        return {"partition": self.partition, **config_of(self, self.sensitive)}

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.prepare import (
-    RareItems,
-    check_k,
-    prepare,
-    publishable_scale,
-    refuse_rare,
-)
+from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
+from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.anonymize.suppress_core import Deletion, Round, largest_core
 from starshade.anonymize.suppress_spread import spread_out
-from starshade.errors import ConfigError, UnmetError
+from starshade.errors import UnmetError
 from starshade.progress import note, task
 from starshade.ratings.levels import on_scale
-from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import space_of
-from starshade.ratings.proximity.spread import check_l, moments, refuse_above_bound
+from starshade.ratings.proximity.spread import moments, refuse_above_bound
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import Claim
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -132,26 +126,8 @@ class SuppressAnonymizer:
     attributes: Literal["none", "exact"] = "none"
 
     def __post_init__(self) -> None:
-        check_k(self.k)
-        check_eps(self.eps)
-        check_l(self.l)
-        check_nulls(self.nulls)
-        if isinstance(self.sensitive, str):
-            raise ConfigError("sensitive: give a list of item ids, not one text")
-        object.__setattr__(self, "sensitive", tuple(str(key) for key in self.sensitive))
-        if self.l > 0 and not self.sensitive:
-            raise ConfigError(
-                f"l = {self.l:g}: no item is sensitive, so nothing has to spread",
-                advice="Name the sensitive items, or leave l at 0.",
-            )
-        if self.rare_items not in ("drop", "keep"):
-            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
-        if self.attributes not in ("none", "exact"):
-            raise ConfigError(
-                f"attributes {self.attributes!r}: suppress changes nothing, so personal "
-                "attributes are released not at all (none) or as they are (exact)",
-                advice="Use none for a release to publish, exact for one behind the query service.",
-            )
+        sensitive = check_asked(self, "suppress changes nothing")
+        object.__setattr__(self, "sensitive", sensitive)
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release of the records that may stay.
@@ -183,10 +159,10 @@ class SuppressAnonymizer:
             found.ratings,
             replace(found.ratings, days=None, first_day=0),
             method="suppress",
-            config=self._config(found.sensitive),
-            claims=self._claims(found.sensitive),
+            config=config_of(self, found.sensitive),
+            claims=claims_of(self, found.sensitive),
             seed=seed,
-            private_config=self._private_config(),
+            private_config=private_config_of(self, "suppress", config_of(self, self.sensitive)),
             rare_items=self.rare_items,
             rare_items_dropped=found.rare_items_dropped,
             users_without_rating=found.users_without_rating,
@@ -285,36 +261,3 @@ class SuppressAnonymizer:
         if self.l > 0:
             ways.append("a smaller l")
         return f"Try {', '.join(ways[:-1])}, or {ways[-1]}."
-
-    def _claims(self, sensitive: tuple[str, ...]) -> tuple[Claim, ...]:
-        parameters: dict[str, Any] = {
-            "k": int(self.k),
-            "eps": float(self.eps),
-            "nulls": self.nulls,
-            **({"sensitive": list(sensitive)} if sensitive else {}),
-        }
-        near = Claim(model="k-eps", parameters=parameters)
-        if not self.l or not sensitive:
-            return (near,)
-        return near, Claim(model="k-eps-l", parameters={**parameters, "l": float(self.l)})
-
-    def _config(self, sensitive: tuple[str, ...]) -> dict[str, Any]:
-        """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
-        return {
-            "k": int(self.k),
-            "eps": float(self.eps),
-            **({"l": float(self.l)} if self.l else {}),
-            "nulls": self.nulls,
-            "items": "all" if self.items is None else str(self.items),
-            **({"sensitive": list(sensitive)} if sensitive else {}),
-        }
-
-    def _private_config(self) -> dict[str, Any]:
-        """Return what the owner's receipt needs beside the seed to make the release again."""
-        return {
-            "method": "suppress",
-            **self._config(tuple(self.sensitive)),
-            "item_keys": [] if self.items is None else list(self.items.keys),
-            "rare_items": self.rare_items,
-            "attributes": self.attributes,
-        }

@@ -87,7 +87,8 @@ def largest_core(space: Space, k: int) -> Deletion:
     """
     kinds = space.kinds
     size = kinds.size[:, None].astype(np.int64)
-    stays, rounds = np.ones(len(kinds.row), dtype=np.bool_), []
+    stays = np.ones(len(kinds.row), dtype=np.bool_)
+    rounds: list[Round] = []
     lost = np.zeros(len(kinds.row), dtype=np.int64)  # members of each ball that were deleted
     # all balls are counted up to k, those that lose members further; a count below its limit
     # is exact

@@ -91,7 +91,7 @@ class _State:
         self.sums[touched] -= share
         self.spread[touched] = self.least_spread(self.sums[touched])
 
-    def holds(self, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def holds(self, kinds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which records are of these kinds, given as a mask, and stay."""
         return self.stays & kinds[self.space.kinds.of_record]
 
