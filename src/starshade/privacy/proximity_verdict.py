@@ -146,7 +146,8 @@ class ProximityVerdict(Verdict):
             return ""
         return (
             "At this eps a null is near nulls alone, so only records that rated exactly the same "
-            f"items can be proximate: {count_of(self.patterns, 'such set')} of items occur, and "
+            f"items can be proximate: {count_of(self.patterns, 'such set')} of items "
+            f"occur{'s' * (self.patterns == 1)}, and "
             f"{count_of(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
         )
 
@@ -185,6 +186,8 @@ class ProximityVerdict(Verdict):
             lines.append(self._shown(self.witness))
         if not self.numbered:
             lines.append("Rows are counted from 0, users in the canonical order of their ids.")
+        if self.failing_by_spread is not None:
+            lines.append("Sensitive items are numbered from 1, in the order given.")
         return tuple(lines)
 
     def _record(self, row: int) -> str:
@@ -197,12 +200,13 @@ class ProximityVerdict(Verdict):
         return told
 
     def _shown(self, witness: dict[str, Any]) -> str:
+        noun, more = "record" if self.numbered else "row", witness["size"] - len(witness["records"])
         shown = ", ".join(f"{row:,}" for row in witness["records"])
-        more = witness["size"] - len(witness["records"])
-        told = (
-            f"For example {self._record(witness['row'])}: proximate to it, itself included, are "
-            f"{shown}" + (f" and {more:,} more" if more else "")
-        )
+        told = f"For example {self._record(witness['row'])}: in its ball "
+        if witness["size"] == 1:
+            told += f"is {noun} {shown} alone"
+        else:
+            told += f"are the {noun}s {shown}" + (f" and {more:,} more" if more else "")
         spread = [
             f"sensitive item {place}: "
             + ("nobody rated it" if sd is None else f"standard deviation {sd:.4f}")

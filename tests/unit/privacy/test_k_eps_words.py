@@ -163,7 +163,7 @@ def test_one_failing_record_is_shown_without_an_id() -> None:
     assert verdict.witness == {"row": 6, "size": 2, "records": [6, 7], "sd": [0.5]}
     told = verdict.explain()
     assert told[0] == "row 6: its ball has 2 records; sensitive item 1 spreads least, by 0.5"
-    assert "are 6, 7; sensitive item 1: standard deviation 0.5000 (l = 1)." in told[2]
+    assert "are the rows 6, 7; sensitive item 1: standard deviation 0.5000 (l = 1)." in told[2]
     assert "counted from 0" in told[3]
     assert KEpsAnonymity(2, 2, SENSITIVE).check(TABLE_3).explain() == ()
 
