@@ -28,12 +28,14 @@ def known_of(
     rating_error: float = 0.0,
     day_error: int | None = None,
     outside_top: int = 0,
+    except_items: tuple[str, ...] = (),
 ) -> tuple[Clues, int]:
     """Return (item, rating, day) per known cell, wrong ones first, and the number told."""
     key = np.uint64(mix(np.uint64(stream_key(seed, "knowledge")) ^ table.users.fingerprints[user]))
     # the X most rated, ties by item key
     by_support = sorted(range(table.n_items), key=lambda i: (-table.item_support[i], i))
-    allowed = sorted(by_support[outside_top:])
+    keys = list(table.items)
+    allowed = sorted(i for i in by_support[outside_top:] if keys[i] not in except_items)
     row = {
         int(table.columns[p]): (float(table.values()[p]), day_of(table, p))
         for p in range(table.indptr[user], table.indptr[user + 1])

@@ -122,3 +122,21 @@ def test_other_ratings_are_refused(made: Made, ratings_csv: Path, tmp_path: Path
     base = ("audit", other, made.folder, "--private", made.receipt)
     refused(*base)
     assert "is no release" in refused("audit", ratings_csv, tmp_path)
+
+
+def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
+    out, receipt = tmp_path / "out", tmp_path / "receipt.json"
+    made = told(
+        *("anonymize", ratings_csv, "--method", "suppress", "--k", 4, "--eps", 1, "--items"),
+        *("top:3", "--out", out, "--private", receipt),
+    )
+    assert made["users_deleted"] > 0
+    audit = ("audit", ratings_csv, out, "--max-success", 1, "--seed", 1)
+    alone = told(*audit, code=1)
+    assert "without the receipt (--private) nobody can tell them from those who" in str(alone)
+    assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
+    assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
+    assert "right in the same" not in " ".join(call(*audit).stdout.split())
+    measured = " ".join(call("measure", ratings_csv, out).stdout.split())
+    assert f"users left out to meet the requirement {made['users_deleted']} " in measured
+    assert "items left out as rare" in measured

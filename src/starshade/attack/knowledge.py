@@ -90,6 +90,8 @@ class Knowledge:
         The adversary is told the number of the target's ratings within half of it (NS Fig 12).
     ratings, dates : bool
         False: ratings (days) are not known at all.
+    except_items : sequence of str
+        Ids of items that are never known, such as sensitive ones; ids of no item do nothing.
 
     Raises
     ------
@@ -118,6 +120,7 @@ class Knowledge:
     about_count: bool = False
     ratings: bool = True
     dates: bool = True
+    except_items: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for field, least in (("known", 1), ("wrong", 0), ("outside_top", 0)):
@@ -137,6 +140,9 @@ class Knowledge:
                 f"rating_error {self.rating_error}: a finite number, at least 0",
                 advice="ratings=False (--no-ratings) says that ratings are not known at all.",
             )
+        if isinstance(self.except_items, str):
+            raise ConfigError("except_items: give a list of item ids, not one text")
+        object.__setattr__(self, "except_items", tuple(str(key) for key in self.except_items))
         object.__setattr__(self, "rating_error", float(self.rating_error))
         object.__setattr__(self, "day_error", _whole_days(self.day_error))
 
@@ -151,6 +157,7 @@ class Knowledge:
         kind = self.wrong_kind if self.wrong == 1 else f"{self.wrong_kind}s"
         error = f"±{self.rating_error:g}" if self.rating_error else "exact"
         days = "exact" if self.day_error == 0 else f"±{self.day_error}"
+        without = len(self.except_items)
         return ", ".join(
             [
                 f"{self.known} known",
@@ -158,15 +165,18 @@ class Knowledge:
                 f"ratings {error}" if self.ratings else "no ratings",
                 f"days {days}" if self.knows_days else "no days",
                 *([f"outside top {self.outside_top}"] if self.outside_top else []),
+                *([f"except {without} item{'s' * (without != 1)}"] if without else []),
                 *(["about how many"] if self.about_count else []),
             ]
         )
 
     def eligible_items(self, original: Ratings) -> NDArray[np.bool_]:
-        """Mark the items that may be known: all, or those outside the most rated ones."""
+        """Mark the items that may be known: neither the most rated nor the excepted ones."""
         mask = np.ones(original.n_items, dtype=np.bool_)
         if self.outside_top:  # ranking all items costs a pass over all ratings
             mask[original.most_rated(self.outside_top)] = False
+        excepted = original.items.indices(self.except_items)
+        mask[excepted[excepted >= 0]] = False
         return mask
 
     def eligible_users(self, original: Ratings) -> NDArray[np.bool_]:

@@ -2,8 +2,10 @@
 
 The adversary knows a few of a target's true cells among the released items: 2, 4 and 8 of them
 (as many as some user has), once exactly, once as Narayanan & Shmatikov (2008, §5) blur them: a
-quarter of the cells wrong, ratings to within a quarter of the scale. The targets and what is
-known of each are drawn from the seed, and are the same on the ratings and on the release.
+quarter of the cells wrong, ratings to within a quarter of the scale. A release that claims
+(k, ε) is also tried by that model's own adversary, who knows ratings to within ε. The targets and
+what is known of each are drawn from the seed, and are the same on the ratings and on the release;
+nothing is known of items that the release claims to be sensitive.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
+from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["Evidence", "attack_both", "knowledge_to_try"]
 
@@ -42,8 +46,10 @@ class Evidence:
     after: AttackResult
 
 
-def knowledge_to_try(original: Ratings, known: Sequence[int]) -> list[Knowledge]:
-    """Return what the adversary is tried with: each number of cells, exact and blurred.
+def knowledge_to_try(
+    original: Ratings, known: Sequence[int], claims: Sequence[Claim] = ()
+) -> list[Knowledge]:
+    """Return what the adversary is tried with: each number of cells, exact, blurred, within ε.
 
     Parameters
     ----------
@@ -51,15 +57,29 @@ def knowledge_to_try(original: Ratings, known: Sequence[int]) -> list[Knowledge]
         The released items of the original.
     known : sequence of int
         Numbers of cells; those that no user has are left out. None left: one cell.
+    claims : sequence of Claim
+        Of the release; those of (k, ε) and (k, ε, l) say what ε is and which items are sensitive.
+
+    Returns
+    -------
+    list of Knowledge
+        Each once.
     """
-    most = int(original.user_support.max(initial=0))
+    hidden = sensitive_of(claims)
+    places = original.items.indices(hidden)
+    rest = np.setdiff1d(np.arange(original.n_items), places)
+    table = original.keep_items(rest) if hidden else original
+    most = int(table.user_support.max(initial=0))
     possible = [m for m in known if m <= most] or [1]
     blur = _quarter(original.scale)
-    exact = [Knowledge(known=m, dates=False) for m in possible]
-    blurred = [
-        Knowledge(known=m, wrong=m // 4, rating_error=blur, dates=False) for m in possible if blur
+    asked = [(m, 0, 0.0) for m in possible]
+    asked += [(m, m // 4, blur) for m in possible]
+    asked += [(m, 0, eps) for eps in _claimed_eps(claims) for m in possible]
+    return [
+        Knowledge(known=m, wrong=wrong, rating_error=error, dates=False, except_items=hidden)
+        for m, wrong, error in dict.fromkeys(asked)
+        if error or not wrong  # wrong cells belong to the blur
     ]
-    return exact + blurred
 
 
 def attack_both(
@@ -99,6 +119,12 @@ def _attacks_with(knowledge: Knowledge) -> list[ScoreboardRH | LabelAttack]:
     if knowledge.wrong:  # one wrong cell, and nobody fits
         return [ScoreboardRH()]
     return [ScoreboardRH(), LabelAttack(tolerance=knowledge.rating_error)]
+
+
+def _claimed_eps(claims: Sequence[Claim]) -> list[float]:
+    """Return every ε of a claim of nearness."""
+    named = (claim.parameters.get("eps") for claim in claims if claim.model in NEAR_MODELS)
+    return [float(eps) for eps in named if isinstance(eps, int | float)]
 
 
 def _quarter(scale: Scale) -> float:

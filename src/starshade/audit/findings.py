@@ -12,6 +12,7 @@ from starshade.privacy.registry import ENTRIES
 from starshade.registry import find
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
+from starshade.utility.class_sizes import class_sizes
 
 __all__ = [
     "judge_attack",
@@ -19,6 +20,8 @@ __all__ = [
     "judge_claims",
     "judge_disclosed",
     "judge_model",
+    "records_differ",
+    "understated",
 ]
 
 _SLACK = 1e-9  # credits are sums of 1/t
@@ -63,15 +66,47 @@ def judge_model(release: Release, claim: Claim) -> Finding:
     return Finding(name, False, text)
 
 
-def judge_attack(evidence: Sequence[Evidence], limit: float | None, release: Release) -> Finding:
+def records_differ(release: Release) -> bool:
+    """Tell whether fewer records may be equal than are claimed to hide among each other."""
+    if release.manifest.layout != "record" or not release.n_records:
+        return False
+    k = release.manifest.claimed_k
+    return k is None or int(class_sizes(release)[-1]) < k
+
+
+def understated(release: Release) -> tuple[str, str] | None:
+    """Say why attacks may look weaker than they are where the receipt is not at hand.
+
+    Where ratings were moved, a right answer need not be compatible with the truth. Where people
+    were left out, they are attacked as well, and fail.
+
+    Returns
+    -------
+    tuple of str, or None
+        What was done, and what nobody can tell without the receipt.
+    """
+    manifest = release.manifest
+    if release.private is not None:
+        return None
+    if manifest.layout == "record" and manifest.invented_cells is not None:
+        return "ratings were moved", "who was really found"
+    left_out = manifest.users_deleted
+    if left_out:
+        done = "1 person was" if left_out == 1 else f"{left_out:,} people were"
+        return f"{done} left out", "them from those who stay"
+    return None
+
+
+def judge_attack(
+    evidence: Sequence[Evidence], limit: float | None, release: Release, *, differ: bool
+) -> Finding:
     """Ask whether any attack, with any knowledge tried, finds more records than allowed.
 
     Where records of a class are equal, a target is credited 1/t with t tied records, a whole
     number of classes, so 1/k holds for each target and the mean needs no interval to be judged
-    by; the interval is stated for the comparison with the ratings. Records of layout "record"
-    differ: no bound holds for each target, so the upper end of the mean's interval is judged.
-    Where their ratings were moved, a right answer need not be compatible with the truth, and
-    only the receipt can tell that it was right.
+    by; the interval is stated for the comparison with the ratings. Where records differ no
+    bound holds for each target, so the upper end of the mean's interval is judged. Where only
+    the receipt can tell what was found (`understated`), nothing passes without it.
 
     Parameters
     ----------
@@ -79,8 +114,9 @@ def judge_attack(evidence: Sequence[Evidence], limit: float | None, release: Rel
     limit : float or None
         None: the release claims no k, and no limit was given.
     release : Release
+    differ : bool
+        See `records_differ`.
     """
-    differ = release.manifest.layout == "record"
 
     def judged(e: Evidence) -> float:
         found = e.after.expected_top1
@@ -92,9 +128,10 @@ def judge_attack(evidence: Sequence[Evidence], limit: float | None, release: Rel
         f"the right record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the "
         "most that any attack and knowledge tried came to"
     )
-    if differ and release.private is None and release.manifest.invented_cells is not None:
-        text = "; ratings were moved, and without the receipt (--private) nobody can tell who was "
-        return Finding("attack", False, f"{found}{text}really found.")
+    why = understated(release)
+    if why is not None:
+        text = f"; {why[0]}, and without the receipt (--private) nobody can tell {why[1]}."
+        return Finding("attack", False, found + text)
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")
     passed = judged(worst) <= limit + _SLACK

@@ -65,24 +65,48 @@ class Made:
                 f"in {f['groups']:,} groups of at least {f['k']} whose members look the same; "
                 f"the smallest set of equal records has {f['smallest_group']:,}."
             )
-        eps = next((c.parameters["eps"] for c in self.release.manifest.claims), None)
-        near = "" if eps is None else f" whose ratings differ from theirs by no more than {eps:g}"
         if f["distortion"] is None or self.release.manifest.invented_cells is None:
             changed = "No rating was changed."
         else:
             changed = f"To reach that, ratings were moved by {f['distortion']:,.10g} in all."
-        return (
-            f"each a record of its own, one of at least {f['k']}{near}. Such records are near, "
-            f"not equal ({f['classes']:,} different ones): who knows a person's exact ratings may "
-            f"find their record. {changed}"
-        )
+        if self._equal:
+            differ = f"The smallest set of equal records has {f['smallest_group']:,}."
+        else:
+            differ = (
+                f"Such records are near, not equal ({f['classes']:,} different ones): who knows a "
+                "person's exact ratings may find their record."
+            )
+        near = self._near()
+        return f"each a record of its own, one of at least {f['k']}{near}. {differ} {changed}"
+
+    @property
+    def _equal(self) -> bool:
+        """Whether at least k records are equal wherever one is."""
+        return bool(self.figures["smallest_group"] >= self.figures["k"])
+
+    def _near(self) -> str:
+        """Say what (k, ε) or (k, ε, l) asks, where that is claimed."""
+        asked: dict[str, Any] = {}
+        for claim in self.release.manifest.claims:
+            asked |= claim.parameters
+        if "eps" not in asked:
+            return ""
+        text = f" whose ratings differ from theirs by no more than {asked['eps']:g}"
+        if self.release.manifest.sensitive_items:
+            text += " on every item that is not sensitive"
+        if "l" in asked:
+            text += (
+                "; among these the ratings of each sensitive item spread by a standard deviation "
+                f"of at least {asked['l']:g}, unless nobody rated it"
+            )
+        return text
 
     def _told(self) -> str:
         f = self.figures
         if self.release.manifest.layout == "record":
-            named = any(c.parameters.get("sensitive") for c in self.release.manifest.claims)
-            return "whoever finds a record reads its ratings" + (
-                ", sensitive ones included." if named else "."
+            what = "set of equal records" if self._equal else "record"
+            return f"whoever finds a {what} reads its ratings" + (
+                ", sensitive ones included." if self.release.manifest.sensitive_items else "."
             )
         return (
             f"{f['users_rating_disclosed']:.1%} of the "
@@ -98,7 +122,9 @@ class Made:
             told.append(f"{users:,} user{'s' * (users != 1)} without a rating on these items")
         if items:
             rare = f"{items:,} item{'s' * (items != 1)}"
-            told.append(f"{rare} that fewer than {self.figures['k']} users rated")
+            # the others may have rated them
+            few = "of those who stay" if self.figures["method"] == "suppress" else "users"
+            told.append(f"{rare} that fewer than {self.figures['k']} {few} rated")
         deleted = self.figures["users_deleted"]
         if deleted:
             told.append(f"{deleted:,} user{'s' * (deleted != 1)} who could not be hidden so")

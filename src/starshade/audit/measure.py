@@ -23,7 +23,9 @@ def measure_all(release: Release, original: Ratings) -> dict[str, float | int | 
     Returns
     -------
     dict
-        Name → figure; None where one does not apply.
+        Name → figure; None where one does not apply. Beside the measures ``users_deleted``,
+        people whom the method left out to meet its requirement, and ``rare_items_dropped``, as
+        the release states them: no measure counts what is not there.
 
     Raises
     ------
@@ -42,4 +44,8 @@ def figures_of(release: Release, original: Ratings) -> dict[str, float | int | N
         for entry in ENTRIES:
             figures |= entry.load()().measure(release, original=original).to_dict()
             step(1)
-    return figures
+    manifest = release.manifest
+    return figures | {
+        "users_deleted": manifest.users_deleted,
+        "rare_items_dropped": manifest.rare_items_dropped,
+    }

@@ -8,6 +8,7 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.evidence import Evidence
+from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding"]
 
@@ -18,7 +19,7 @@ class Finding:
 
     Attributes
     ----------
-    name : {"claims", "k-anonymity", "attack", "audience", "disclosed"}
+    name : {"claims", "attack", "audience", "disclosed"} or the name of a claimed model
     passed : bool
     text : str
         One sentence: what was found, and against which limit.
@@ -123,6 +124,12 @@ class AuditResult:
         }
 
     @property
+    def same_people(self) -> bool:
+        """Whether the attacks before were on fewer people than the ratings: those released."""
+        linked = any(e.after.credit == "linked" for e in self.evidence)
+        return linked and bool(self.utility.get("users_deleted"))
+
+    @property
     def _profiles_found(self) -> float:
         return max(e.after.disclosed.rate for e in self.evidence)
 
@@ -146,11 +153,14 @@ class AuditResult:
             if self._near
             else "the right group, and with it all that its cells say, is found"
         )
+        known = self.worst.knowledge
+        of = "a person, none of a sensitive item," if known.except_items else "a person"
+        where = "of the same people" if self.same_people else "themselves"
         attack = (
-            f"By the attacks tried ({tried}), somebody who knows {self.worst.knowledge.known} "
-            f"ratings of a person points at the right record in {before.expected_top1.rate:.1%} "
-            f"of the cases on the ratings themselves, and in {after.expected_top1.rate:.1%} on "
-            f"this release; {found} in up to {self._profiles_found:.1%}. "
+            f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
+            f"points at the right record in {before.expected_top1.rate:.1%} of the cases on the "
+            f"ratings {where}, and in {after.expected_top1.rate:.1%} on this release; {found} in "
+            f"up to {self._profiles_found:.1%}. "
         )
         tells = (
             f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "
@@ -160,12 +170,20 @@ class AuditResult:
         )
         if self._near:
             tells = "What it still tells: whoever finds a record reads its ratings."
+        elif self._claims_near:
+            tells = "What it still tells: whoever finds a class of equal records reads its ratings."
         return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
 
     @property
     def _near(self) -> bool:
         """Whether records are near others rather than equal to them."""
-        return any(claim["model"] in ("k-eps", "k-eps-l") for claim in self.claims)
+        smallest = self.utility.get("smallest_class") or 0
+        return self._claims_near and smallest < (self.k or 1)
+
+    @property
+    def _claims_near(self) -> bool:
+        """Whether it is claimed that records are near others, as each of a class is to itself."""
+        return any(claim["model"] in NEAR_MODELS for claim in self.claims)
 
     def _head(self) -> str:
         """Say whether it may leave; with earlier releases of the same data, it depends."""
@@ -190,7 +208,8 @@ class AuditResult:
                 "Another attack may find more: that others are near a record does not keep those "
                 "who know exact ratings from telling it apart."
             )
-        if not any(f.name == "k-anonymity" and f.passed for f in self.findings):
+        equal = any(f.name == "k-anonymity" and f.passed for f in self.findings)
+        if not equal and not self._claims_near:
             return "Another attack may find more."
         alone = " in this release alone" if self.same_data else ""
         return (

@@ -15,6 +15,8 @@ from starshade.audit.findings import (
     judge_claims,
     judge_disclosed,
     judge_model,
+    records_differ,
+    understated,
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
@@ -53,7 +55,8 @@ class Audit:
     max_success : float, optional
         Limit on ``expected_top1`` in (0, 1]; None: 1/k. Where records of a group are equal it
         can only be stricter than 1/k, which holds for every single target there. Where records
-        differ (layout "record") the upper end of the interval of the mean is judged.
+        differ (layout "record", with a class below k) the upper end of the interval of the mean
+        is judged.
     max_disclosed : float, optional
         Limit on ``users_rating_disclosed`` in [0, 1]; None: reported, not judged.
 
@@ -101,10 +104,11 @@ class Audit:
         release : path
             A release folder.
         private : path, optional
-            The owner's receipt. With it attacks are scored against the truth, and every original
-            cell is looked up in its class; without it an answer counts when it is compatible
-            with the truth, which can only overstate the attack's ``expected_top1`` (where
-            ratings were moved, layout "record", it can also understate it, and the verdict is no).
+            The owner's receipt. With it attacks are scored against the truth, on the people who
+            were released, and every original cell is looked up in its class; without it an
+            answer counts when it is compatible with the truth, which can only overstate the
+            attack's ``expected_top1``. Where ratings were moved (layout "record") or people left
+            out it can also understate it, and the verdict is no.
         earlier : sequence of path
             Releases published before; the verdict begins with those of the same data set.
         rng : int, Generator or None
@@ -123,7 +127,7 @@ class Audit:
         same, unknown = _lineages(released, earlier)
         with task("verifying"):
             counted = _verified(Path(release), released, original)
-        tries = knowledge_to_try(original, self.known)
+        tries = knowledge_to_try(original, self.known, released.manifest.claims)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         return AuditResult(
             findings=self._judge(released, counted, evidence),
@@ -147,14 +151,14 @@ class Audit:
         self, release: Release, counted: dict[str, Any], evidence: Sequence[Evidence]
     ) -> tuple[Finding, ...]:
         k = release.manifest.claimed_k
-        grouped = release.manifest.layout != "record"
+        differ = records_differ(release)
         limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
-        limit = min(limits, default=None) if grouped else next(iter(limits), None)
+        limit = next(iter(limits), None) if differ else min(limits, default=None)
         models = [c for c in release.manifest.claims if c.parameters.get("k") is not None]
         findings = [
             judge_claims(counted["claims"]),
             *(judge_model(release, claim) for claim in models),
-            judge_attack(evidence, limit, release),
+            judge_attack(evidence, limit, release, differ=differ),
             judge_audience(release),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
@@ -187,11 +191,11 @@ def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str
         for path in same
     ]
     if release.private is None:
-        moved = release.manifest.layout == "record" and release.manifest.invented_cells is not None
+        why = understated(release)
         told.append(
             "Without the receipt (--private) answers were credited when compatible with the "
             "truth, which can "
-            + ("overstate and, as ratings were moved, understate" if moved else "only overstate")
+            + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
             + " the attack, and original cells were not looked up."
         )
     few = min(e.after.targets for e in evidence)

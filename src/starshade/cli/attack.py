@@ -85,6 +85,7 @@ def attack(
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading)
     _say_what_is_not_released(name, table, truth)
+    _say_what_is_sensitive(name, table, truth)
     read_seconds = time.perf_counter() - started
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
@@ -182,6 +183,22 @@ def _say_what_is_not_released(name: str, table: Ratings | Release, truth: Rating
         note(
             f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
             "released; --items restricts it"
+        )
+
+
+def _say_what_is_sensitive(name: str, table: Ratings | Release, truth: Ratings) -> None:
+    """Say that items may be known which the release does not count as known."""
+    from starshade.release.table import Release
+
+    if not isinstance(table, Release) or name == "link-existence":
+        return
+    hidden = int((truth.items.indices(table.manifest.sensitive_items) >= 0).sum())
+    if hidden:
+        note(
+            f"knowledge is drawn from the release's {hidden:,} sensitive "
+            f"item{'s' * (hidden != 1)} too, which its promise does not count as known; --items "
+            "FILE with the other items leaves them out (with --private: without it the answers "
+            "are judged by whole records)"
         )
 
 

@@ -81,7 +81,7 @@ def _summary(result: AuditResult) -> Any:
         (
             "attack",
             "the adversary knows",
-            "right in the ratings",
+            "right in the same people's ratings" if result.same_people else "right in the ratings",
             "right in the release",
             "profile found",
         ),

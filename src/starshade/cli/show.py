@@ -24,6 +24,8 @@ _LABELS = {
     "ratings_moved": "ratings moved",
     "ratings_suppressed": "ratings blanked",
     "ratings_invented": "ratings filled in",
+    "users_deleted": "users left out to meet the requirement",
+    "rare_items_dropped": "items left out as rare",
     "invented_cells": "ratings filled in, of those released",
     "users_rating_disclosed": "users with a rating disclosed",
     "users_rating_exists": "users with a rating known to exist",

@@ -49,11 +49,19 @@ profiles = np.where(codes, {minimum:g} + {step:g} * (codes - 1.0), np.nan)
 """
 
 
-def dataset_card(manifest: Manifest) -> str:
-    """Return the text of ``README.md``; it says nothing that ``release.json`` does not."""
+def dataset_card(manifest: Manifest, smallest_class: int = 0) -> str:
+    """Return the text of ``README.md``; it says nothing that the other files do not.
+
+    Parameters
+    ----------
+    manifest : Manifest
+    smallest_class : int
+        Records that are equal wherever one is, at least; layout "record" is worded by it.
+    """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
-    parts = [_about(manifest), _promise(manifest), _files(manifest), _reading(manifest), _LICENCE]
+    promise = _promise(manifest, smallest_class)
+    parts = [_about(manifest), promise, _files(manifest), _reading(manifest), _LICENCE]
     return first + "\n".join(parts)
 
 
@@ -129,12 +137,19 @@ def _about(manifest: Manifest) -> str:
         lines.append("- Items that very few people rated were kept at the owner's wish")
     elif manifest.rare_items_dropped:
         items = _count(manifest.rare_items_dropped, "item")
-        lines.append(f"- {items} that too few people rated: left out")
+        lines.append(f"- {items} that {_too_few(manifest)} rated: left out")
     if manifest.invented_cells is not None:
         whose = "that their own person did not rate"
         what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
         lines.append(f"- {_percent(manifest.invented_cells)} of the cells {what}")
     return "\n".join(lines) + "\n"
+
+
+def _too_few(manifest: Manifest) -> str:
+    """Say of whom there were too few; of those who were left out there may be more."""
+    if manifest.method == "suppress" and manifest.claimed_k is not None:
+        return f"fewer than {manifest.claimed_k} of those who stay"
+    return "too few people"
 
 
 def _cells(manifest: Manifest) -> str:
@@ -146,18 +161,21 @@ def _cells(manifest: Manifest) -> str:
             "Every record is one person's ratings, unchanged; people without enough others near "
             "them are left out. Null means not rated."
         )
-    return (
+    moved = (
         "Every record is one person's ratings, moved until others are near them: a cell is not the "
-        "truth but near it, and where a null was in the way a rating "
-        "may have been left out or put in. Null means no rating."
+        "truth but near it"
     )
+    rules = {claim.parameters.get("nulls") for claim in manifest.claims}
+    if manifest.invented_cells or rules != {"ignore"}:
+        moved += ", and where a null was in the way a rating may have been left out or put in"
+    return f"{moved}. Null means no rating."
 
 
-def _promise(manifest: Manifest) -> str:
+def _promise(manifest: Manifest, smallest_class: int) -> str:
     lines = ["## What is promised, and what is not\n"]
     lines += [_claim(claim) for claim in manifest.claims] or ["- No privacy model is claimed."]
     if manifest.layout == "record":
-        return "\n".join([*lines, *_near(manifest), _NOT_DP]) + "\n"
+        return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
@@ -177,14 +195,22 @@ _NOT_DP = (
 )
 
 
-def _near(manifest: Manifest) -> list[str]:
-    """Say what nearness does not promise."""
-    lines = [
-        "\n**Near is not equal.** The records that a person hides among differ from each other. "
-        "That others are near is all that is promised: whoever knows some of a person's ratings "
-        "exactly may single out one record, and then reads all of it."
-    ]
-    if any(claim.parameters.get("sensitive") for claim in manifest.claims):
+def _near(manifest: Manifest, smallest_class: int) -> list[str]:
+    """Say what nearness does not promise, or that records are equal beyond what is promised."""
+    if smallest_class >= (manifest.claimed_k or 2):
+        text = (
+            "\n**Hiding among k is not hiding what you rated.** The records of a class are equal "
+            f"in every cell, and the smallest class has {smallest_class:,}: nobody can single out "
+            "one by ratings. Whoever finds a person's class reads all of it."
+        )
+    else:
+        text = (
+            "\n**Near is not equal.** The records that a person hides among may differ from each "
+            "other. That others are near is all that is promised: whoever knows some of a person's "
+            "ratings exactly may single out one record, and then reads all of it."
+        )
+    lines = [text]
+    if manifest.sensitive_items:
         lines.append(
             "\nRatings of the sensitive items are not counted as known and were not changed: they "
             "are what such a reader would learn."

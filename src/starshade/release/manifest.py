@@ -7,6 +7,7 @@ date, and no figure about a single user.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starshade._version import __version__
 from starshade.ratings.scale import Scale
 
-__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel"]
+__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel", "sensitive_of"]
 
 FORMAT_VERSION = 1
 Parameter = float | int | str | list[str]
@@ -53,11 +54,19 @@ class Claim(_Closed):
     @field_validator("parameters")
     @classmethod
     def _whole_k(cls, parameters: dict[str, Parameter]) -> dict[str, Parameter]:
-        """Refuse a k that is no number of people."""
+        """Refuse a k that is no number of people, and numbers beyond all data."""
         k = parameters.get("k", 1)
         if type(k) is not int or k < 1:
             raise ValueError("k must be a whole number, 1 or more")
+        if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
+            raise ValueError("a parameter is no number that data can have")
         return parameters
+
+
+def sensitive_of(claims: Iterable[Claim]) -> tuple[str, ...]:
+    """Return the keys of the items that some claim names as sensitive, each once."""
+    named = (claim.parameters.get("sensitive") for claim in claims)
+    return tuple(dict.fromkeys(k for keys in named if isinstance(keys, list) for k in keys))
 
 
 class Manifest(_Closed):
@@ -105,6 +114,11 @@ class Manifest(_Closed):
         """The largest k that any claim names; None without one."""
         named = [k for claim in self.claims if type(k := claim.parameters.get("k")) is int]
         return max(named, default=None)
+
+    @property
+    def sensitive_items(self) -> tuple[str, ...]:
+        """Keys of the items that some claim names as sensitive, each once."""
+        return sensitive_of(self.claims)
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""

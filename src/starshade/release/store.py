@@ -85,7 +85,8 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     manifest = _verified(release.manifest, counted)
     tables = {p.name: hash_of(p) for p in sorted(folder.glob("*.parquet"))}
     manifest = manifest.model_copy(update={"files": tables})
-    (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8", newline="\n")
+    card = dataset_card(manifest, _smallest_class(release))
+    (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     (folder / "croissant.json").write_text(
         croissant(manifest, _numeric(release)), encoding="utf-8", newline="\n"
     )
@@ -132,6 +133,13 @@ def _records_table(release: Release) -> pa.Table:
 
 def _group_of_record(release: Release) -> NDArray[np.int64]:
     return release.class_of_record if release.groups is None else release.groups
+
+
+def _smallest_class(release: Release) -> int:
+    """Return how many records are equal wherever one is, where each is told; else 0."""
+    if release.manifest.layout != "record" or not release.n_records:
+        return 0
+    return int(np.bincount(_group_of_record(release)).min())
 
 
 def _items_table(release: Release) -> pa.Table:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import Manifest
 from starshade.release.moved import moved_cells
 from starshade.release.table import Link, Release
 
@@ -24,7 +23,7 @@ def never_moved(release: Release) -> NDArray[np.bool_]:
     """
     if release.manifest.invented_cells is None:
         return np.ones(release.classes.n_items, dtype=np.bool_)
-    named = _sensitive(release.manifest)
+    named = set(release.manifest.sensitive_items)
     return np.array([key in named for key in release.classes.items], dtype=np.bool_)
 
 
@@ -105,15 +104,6 @@ def refuse_moved_link(release: Release, original: Ratings, link: Link) -> None:
             f"{found}: link and ratings do not belong together",
             advice="Give the ratings that the release was made from, with the ids they had then.",
         )
-
-
-def _sensitive(manifest: Manifest) -> set[str]:
-    """Return the keys that a claim names as sensitive."""
-    named: set[str] = set()
-    for claim in manifest.claims:
-        keys = claim.parameters.get("sensitive")
-        named.update(keys if isinstance(keys, list) else ())
-    return named
 
 
 def _digests(

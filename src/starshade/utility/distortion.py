@@ -55,7 +55,8 @@ class Distortion:
             measure="distortion",
             figures=figures,
             meaning="Low is more useful: 0 leaves every rating of every record as it was. It "
-            "applies where each record was released by itself, and takes the owner's receipt.",
+            "applies where each record was released by itself, and takes the owner's receipt. Who "
+            "was left out adds nothing: users_deleted counts them.",
         )
 
 

@@ -25,6 +25,7 @@ KNOWLEDGE = st.builds(
     rating_error=st.sampled_from([0.0, 0.5, 1.0, 1.3]),
     day_error=st.sampled_from([None, 0, 3, 14]),
     outside_top=st.integers(0, 2),
+    except_items=st.sampled_from([(), ("2",), ("1", "no such item")]),
     about_count=st.booleans(),
 )
 
@@ -60,10 +61,12 @@ def test_what_is_drawn_is_what_was_asked(ratings: Ratings, knowledge: Knowledge)
     known = knowledge.draw(ratings, users, 1)
     truth = ratings.dense()
     top = set(ratings.most_rated(knowledge.outside_top).tolist())
+    keys = list(ratings.items)
     for t, user in enumerate(users.tolist()):
         items = known.items[t].tolist()
         assert len(set(items)) == knowledge.known
         assert not set(items) & top
+        assert not {keys[i] for i in items} & set(knowledge.except_items)
         assert ratings.scale.contains(known.ratings[t]).all()
         for j, item in enumerate(items):
             true = truth[user, item]
@@ -181,6 +184,9 @@ def test_names_are_stable() -> None:
     assert Knowledge(known=8, wrong=1, day_error=None, outside_top=100).name == (
         "8 known, 1 wrong value, ratings exact, no days, outside top 100"
     )
+    assert Knowledge(known=2, dates=False, except_items=["7"]).name == (  # type: ignore[arg-type]
+        "2 known, ratings exact, no days, except 1 item"
+    )
     told = Knowledge(
         known=4, wrong=2, wrong_kind="item", rating_error=0.5, day_error=0, about_count=True
     )
@@ -206,6 +212,7 @@ def test_names_are_stable() -> None:
         {"day_error": math.nan},
         {"day_error": 65_535},
         {"outside_top": -1},
+        {"except_items": "17"},
     ],
 )
 def test_settings_outside_their_range_are_refused(settings: dict[str, Any]) -> None:
