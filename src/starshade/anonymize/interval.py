@@ -119,7 +119,7 @@ class IntervalAnonymizer:
             No item is rated by k users, or l cannot be reached by merging groups.
         """
         seed = resolve_seed(rng)
-        ready, released = self._moved(ratings, seed)
+        ready, released, groups = self._moved(ratings, seed)
         return record_release(
             ready.ratings,
             released,
@@ -132,10 +132,17 @@ class IntervalAnonymizer:
             rare_items_dropped=ready.rare_items_dropped,
             users_without_rating=ready.users_without_rating,
             attributes=self.attributes,
+            groups=groups,
         )
 
-    def _moved(self, ratings: Ratings, seed: int) -> tuple[Prepared, Ratings]:
-        """Return the table that is anonymized, and the same with its ratings moved."""
+    def _moved(
+        self, ratings: Ratings, seed: int
+    ) -> tuple[Prepared, Ratings, NDArray[np.int64] | None]:
+        """Return the table that is anonymized, the same with its ratings moved, and the groups.
+
+        Of groups that had to be merged until sensitive ratings spread nothing is told: their
+        balls are counted whole in any case.
+        """
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
         refuse_rare(ratings, table, self.sensitive, self.k)
@@ -148,18 +155,19 @@ class IntervalAnonymizer:
             note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
         if self.l > 0:
             sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
-            return ready, self._spread(cells, sought)
-        return ready, moved_ratings(table, open_items, cells, self._cheapest(cells))
+            return ready, self._spread(cells, sought), None
+        groups = self._cheapest(cells)
+        return ready, moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups
 
-    def _cheapest(self, cells: IntervalTable) -> NDArray[Any]:
-        """Return the moved cells of the groups that cost least."""
+    def _cheapest(self, cells: IntervalTable) -> NDArray[np.int64]:
+        """Return the groups that cost least."""
         least, best = np.inf, None
         for groups in self._partitions(cells, cells.coarse()):
             cost = cells.cost(groups)
             if cost < least:
                 least, best = cost, groups
         assert best is not None
-        return cells.clip(best)[1]
+        return best
 
     def _spread(self, cells: IntervalTable, sought: Sought) -> Ratings:
         """Return the released table of the groups that cost least once they are merged."""

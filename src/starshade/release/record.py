@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from starshade.errors import InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_attributes, in_order, plain_attributes
@@ -32,6 +35,7 @@ def record_release(
     users_without_rating: int = 0,
     users_deleted: int = 0,
     attributes: Literal["none", "exact"] = "none",
+    groups: NDArray[np.int64] | None = None,
 ) -> Release:
     """Make a release of layout "record" out of the ratings as they are to be published.
 
@@ -60,6 +64,9 @@ def record_release(
     attributes : {"none", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is
         "query": such a release may only stand behind the query service.
+    groups : ndarray of int64, shape (n_users,), optional
+        Which users the method put together. It is kept in memory alone, for the verifier to
+        know where to look first.
 
     Returns
     -------
@@ -79,8 +86,8 @@ def record_release(
     class_of_user = class_numbers(cells)
     exact = plain_attributes(original.attributes) if attributes == "exact" else None
     order, record = in_order(class_of_user, exact)
-    records, groups = cells.keep_rows(order), class_of_user[order]
-    classes = int(groups[-1]) + 1 if len(groups) else 0
+    records, class_of_record = cells.keep_rows(order), class_of_user[order]
+    classes = int(class_of_record[-1]) + 1 if len(order) else 0
     manifest = Manifest(
         method=method,
         config=config,
@@ -115,8 +122,9 @@ def record_release(
             config=private_config,
             source=original.report.source,
             original=original,
+            groups=None if groups is None else groups[order],
         ),
-        groups=groups,
+        groups=class_of_record,
     )
 
 

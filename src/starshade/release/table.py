@@ -54,6 +54,9 @@ class Private:
     original : Ratings or None
         The very table that was anonymized (chosen items, users left); not written anywhere.
         The verifier needs it to check every original cell against its generalized one.
+    groups : ndarray of int64, shape (n_records,), or None
+        Layout "record": who was put together, by record number; written nowhere. It tells the
+        verifier where to look first.
     """
 
     link: Link
@@ -62,6 +65,7 @@ class Private:
     source: str = ""
     digest: str = ""
     original: Ratings | None = None
+    groups: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

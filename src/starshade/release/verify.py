@@ -104,6 +104,7 @@ def recount(folder: Path, facts: dict[str, Any], private: Private | None = None)
         What ``release.json`` says or is about to say.
     private : Private, optional
         With its `original`, every original cell is checked to lie inside its generalized one.
+        Its `groups` say where to look first; nothing is believed.
 
     Raises
     ------
@@ -206,7 +207,8 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         if truth is not None:
             check_moved(rows, written, truth, facts)
         near = [c for c in facts["claims"] if c["model"] in NEAR_MODELS]
-        judged = {name_of(claim): judge_near(claim, rows, written) for claim in near}
+        groups = None if private is None else private.groups
+        judged = {name_of(claim): judge_near(claim, rows, written, groups) for claim in near}
     return Counted(
         records=len(written.group_of_record),
         classes=len(sizes),

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_near import ball_totals, points_of
+from starshade.release.verify_near import ball_totals, certified
+from starshade.release.verify_points import Columns, columns_of, points_of
 from starshade.release.verify_records import RatingRows
 from starshade.release.verify_rows import Failed, Written
 
@@ -46,6 +47,8 @@ def check_claim(claim: Any) -> None:
     parameters = claim["parameters"]
     if not isinstance(parameters, dict) or type(parameters.get("k", 1)) is not int:
         raise Failed("release.json", "a claim whose k is no whole number")
+    if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
+        raise Failed("release.json", "a claim with a number beyond all data")
     if isinstance(claim["model"], str) and claim["model"] in _ASKED:
         _check_near(claim["model"], parameters)
 
@@ -68,12 +71,18 @@ def _check_near(model: str, parameters: dict[str, Any]) -> None:
         raise Failed("release.json", f"a claim of {model} that names a sensitive item twice")
 
 
-def judge_near(claim: dict[str, Any], rows: RatingRows, written: Written) -> Judged:
+def judge_near(
+    claim: dict[str, Any],
+    rows: RatingRows,
+    written: Written,
+    groups: NDArray[np.integer] | None = None,
+) -> Judged:
     """Count the balls of a claim of (k, ε) or (k, ε, l).
 
     Sizes are counted up to k where only k is asked: ``smallest_group_at_least``. Where every
     ball is needed whole, `smallest_group` and `smallest_sd` are exact (the latter is absent
-    where nobody rated a sensitive item).
+    where nobody rated a sensitive item). `groups` of records, if given, are hints to where
+    enough of a ball is to be found.
     """
     asked = claim["parameters"]
     place = {key: i for i, key in enumerate(written.items)}
@@ -84,13 +93,14 @@ def judge_near(claim: dict[str, Any], rows: RatingRows, written: Written) -> Jud
     if not told:
         raise Failed("claim", f"{claim['model']}: every item is sensitive")
     scale = (written.minimum, written.maximum, written.step)
-    if not len(written.group_of_record):
+    n = len(written.group_of_record)
+    if not n:
         return Judged({}, False)
-    points = points_of([rows.column(i) for i in told], scale, asked["eps"], asked["nulls"])
+    table = columns_of([rows.column(i) for i in told], scale, asked["eps"], asked["nulls"])
     if claim["model"] == "k-eps":
-        weight = np.bincount(points.of_record).astype(np.float64)[:, None]
-        least = int(ball_totals(points, weight, float(asked["k"]))[:, 0].min())
+        least = _least(table, n, asked["k"], groups)
         return Judged({"smallest_group_at_least": min(least, asked["k"])}, least >= asked["k"])
+    points = points_of(table, n)
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))
     least, sd = int(totals[:, 0].min()), _smallest_sd(totals, written)
@@ -98,6 +108,20 @@ def judge_near(claim: dict[str, Any], rows: RatingRows, written: Written) -> Jud
     if sd is not None:
         found["smallest_sd"] = round(sd, 9)
     return Judged(found, least >= asked["k"] and (sd is None or sd >= asked["l"] - _SLACK))
+
+
+def _least(table: Columns, n: int, k: int, groups: NDArray[np.integer] | None) -> int:
+    """Return the least size of a ball; where it is k or more, a number from k on."""
+    sure = np.zeros(n, dtype=np.bool_)
+    if groups is not None and groups.shape == (n,):
+        sure = certified(table, groups, k)
+    if sure.all():
+        return k
+    points = points_of(table, n)
+    settled = np.zeros(len(points), dtype=np.bool_)
+    settled[points.of_record[sure]] = True  # equal records have one ball
+    weight = np.bincount(points.of_record).astype(np.float64)[:, None]
+    return int(ball_totals(points, weight, float(k), settled)[:, 0].min())
 
 
 def _ratings(column: NDArray[np.float64], written: Written) -> NDArray[np.float64]:

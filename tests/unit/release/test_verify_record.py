@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from starshade.anonymize.interval import IntervalAnonymizer
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
-from starshade.release import verify_near
+from starshade.release import verify_claims, verify_near, verify_points
 from starshade.release.read import read_release
 from starshade.release.verify import check_folder, recount, verify_folder
-from starshade.release.verify_near import ball_totals, points_of
+from starshade.release.verify_near import ball_totals, certified
+from starshade.release.verify_points import columns_of, points_of
 from tests.naive.balls import balls
 from tests.naive.record_release import spread
 from tests.strategies import ratings_tables, table
@@ -27,7 +29,7 @@ NULLS = st.sampled_from(["strict", "ignore", "zero"])
 EPS = st.sampled_from([0, 0.3, 0.5, 1, 2.5, 4, 5, 20])
 
 
-def columns_of(ratings) -> list[np.ndarray]:
+def levels_of(ratings) -> list[np.ndarray]:
     """As the verifier reads them: numbers of levels, or ratings on a real scale."""
     dense, scale = ratings.dense(), ratings.scale
     if scale.step is not None:
@@ -35,16 +37,25 @@ def columns_of(ratings) -> list[np.ndarray]:
     return list(dense.T)
 
 
-@settings(max_examples=150)
-@given(ratings_tables(max_users=20, max_items=4), EPS, NULLS, st.sampled_from([1, 3, 256]))
-def test_balls_are_those_of_the_definition(ratings, eps, nulls, few) -> None:
+def points_like(ratings, eps, nulls):
     scale = ratings.scale
+    table = columns_of(levels_of(ratings), (scale.minimum, scale.maximum, scale.step), eps, nulls)
+    return table, points_of(table, ratings.n_users)
+
+
+@settings(max_examples=150)
+@given(
+    ratings_tables(max_users=20, max_items=4), EPS, NULLS, st.sampled_from([1, 3, 256]),
+    st.sampled_from([2, 32]), st.sampled_from([1, 2, 256]),
+)  # fmt: skip
+def test_balls_are_those_of_the_definition(ratings, eps, nulls, few, bits, together) -> None:
     slow = balls(ratings, np.arange(ratings.n_items), eps, nulls).sum(axis=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verify_near, "_FEW", few)
-        points = points_of(
-            columns_of(ratings), (scale.minimum, scale.maximum, scale.step), eps, nulls
-        )
+        for name, value in (("_FEW", few), ("_LEAF", few), ("_TOGETHER", together)):
+            patch.setattr(verify_near, name, value)
+        patch.setattr(verify_near, "_PAIRS", few)
+        patch.setattr(verify_points, "_BITS", bits)
+        _, points = points_like(ratings, eps, nulls)
         weight = np.bincount(points.of_record).astype(np.float64)[:, None]
         whole = ball_totals(points, weight)[points.of_record, 0]
         assert whole.tolist() == slow.tolist()
@@ -52,6 +63,117 @@ def test_balls_are_those_of_the_definition(ratings, eps, nulls, few) -> None:
             found = ball_totals(points, weight, k)[points.of_record, 0]
             assert (found <= slow).all()
             assert (np.minimum(found, k) == np.minimum(slow, k)).all()
+
+
+@pytest.mark.parametrize("nulls", ["strict", "ignore", "zero"])
+@pytest.mark.parametrize("scale", [STARS, Scale(1, 6, 0.05), Scale(-10, 10)], ids=str)
+def test_balls_over_several_words_of_bits(scale, nulls) -> None:
+    """Wide, clustered records: the tree has several levels, its lists are long."""
+    rng = np.random.default_rng(4)
+    step = scale.step or 0.37
+    middles = rng.integers(0, round((scale.maximum - scale.minimum) / step), (40, 25))
+    near = middles[rng.integers(0, 40, 600)] + rng.integers(0, 2, (600, 25))
+    ratings = np.minimum(scale.minimum + near * step, scale.maximum)
+    ratings[:, 20:] = np.where(rng.random((600, 5)) < 0.02, np.nan, ratings[:, 20:])
+    rows = [{i: v for i, v in enumerate(row) if not np.isnan(v)} for row in ratings.tolist()]
+    original = table(rows, scale)
+    eps = 2 * step
+    slow = balls(original, np.arange(25), eps, nulls).sum(axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_FEW", "_LEAF", "_TOGETHER"):
+            patch.setattr(verify_near, name, 8)
+        _, points = points_like(original, eps, nulls)
+        assert len(points.own) > 1
+        weight = np.bincount(points.of_record).astype(np.float64)[:, None]
+        assert ball_totals(points, weight)[points.of_record, 0].tolist() == slow.tolist()
+        k = float(np.median(slow))
+        found = ball_totals(points, weight, k)[points.of_record, 0]
+    assert (np.minimum(found, k) == np.minimum(slow, k)).all()
+    assert slow.min() < k < slow.max()
+
+
+NUMBERS = st.lists(st.integers(-1, 3), min_size=8, max_size=8)
+
+
+@settings(max_examples=150)
+@given(ratings_tables(max_users=8, max_items=3), EPS, NULLS, NUMBERS, st.integers(1, 4))
+def test_groups_certify_what_is_near_together(ratings, eps, nulls, numbers, k) -> None:
+    groups = np.array(numbers)[: ratings.n_users]
+    if not len(groups):
+        return
+    near = balls(ratings, np.arange(ratings.n_items), eps, nulls)
+    mates = groups[:, None] == groups
+    expected = (mates.sum(axis=1) >= k) & np.array(
+        [near[np.ix_(row, row)].all() for row in mates], dtype=bool
+    )
+    found = certified(points_like(ratings, eps, nulls)[0], groups, k)
+    assert found.tolist() == expected.tolist()
+
+
+@settings(max_examples=150)
+@given(ratings_tables(min_users=1, max_users=8, max_items=3), EPS, NULLS, NUMBERS)
+def test_groups_that_lie_change_nothing(tmp_path_factory, ratings, eps, nulls, numbers) -> None:
+    """Whatever the hint, the same claims are found to hold, and the same is counted."""
+    claims = tuple(k_eps(k, eps, nulls) for k in (1, 2, 3, 5))
+    release = released(ratings, groups=np.array(numbers)[: ratings.n_users])
+    folder = tmp_path_factory.mktemp("r") / "out"
+    release.save(folder)
+    say(folder, claims=[claim.model_dump(mode="json") for claim in claims])
+    assert verify_folder(folder, release.private) == verify_folder(folder)
+
+
+def test_a_false_claim_does_not_pass_by_a_lie(tmp_path) -> None:
+    original = table([{0: 1}, {0: 2}, {0: 3}, {0: 4}, {0: 5}, {1: 1}], STARS)
+    for groups in ([0] * 6, [0, 0, 1, 1, 1, 1], [7, 7, 8, 8, 9, 9], [-3] * 6):
+        lying = released(original, claims=(k_eps(2, 1),), groups=np.array(groups))
+        with pytest.raises(InternalError, match="claim k-eps"):
+            lying.save(tmp_path / "out")
+
+
+def test_groups_are_looked_at_first_and_written_nowhere(tmp_path) -> None:
+    rows = [{0: 5}, {0: 1}, {0: 4, 1: 2}, {0: 2}, {0: 4}, {0: 5, 1: 1}]
+    arguments = {"claims": (k_eps(2, 1),), "config": {"k": 2}}
+    groups = np.array([0, 1, 2, 1, 0, 2])
+    told = released(table(rows, STARS), groups=groups, **arguments)
+    assert told.private.groups[told.private.link.record].tolist() == groups.tolist()
+    plain = released(table(rows, STARS), **arguments)
+    assert plain.private.groups is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify_claims, "points_of", None)  # no search: the groups suffice
+        told.save(tmp_path / "told", private=tmp_path / "told.json")
+    plain.save(tmp_path / "plain", private=tmp_path / "plain.json")
+    for place in (tmp_path / "plain").iterdir():
+        assert place.read_bytes() == (tmp_path / "told" / place.name).read_bytes()
+    receipts = [(tmp_path / f"{name}.json").read_text() for name in ("told", "plain")]
+    assert receipts[0] == receipts[1]
+
+
+@pytest.mark.parametrize("nulls", ["strict", "ignore", "zero"])
+def test_the_groups_of_the_interval_method_certify_it(tmp_path, nulls) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {i: float(v) for i, v in enumerate(row) if v}
+        for row in rng.integers(0, 6, (60, 10)).tolist()
+    ]
+    method = IntervalAnonymizer(k=3, eps=1, nulls=nulls, sensitive=["2"], rare_items="keep")
+    release = method.anonymize(table(rows, STARS), rng=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify_claims, "points_of", None)  # no search
+        release.save(tmp_path / "out")
+    assert verify_folder(tmp_path / "out")["claims"][0]["holds"]
+
+
+def test_who_is_in_no_good_group_is_counted(tmp_path) -> None:
+    """One group certifies, one record of another has nobody near it."""
+    original = table([{0: 1}, {0: 2}, {0: 4}, {0: 5}, {1: 1}], STARS)
+    groups = np.array([0, 0, 1, 1, 1])
+    release = released(original, claims=(k_eps(2, 1),), groups=groups)
+    with pytest.raises(InternalError, match="'smallest_group_at_least': 1"):
+        release.save(tmp_path / "out")
+    release = released(
+        original.keep_users(np.arange(4)), claims=(k_eps(2, 1),), groups=np.array([0, 1, 2, 2])
+    )
+    release.save(tmp_path / "out")
 
 
 @settings(max_examples=60)
