@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
-from starshade.anonymize.interval_spread import Sought, merge_until_spread
+from starshade.anonymize.interval_spread import Sought, holds_already, merge_until_spread
 from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
-from starshade.anonymize.prepare import Prepared, RareItems, prepare, refuse_rare
+from starshade.anonymize.prepare import (
+    Prepared,
+    RareItems,
+    prepare,
+    publishable_scale,
+    refuse_rare,
+)
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import note
+from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
@@ -59,7 +66,8 @@ class IntervalAnonymizer:
         "strict", which is sufficient.
     partition : {"cluster", "whole"}
         "whole" clips all records that rated the same items as one group, as the paper does;
-        "cluster" cuts them into smaller groups of at least k that cost less, and is never worse.
+        "cluster" cuts them into smaller groups of at least k that cost less, and is never worse;
+        it moves nothing where the requirement holds already.
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
@@ -120,6 +128,7 @@ class IntervalAnonymizer:
         """
         seed = resolve_seed(rng)
         ready, released, groups = self._moved(ratings, seed)
+        released = self._on_published_scale(ratings, released)
         return record_release(
             ready.ratings,
             released,
@@ -134,6 +143,23 @@ class IntervalAnonymizer:
             attributes=self.attributes,
             groups=groups,
         )
+
+    def _on_published_scale(self, ratings: Ratings, released: Ratings) -> Ratings:
+        """Return the released ratings on a scale that tells none of those that were moved away.
+
+        What a null costs follows the scale: with a smaller one more records are proximate, which
+        no ball loses by, but sensitive ratings must spread in the larger balls too.
+        """
+        found = on_scale(released, publishable_scale(ratings, released, self.k))
+        if self.l > 0 and found.scale != released.scale:
+            parts = split_items(found.items, self.sensitive)
+            if not holds_already(Sought(found, *parts, self.eps, self.nulls, self.l), self.k):
+                raise UnmetError(
+                    f"l = {self.l:g}: reached on the scale {released.scale}, which was found in "
+                    f"the data and tells ratings that are moved away, but not on {found.scale}",
+                    advice="Declare the scale with --scale.",
+                )
+        return found
 
     def _moved(
         self, ratings: Ratings, seed: int
@@ -151,10 +177,13 @@ class IntervalAnonymizer:
             refuse_above_bound(table, sensitive, self.l)
         numbers = keyed_numbers(table.users.fingerprints, np.uint64(stream_key(seed, "interval")))
         cells = IntervalTable.of(table, open_items, self.eps, self.nulls, numbers)
+        sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
+        if self.partition == "cluster" and holds_already(sought, self.k):
+            note("the requirement holds already: no rating is moved")
+            return ready, replace(table, days=None, first_day=0), None
         if cells.rule.everybody:
             note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
         if self.l > 0:
-            sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
             return ready, self._spread(cells, sought), None
         groups = self._cheapest(cells)
         return ready, moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups

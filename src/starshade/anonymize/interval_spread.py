@@ -18,7 +18,7 @@ from starshade.ratings.proximity.space import space_of
 from starshade.ratings.proximity.spread import moments, spreads, too_low
 from starshade.ratings.table import Ratings
 
-__all__ = ["Sought", "Spread", "merge_until_spread"]
+__all__ = ["Sought", "Spread", "holds_already", "merge_until_spread"]
 
 _PARTNERS = 256  # groups that a failing one may merge with: those next to it in number
 
@@ -36,7 +36,7 @@ class Sought:
     eps, nulls
         As in `rule_of`.
     l : float
-        Above 0.
+        0 asks for none.
     """
 
     ratings: Ratings
@@ -60,6 +60,17 @@ class Spread:
 
     cost: float
     released: Ratings
+
+
+def holds_already(sought: Sought, k: int) -> bool:
+    """Tell whether the table meets the requirement before any rating is moved."""
+    space = space_of(sought.ratings, sought.open, sought.eps, sought.nulls)
+    if (ball_sizes(space, stop_at=k) < k).any():
+        return False
+    if not sought.l:
+        return True
+    own = moments(sought.ratings, sought.sensitive)
+    return not too_low(_ball_spreads(sought.ratings, own, sought), sought.l).any()
 
 
 def merge_until_spread(

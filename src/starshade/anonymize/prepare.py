@@ -15,7 +15,14 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 
-__all__ = ["Prepared", "RareItems", "check_k", "prepare", "publishable_scale", "refuse_rare"]
+__all__ = [
+    "Prepared",
+    "RareItems",
+    "check_k",
+    "prepare",
+    "publishable_scale",
+    "refuse_rare",
+]
 
 RareItems = Literal["drop", "keep"]
 

@@ -11,7 +11,7 @@ ENTRIES = (
         name="interval",
         module="starshade.anonymize.interval",
         cls="IntervalAnonymizer",
-        summary="Ratings moved in clusters, by little, until each record has k-1 others within eps.",
+        summary="Ratings moved by little, for each record to have k-1 others within eps.",
         source="Sun & Sun 2013, section 6",
     ),
     Entry(

@@ -29,10 +29,14 @@ def released_part(release: Release, original: Ratings) -> Ratings:
     Raises
     ------
     ConfigError
-        A released item is not in `original`, a rating is off the release's scale, or the
-        release was made of other ratings (`refuse_strangers`).
+        A released item is not in `original`, a rating is off the release's scale (but for
+        layout "record"), or the release was made of other ratings (`refuse_strangers`).
     """
-    part = on_scale(_same_items(release, original), release.classes.symbols.scale)
+    part, scale = _same_items(release, original), release.classes.symbols.scale
+    # where ratings were moved or people left out, some may lie beyond what is published
+    moved = release.manifest.layout == "record"
+    if not moved or scale.contains(part.levels[np.unique(part.codes)]).all():
+        part = on_scale(part, scale)
     refuse_strangers(release, part)
     return part
 

@@ -49,7 +49,7 @@ def record_release(
     original : Ratings
         The table that was anonymized: the released items, the users who are released.
     released : Ratings
-        The same users, items and scale, with the ratings and nulls to publish; days are not
+        The same users and items, with ratings, nulls and scale as published; days are not
         released.
     method, config
         What the manifest says was done; no seed, no path.
@@ -78,7 +78,7 @@ def record_release(
     ConfigError
         ``attributes="exact"`` and the data have no personal attributes.
     InternalError
-        The two tables do not have the same users, items and scale.
+        The two tables do not have the same users and items.
     """
     check_attributes(original, attributes)
     _check(original, released)
@@ -94,7 +94,7 @@ def record_release(
         layout="record",
         audience="publish" if exact is None else "query",
         lineage=original.lineage,
-        scale=ScaleModel.of(original.scale),
+        scale=ScaleModel.of(released.scale),
         records=original.n_users,
         items=original.n_items,
         groups=classes,
@@ -148,6 +148,6 @@ def _invented_share(original: Ratings, released: Ratings) -> float:
 
 
 def _check(original: Ratings, released: Ratings) -> None:
-    for name in ("users", "items", "scale"):
+    for name in ("users", "items"):
         if getattr(original, name) != getattr(released, name):
             raise InternalError(f"the released ratings have other {name} than the original ones")

@@ -155,6 +155,9 @@ def _smallest_sd(totals: NDArray[np.float64], written: Written) -> float | None:
         some = raters > 0
         mean = total[some] / raters[some]
         around = np.maximum(squares[some] - total[some] * mean, 0.0) * width**2
+        if written.step is None:  # ratings a millionth of the width apart count as equal
+            least_seen = raters[some] * (1e-6 * (written.maximum - written.minimum)) ** 2
+            around[around <= least_seen] = 0.0
         absent = (size[some] - raters[some]) * (origin + width * mean) ** 2
         spread = np.sqrt((around + absent) / size[some])
         if len(spread):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.moved import Moved, moved_cells
 from starshade.release.table import Release
@@ -23,14 +24,14 @@ class Distortion:
     Users whom a method left out are in no record and add nothing.
     """
 
-    def measure(self, release: Release, original: Ratings) -> UtilityResult:
+    def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``distortion``, its mean per record, and what was suppressed or invented.
 
         Parameters
         ----------
         release : Release
             With its private facts (just made, or read with the receipt).
-        original : Ratings
+        original : Ratings, optional
             The table that the release was made from, or one that contains it.
 
         Returns
@@ -38,7 +39,12 @@ class Distortion:
         UtilityResult
             ``distortion`` (in units of the scale), ``distortion_per_record``,
             ``ratings_moved``, ``ratings_suppressed``, ``ratings_invented``; None on other
-            layouts and without a link.
+            layouts, without a link, and without the original.
+
+        Raises
+        ------
+        ConfigError
+            Somebody in the release is not in `original`.
         """
         figures: dict[str, float | int | None] = dict.fromkeys(
             (
@@ -49,7 +55,7 @@ class Distortion:
                 "ratings_invented",
             )
         )
-        if release.manifest.layout == "record" and release.private is not None:
+        if release.manifest.layout == "record" and release.private and original is not None:
             figures = _figures(moved_cells(release, original, release.private.link), release)
         return UtilityResult(
             measure="distortion",
@@ -61,6 +67,13 @@ class Distortion:
 
 
 def _figures(moved: Moved, release: Release) -> dict[str, float | int | None]:
+    lacking = release.n_records - moved.records
+    if lacking:
+        raise ConfigError(
+            f"{lacking:,} of the {release.n_records:,} people in the release have no rating of "
+            "these: it was not made of them",
+            advice="Give the ratings that the release was made from, read with the same options.",
+        )
     scale = release.classes.symbols.scale
     away = np.abs(moved.true - moved.shown)
     odd = len(moved.suppressed) + len(moved.invented)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, UnmetError
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity
@@ -160,6 +161,49 @@ def test_an_epsilon_as_wide_as_the_scale_moves_no_rating() -> None:
     assert after == before
 
 
+def test_where_it_holds_already_only_the_paper_s_way_moves_ratings() -> None:
+    # each within 1 of its neighbours, but no two cliques of two: 1-2-3 and 3-4-5 share the 3
+    ratings = table([{0: float(v)} for v in (1, 2, 3, 4, 5)], FIVE)
+    assert anonymized(ratings)[1] == anonymized(ratings)[2]
+    _, before, after = anonymized(ratings, partition="whole")
+    assert before != after
+    spread_too = {"k": 2, "eps": 1, "l": 0.4, "sensitive": ["2"]}
+    rows = [{0: float(v), 1: float(1 + 3 * (v % 2))} for v in (1, 2, 3, 4, 5)]
+    _, before, after = anonymized(table(rows, FIVE), **spread_too)
+    assert before == after
+    alike = [{**row, 1: 3.0 if u < 2 else row[1]} for u, row in enumerate(rows)]
+    _, before, after = anonymized(table(alike, FIVE), **spread_too)
+    assert before != after  # the first ball agrees on the sensitive item
+
+
+def test_a_found_scale_does_not_tell_a_rating_that_was_moved_away(tmp_path: Path) -> None:
+    users = np.repeat(np.arange(20), 2)
+    values = np.tile([2.0, 3.0, 3.0, 4.0], 10)
+    values[7] = 9.0  # one person's, and nobody else's
+    ratings = Ratings.from_arrays(users, np.tile([0, 1], 20), values)
+    assert ratings.scale.maximum == 9
+    release = IntervalAnonymizer(k=5, eps=1).anonymize(ratings, rng=1)
+    shown = max(v for row in released_rows(release) for v in row if v is not None)
+    assert release.manifest.scale.maximum == shown < 9
+    release.save(tmp_path / "out", private=tmp_path / "out.json")
+    found = Audit(known=[1]).run(ratings, tmp_path / "out", private=tmp_path / "out.json", rng=1)
+    assert all(claim["holds"] for claim in found.claims)
+    assert found.utility["distortion"] >= 9 - shown
+    declared = Ratings.from_arrays(users, np.tile([0, 1], 20), values, scale="1:9:1")
+    assert IntervalAnonymizer(k=5, eps=1).anonymize(declared, rng=1).manifest.scale.maximum == 9
+
+
+@pytest.mark.parametrize("maximum", [1e7, 1e8, 1e9])
+def test_large_real_scales_are_verified_by_the_same_measure(tmp_path: Path, maximum: float) -> None:
+    rng = np.random.default_rng(0)
+    for turn in range(5):
+        values = np.round(maximum * 0.7 + rng.uniform(0, 5, 60), 2)
+        ratings = Ratings.from_arrays(
+            np.repeat(np.arange(30), 2), np.tile([0, 1], 30), values, scale=f"0:{maximum:.0f}"
+        )
+        IntervalAnonymizer(k=3, eps=0.7).anonymize(ratings, rng=0).save(tmp_path / f"{turn}")
+
+
 def test_an_empty_pattern_is_a_pattern() -> None:
     ratings = table([{2: 1.0}, {2: 2.0}, {0: 5.0, 2: 3.0}, {0: 5.0, 2: 4.0}], FIVE, n_items=3)
     _, before, after = anonymized(ratings, sensitive=["3"])
@@ -263,7 +307,7 @@ def test_a_sensitive_item_that_is_rare_is_refused() -> None:
         ({"partition": "half"}, "allowed are cluster and whole"),
         ({"rare_items": "some"}, "allowed are drop and keep"),
         ({"attributes": "generalized"}, "not at all"),
-        ({"sensitive": "12"}, "give a list"),
+        ({"sensitive": "12"}, "list of item ids"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], words: str) -> None:

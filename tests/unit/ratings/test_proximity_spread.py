@@ -83,6 +83,19 @@ def test_many_fine_levels_are_summed_exactly() -> None:
     assert spreads(np.array([n]), sums, scale)[0, 0] == 0.0
 
 
+def test_equal_ratings_of_a_real_scale_do_not_spread_by_rounding() -> None:
+    for value in (195_750.83, 12_345.67, 0.1):
+        ratings = table([{0: value}] * 7 + [{}] * 2, Scale(0, 200_000))
+        assert over_everybody(ratings, [0])[0] == pytest.approx(value * math.sqrt(2 / 9))
+        ratings = table([{0: value}] * 7, Scale(0, 200_000))
+        assert over_everybody(ratings, [0]) == [0.0]
+
+
+def test_ratings_of_a_real_scale_that_differ_spread() -> None:
+    ratings = table([{0: 1000.0}, {0: 1002.0}], Scale(0, 200_000))
+    assert over_everybody(ratings, [0])[0] == pytest.approx(1.0, rel=1e-6)
+
+
 def test_the_bound_holds_only_where_everybody_rated() -> None:
     ratings = table([{0: 1.0, 1: 2.0}, {0: 1.0, 1: 6.0, 2: 3.0}], SIX)
     assert spread_bound(ratings, np.array([1, 2, 0])).tolist() == [2.0, math.inf, 0.0]
@@ -103,7 +116,7 @@ def test_no_spread_is_above_the_bound(ratings: Ratings) -> None:
         assert own is None or own <= most + 1e-9
 
 
-@pytest.mark.parametrize("wrong", [-1, math.nan, math.inf, True, "2"])
+@pytest.mark.parametrize("wrong", [-1, math.nan, math.inf, True, "2", 10**400])
 def test_an_l_that_is_no_spread_is_refused(wrong: object) -> None:
     with pytest.raises(ConfigError, match="l "):
         check_l(wrong)  # type: ignore[arg-type]

@@ -53,6 +53,8 @@ def test_where_it_does_not_apply() -> None:
     for release in (unlinked, KLikeness(2).anonymize(original, rng=0)):
         figures = Distortion().measure(release, original).to_dict()
         assert list(figures.values()) == [None] * 5
+    without = Distortion().measure(released(original), None).to_dict()
+    assert list(without.values()) == [None] * 5
 
 
 def test_classes_are_counted_and_widths_do_not_apply() -> None:
@@ -79,3 +81,11 @@ def test_a_link_of_other_people_is_refused() -> None:
     turned = replace(original, users=Vocabulary(np.array([5, 4, 3, 2, 1])))
     with pytest.raises(ConfigError):
         measure_all(generalized, replace(turned, users=original.users, codes=turned.codes[::-1]))
+
+
+def test_ratings_without_a_person_of_the_release_are_refused() -> None:
+    original = table(ROWS, STARS)
+    release = released(original, rows_of(original))
+    others = original.keep_users(np.arange(1, original.n_users))
+    with pytest.raises(ConfigError, match="1 of the 5 people in the release have no rating"):
+        Distortion().measure(release, others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
 
-__all__ = ["NullRule", "Rule", "check_eps", "check_nulls", "rule_of"]
+__all__ = ["NullRule", "Rule", "check_eps", "check_nulls", "rule_of", "shown"]
 
 NullRule = Literal["strict", "ignore", "zero"]
 
@@ -50,11 +51,19 @@ def check_eps(eps: float) -> None:
     """
     if isinstance(eps, bool) or not isinstance(eps, (int, float, np.integer, np.floating)):
         raise ConfigError(f"eps of type {type(eps).__name__}: must be a number, 0 or more")
-    if not math.isfinite(eps) or eps < 0:
+    if abs(eps) > sys.float_info.max or not math.isfinite(eps) or eps < 0:
         raise ConfigError(
-            f"eps = {eps:g}: must be a finite number, 0 or more",
+            f"eps = {shown(eps)}: must be a finite number, 0 or more",
             advice="It is the distance up to which two ratings count as alike; 1 is usual.",
         )
+
+
+def shown(number: float) -> str:
+    """Write a parameter for a message: also an integer that no float can hold."""
+    try:
+        return f"{number:g}"
+    except OverflowError:
+        return "a number beyond all floats"
 
 
 def check_nulls(nulls: str) -> None:
@@ -97,7 +106,8 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
     """
     check_eps(eps)
     check_nulls(nulls)
-    high = np.searchsorted(levels, levels + eps + SLACK, side="right")
+    reach = eps + _slack(scale)
+    high = np.searchsorted(levels, levels + reach, side="right")
     # the lowest code whose highest near one is c or above: near is so both ways, to the last bit
     low = np.searchsorted(high, np.arange(1, len(levels) + 1)) + 1
     if nulls == "ignore":
@@ -106,7 +116,7 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
         cost = levels - scale.null_level
     else:
         cost = np.full(len(levels), scale.cost_of_null)
-    near_null = cost <= eps + SLACK
+    near_null = cost <= reach
     if nulls == "strict" and near_null.all() and len(levels):
         low[:], high[:] = 1, len(levels)  # R is above every difference
     rated = int(near_null.sum())  # the lowest levels, as costs ascend
@@ -117,3 +127,9 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
         by_pattern=not near_null.any(),
         everybody=bool(near_null.all() and (low == 1).all() and (high == len(levels)).all()),
     )
+
+
+def _slack(scale: Scale) -> float:
+    """Return by how much two ratings may miss ε: 1e-9, or what rounding does to large numbers."""
+    largest = max(abs(scale.minimum), abs(scale.maximum))
+    return max(SLACK, 8 * float(np.spacing(largest)))

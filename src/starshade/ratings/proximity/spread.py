@@ -2,22 +2,28 @@
 
 The spread is Sun & Sun's standard deviation: over all g records of the ball, a null deviating by
 the mean of those who rated ("s_i ± null = s_i", Eq. 3). A ball without a rating on an item
-discloses nothing there and has no spread.
+discloses nothing there and has no spread. On a real scale ratings that differ by no more than a
+millionth of its width count as equal, so that rounding is never taken for spread.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.ratings.proximity.rule import shown
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
 __all__ = ["check_l", "moments", "refuse_above_bound", "spread_bound", "spreads", "too_low"]
+
+
+_FLAT = 1e-6  # of a real scale's width: a smaller standard deviation of ratings counts as none
 
 
 def check_l(l: float) -> None:  # noqa: E741  (the paper's name)
@@ -30,9 +36,9 @@ def check_l(l: float) -> None:  # noqa: E741  (the paper's name)
     """
     if isinstance(l, bool) or not isinstance(l, (int, float, np.integer, np.floating)):
         raise ConfigError(f"l of type {type(l).__name__}: must be a number, 0 or more")
-    if not math.isfinite(l) or l < 0:
+    if abs(l) > sys.float_info.max or not math.isfinite(l) or l < 0:
         raise ConfigError(
-            f"l = {l:g}: must be a finite number, 0 or more",
+            f"l = {shown(l)}: must be a finite number, 0 or more",
             advice="It is the least standard deviation of sensitive ratings; 0 asks for none.",
         )
 
@@ -102,7 +108,9 @@ def spreads(sizes: NDArray[np.integer], sums: NDArray[Any], scale: Scale) -> NDA
         deviation = deviation * scale.step**2
     else:
         mean = _origin(scale) + total / some
-        deviation = np.maximum(squares - total * (total / some), 0.0)
+        deviation = squares - total * (total / some)
+        # what is left of large squares that cancel is rounding: nobody differs
+        deviation[deviation <= some * (_FLAT * scale.width) ** 2] = 0.0
     size = sizes[:, None]
     found = np.sqrt((deviation + (size - rated) * mean**2) / np.maximum(size, 1))
     return np.asarray(np.where(rated > 0, found, np.nan))
