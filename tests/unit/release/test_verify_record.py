@@ -323,6 +323,8 @@ LIES = {
     "numbers": ({"sensitive": [1]}, "no list"),
     "nulls": ({"nulls": "none"}, "unknown null rule"),
     "eps below 0": ({"eps": -1}, "eps is no distance"),
+    "eps beyond floats": ({"eps": 10**400}, "beyond all data"),
+    "k beyond all people": ({"k": 10**400}, "beyond all data"),
     "eps of text": ({"eps": "1"}, "eps is no distance"),
     "more": ({"q": 1}, "missing or unknown"),
     "no nulls": ({"nulls": ...}, "missing or unknown"),
