@@ -16,7 +16,7 @@ from pathlib import Path
 
 from starshade.errors import ConfigError
 
-__all__ = ["free_memory", "left", "limits", "memory", "parse_bytes", "threads"]
+__all__ = ["amount", "free_memory", "left", "limits", "memory", "parse_bytes", "threads"]
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -108,6 +108,25 @@ def parse_bytes(text: str) -> int:
             f"memory {text!r}: no amount of memory", advice="Examples: 8G, 500M, 1.5GiB."
         )
     return int(amount)
+
+
+def amount(n_bytes: float) -> str:
+    """Return an amount of memory in words, in the unit that fits.
+
+    Examples
+    --------
+    >>> amount(512), amount(1_000), amount(2_500_000), amount(1.24e9)
+    ('512 bytes', '1 kB', '2.5 MB', '1.2 GB')
+    """
+    if n_bytes < 999.5:
+        return f"{n_bytes:.0f} byte{'s' * (round(n_bytes) != 1)}"
+    shown, unit = n_bytes / 1e3, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if shown < 999.5:
+            break
+        shown, unit = shown / 1e3, larger
+    text = f"{shown:.1f}" if shown < 9.95 else f"{shown:,.0f}"
+    return f"{text.removesuffix('.0')} {unit}"
 
 
 def free_memory() -> int:

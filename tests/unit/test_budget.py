@@ -25,6 +25,26 @@ def test_amounts(text: str, amount: int) -> None:
     assert budget.parse_bytes(text) == amount
 
 
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (999.6, "1 kB"),
+        (1_540, "1.5 kB"),
+        (9_960, "10 kB"),
+        (999_600, "1 MB"),
+        (420e6, "420 MB"),
+        (1_300_000_000, "1.3 GB"),
+        (24e9, "24 GB"),
+        (3.2e15, "3,200 TB"),
+    ],
+)
+def test_amounts_in_words(n: float, words: str) -> None:
+    assert budget.amount(n) == words
+
+
 @pytest.mark.parametrize("text", ["", "G", "-1G", "0", "8X", "8GG", "nan", "inf", "1e30", "8 G 8"])
 def test_no_amounts(text: str) -> None:
     with pytest.raises(ConfigError, match="no amount of memory"):

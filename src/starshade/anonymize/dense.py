@@ -42,7 +42,7 @@ def dense_levels(ratings: Ratings, *, copies: int = 1) -> NDArray[Any]:
     if needed > budget.memory():
         raise ConfigError(
             f"{ratings.n_users:,} records x {ratings.n_items:,} items as a full table take "
-            f"{needed / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
+            f"{budget.amount(needed)}; the budget is {budget.amount(budget.memory())}",
             advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
         )
     rows = np.repeat(np.arange(ratings.n_users), ratings.user_support)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
 from starshade.anonymize.interval_table import Coarse, IntervalTable
+from starshade.errors import ConfigError
+from starshade.kernels.interval import clip_groups
 from starshade.kernels.interval_pack import pack
 from starshade.kernels.interval_patterns import join_small
 from starshade.kernels.interval_split import split
 from starshade.kernels.lanes import cut, run
+from starshade.ratings.readers.faults import counted
 
 __all__ = ["cluster_groups", "pattern_groups", "pattern_words"]
 
@@ -17,6 +21,7 @@ _PATTERNS = 8192  # searched for the nearest among all; more are cut into blocks
 _SEARCH = 4_000_000_000  # look-ups that grouping within nodes may take in all, about
 _NODE = 2048  # records of a node, at most
 _SMALL_NODE = 64
+_AT_ONCE = 256  # patterns whose ratings are added up in one step
 _LARGE_TABLE = 1 << 18  # cells; larger ones are searched in fewer rounds
 _SWEEPS, _FEW_SWEEPS = 20, 3  # of local search
 _TRIED, _FEW_TRIED = 8, 3  # groups with whose members a record may change places
@@ -64,23 +69,31 @@ def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
     met = np.full(len(sizes), np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(met, own, table.numbers)
     into = np.arange(len(sizes))
-    for block in _blocks(rated[first], sizes, k):
+    for block in _blocks(rated, first, sizes, k):
         block = block[np.argsort(met[block], kind="stable")]
         into[block] = block[join_small(words[first[block]], sizes[block], k)]
     return np.asarray(np.unique(into[own], return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
-def _blocks(rated: NDArray[np.bool_], sizes: NDArray[np.int64], k: int) -> list[NDArray[np.int64]]:
-    """Cut patterns, by what most nearly halves them, into blocks that can be searched in full."""
+def _blocks(
+    rated: NDArray[np.bool_], first: NDArray[np.int64], sizes: NDArray[np.int64], k: int
+) -> list[NDArray[np.int64]]:
+    """Cut patterns, by what most nearly halves them, into blocks that can be searched in full.
+
+    `first` is a record of each pattern.
+    """
     done, waiting = [], [np.arange(len(sizes))]
     while waiting:
         block = waiting.pop()
         if len(block) > _PATTERNS:
-            with_item = (rated[block] * sizes[block, None]).sum(axis=0)
+            with_item = np.zeros(rated.shape[1], dtype=np.int64)
+            for start in range(0, len(block), _AT_ONCE):  # no table of wide integers
+                part = block[start : start + _AT_ONCE]
+                with_item += sizes[part] @ rated[first[part]]
             lesser = np.minimum(with_item, sizes[block].sum() - with_item)
             item = int(lesser.argmax())
             if lesser[item] >= k:
-                on = rated[block, item]
+                on = rated[first[block], item]
                 waiting += [block[on], block[~on]]
                 continue
         done.append(block)
@@ -116,6 +129,7 @@ def cluster_groups(
     _split(rows, order, starts, coarse, k, enough=max(node_size, n // 16))
     _split(rows, order, starts, coarse, k, enough=node_size)
     indptr = np.append(np.flatnonzero(starts), n)
+    _check_budget(rows, indptr, coarse, k)
     small = n * m <= _LARGE_TABLE
     label = pack(
         rows,
@@ -137,6 +151,32 @@ def cluster_groups(
 def _node_size(n: int, m: int, k: int) -> int:
     """Return the size below which records are grouped by search: no more than time allows."""
     return max(4 * k, _SMALL_NODE, min(_NODE, _SEARCH // (n * m)))
+
+
+def _check_budget(
+    rows: NDArray[np.uint8], indptr: NDArray[np.int64], coarse: Coarse, k: int
+) -> None:
+    """Refuse nodes whose groups, counted code by code, do not fit beside the tables."""
+    n, m = rows.shape
+    groups = np.diff(indptr) // k
+    per_group = m * (coarse.n_levels + 1) * (8 + 8)  # how often a code occurs; what it would cost
+    allowed = budget.left(3 * n * m)
+    lanes = budget.threads()
+    if int(np.sort(groups)[-lanes:].sum()) * per_group <= allowed:
+        return
+    cost = clip_groups(  # a node without any is not searched
+        rows, np.arange(n), indptr,
+        n_levels=coarse.n_levels, width=coarse.width, null_cost=coarse.null_cost,
+        numbers=np.zeros(len(groups), dtype=np.uint64), out=None,
+    )  # fmt: skip
+    needed = int(np.sort(groups[cost > 0])[-lanes:].sum()) * per_group
+    if needed > allowed:
+        raise ConfigError(
+            f"{counted(n, 'record')} x {counted(m, 'item')}: grouping them takes about "
+            f"{budget.amount(needed)} beside the tables; {budget.amount(max(0, allowed))} may be "
+            "used",
+            advice="Choose fewer items or a larger k, or allow more with --memory.",
+        )
 
 
 def _split(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +14,16 @@ from starshade.errors import ConfigError
 from starshade.kernels.interval import clip_groups, clip_groups_real
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
+from starshade.ratings.readers.faults import counted
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 
 __all__ = ["Coarse", "IntervalTable", "moved_ratings"]
 
 _FINE = 16  # more levels than this are joined for the search of groups, never for clipping
-_COPIES = 4  # of the table: as it is, moved, coarse, and in the order of its groups
+_CHUNK = 1 << 20  # cells that are worked on at once where a table of its own is not worth it
+_PER_RATING = 32  # bytes: where it goes, and its place in the released table
+_PER_RECORD = 200  # bytes: orders, groups, patterns
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +97,21 @@ class IntervalTable:
         scale, n_levels = ratings.scale, len(ratings.levels)
         stepped = scale.step is not None
         kind = np.dtype(code_type(n_levels + 1)) if stepped else np.dtype(np.float64)
-        _check_budget(ratings.n_users, ratings.n_items, kind.itemsize)
-        cells = np.full((ratings.n_users, ratings.n_items), 0 if stepped else np.nan, dtype=kind)
-        users = np.repeat(np.arange(ratings.n_users), ratings.user_support)
-        cells[users, ratings.columns] = (
-            ratings.codes.astype(kind) + kind.type(1) if stepped else ratings.values()
+        _check_budget(ratings, len(items), kind, rule)
+        cells = np.full((ratings.n_users, len(items)), 0 if stepped else np.nan, dtype=kind)
+        place = np.full(ratings.n_items, -1, dtype=np.int32)
+        place[items] = np.arange(len(items))
+        at = place[ratings.columns]
+        own = np.flatnonzero(at >= 0)
+        users = np.repeat(np.arange(ratings.n_users, dtype=np.int32), ratings.user_support)
+        codes = ratings.codes[own]
+        cells[users[own], at[own]] = (
+            codes.astype(kind) + kind.type(1) if stepped else ratings.levels[codes]
         )
         unit = float(scale.step) if scale.step is not None else 1.0
         free = nulls == "ignore" or rule.everybody
         return cls(
-            cells=np.ascontiguousarray(cells[:, items]),
+            cells=cells,
             n_levels=n_levels,
             width=_steps(rule) if stepped else 0,
             eps=float(eps),
@@ -169,19 +178,21 @@ class IntervalTable:
         )
 
     def coarse(self) -> Coarse:
-        """Return the table that groups are searched on."""
+        """Return the table that groups are searched on; it may share the memory of this one."""
         if self.stepped and self.n_levels <= _FINE:
-            codes = self.cells.astype(np.uint8)
+            codes = self.cells.astype(np.uint8, copy=False)
             return Coarse(codes, self.n_levels, self.width, self.null_cost, True)
         if self.stepped:
-            low, high = 1.0, float(self.n_levels)
-            ratings, reach = self.cells.astype(np.float64), float(self.width)
+            low, high, reach = 1.0, float(self.n_levels), float(self.width)
         else:
             low, high = float(np.nanmin(self.cells)), float(np.nanmax(self.cells))
-            ratings, reach = self.cells, self.eps
+            reach = self.eps
         bin_width = max((high - low) / (_FINE - 1), SLACK)
-        place = np.round((ratings - low) / bin_width)
-        codes = np.where(self.rated(), np.nan_to_num(place) + 1, 0).astype(np.uint8)
+        codes = np.zeros(self.cells.shape, dtype=np.uint8)
+        for rows in _chunks(self.cells.shape):
+            ratings = self.cells[rows]
+            rated = ratings != 0 if self.stepped else ~np.isnan(ratings)
+            codes[rows][rated] = np.round((ratings[rated] - low) / bin_width) + 1
         null_cost = self.null_cost if self.null_cost < 0 else self.null_cost / bin_width
         width = min(int((reach + SLACK) / bin_width), _FINE)
         return Coarse(codes, _FINE, width, null_cost, False)
@@ -202,32 +213,54 @@ def moved_ratings(
     cells : ndarray
         As `table.clip` returned them.
     """
+    full_row = np.arange(ratings.n_items)
     changed = np.zeros(ratings.n_items, dtype=np.bool_)
     changed[items] = True
     other = np.flatnonzero(~changed[ratings.columns])
-    users = np.repeat(np.arange(ratings.n_users), ratings.user_support)[other]
-    rated = cells != 0 if table.stepped else ~np.isnan(cells)
-    row, place = np.nonzero(rated)
-    all_users = np.concatenate([users, row])
-    columns = np.concatenate([ratings.columns[other], items[place].astype(np.int32)])
+    other_user = np.repeat(np.arange(ratings.n_users), ratings.user_support)[other]
+    given = cells[:0] if table.stepped else ratings.levels
+    null = 0 if table.stepped else np.nan
+    support, columns, own = [], [], []
+    for rows in _chunks((ratings.n_users, ratings.n_items)):
+        shown = np.full((len(cells[rows]), ratings.n_items), null, dtype=cells.dtype)
+        shown[:, items] = cells[rows]
+        part = slice(*np.searchsorted(other_user, [rows.start, rows.stop]).tolist())
+        codes = ratings.codes[other[part]]
+        shown[other_user[part] - rows.start, ratings.columns[other[part]]] = (
+            codes.astype(cells.dtype) + cells.dtype.type(1) if table.stepped else given[codes]
+        )
+        rated = shown != 0 if table.stepped else ~np.isnan(shown)
+        support.append(rated.sum(axis=1))
+        columns.append(np.broadcast_to(full_row, rated.shape)[rated].astype(np.int32))
+        own.append(shown[rated])
+    return _with_cells(ratings, table, *map(np.concatenate, (support, columns, own)))
+
+
+def _with_cells(
+    ratings: Ratings,
+    table: IntervalTable,
+    support: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    own: NDArray[Any],
+) -> Ratings:
+    """Return the table with these ratings, given as in `IntervalTable.cells`, row by row."""
     levels = ratings.levels
     if table.stepped:
-        own = cells[rated].astype(ratings.codes.dtype) - ratings.codes.dtype.type(1)
-        codes = np.concatenate([ratings.codes[other], own])
+        codes = own.astype(ratings.codes.dtype) - ratings.codes.dtype.type(1)
     else:
-        values = np.concatenate([ratings.levels[ratings.codes[other]], cells[rated]])
-        distinct, inverse = np.unique(values, return_inverse=True)
+        distinct, inverse = np.unique(own, return_inverse=True)
         levels, positions = level_table(distinct, ratings.scale)
         codes = positions[inverse].astype(code_type(len(levels)))
-    order = np.lexsort([columns, all_users])
-    return replace(
-        ratings,
-        indptr=np.searchsorted(all_users[order], np.arange(ratings.n_users + 1)).astype(np.int64),
-        columns=columns[order].astype(np.int32),
-        codes=codes[order],
-        levels=levels,
-        days=None,
-    )
+    indptr = np.concatenate([[0], np.cumsum(support)]).astype(np.int64)
+    return replace(ratings, indptr=indptr, columns=columns, codes=codes, levels=levels, days=None)
+
+
+def _chunks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield runs of rows of about `_CHUNK` cells; one empty run of an empty table."""
+    n, m = shape
+    rows = max(1, _CHUNK // max(1, m))
+    for first in range(0, max(1, n), rows):
+        yield slice(first, min(n, first + rows))
 
 
 def _steps(rule: Rule) -> int:
@@ -244,11 +277,27 @@ def _steps(rule: Rule) -> int:
     return min(reach, default=n_levels)
 
 
-def _check_budget(n: int, m: int, itemsize: int) -> None:
-    needed = n * m * (itemsize * _COPIES + 1)
-    if needed > budget.memory():
-        raise ConfigError(
-            f"{n:,} records x {m:,} items as full tables take {needed / 1e9:.1f} GB; the budget is "
-            f"{budget.memory() / 1e9:.1f} GB",
-            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
-        )
+def _check_budget(ratings: Ratings, m: int, kind: np.dtype[Any], rule: Rule) -> None:
+    """Refuse what would not fit: all that is held at once in the worst of the steps.
+
+    Cells are held as they are and, where levels are joined, as `Coarse`. Besides come, one after
+    the other: what tells whether the requirement holds already; which cells are rated, in bytes
+    and in bits; the codes in the order of their groups, and room to reorder them; the moved cells.
+    """
+    n, size = ratings.n_users, kind.itemsize
+    exact = kind != np.float64 and len(ratings.levels) <= _FINE
+    search = 0.0 if rule.by_pattern or rule.everybody else 2 * (1 if size == 1 else 4) + 8 / 3
+    per_cell = size + max(search, (not exact) + max(2, size))
+    rest = n * _PER_RECORD + ratings.n_ratings * _PER_RATING
+    rest += min(_CHUNK, n * ratings.n_items) * (3 * size + 9)
+    held = ratings.indptr.nbytes + ratings.columns.nbytes + ratings.codes.nbytes
+    needed, allowed = n * m * per_cell + rest, budget.left(held)
+    if needed <= allowed:
+        return
+    fits = int(max(0, allowed - rest) / (n * per_cell))
+    raise ConfigError(
+        f"{counted(n, 'record')} x {counted(m, 'item')} as full tables take about "
+        f"{budget.amount(needed)}; {budget.amount(max(0, allowed))} may be used",
+        advice=(f"Choose fewer items, e.g. --items top:{fits}, or allow" if fits else "Allow")
+        + " more with --memory.",
+    )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from starshade.anonymize.prepare import check_k
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.rule import check_eps, check_nulls
+from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.proximity.spread import check_l
+from starshade.ratings.select import ItemSelection
 from starshade.release.manifest import Claim
 
 if TYPE_CHECKING:
@@ -38,9 +40,13 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
     check_eps(asked.eps)
     check_l(asked.l)
     check_nulls(asked.nulls)
-    if isinstance(asked.sensitive, str):
-        raise ConfigError("sensitive: give a list of item ids, not one text")
-    if asked.l > 0 and not asked.sensitive:
+    sensitive = item_keys(asked.sensitive)
+    if asked.items is not None and not isinstance(asked.items, ItemSelection):
+        raise ConfigError(
+            f"items of type {type(asked.items).__name__}: no choice of items",
+            advice="Give ss.top_items(5) or ss.listed_items([...]); None takes all.",
+        )
+    if asked.l > 0 and not sensitive:
         raise ConfigError(
             f"l = {asked.l:g}: no item is sensitive, so nothing has to spread",
             advice="Name the sensitive items, or leave l at 0.",
@@ -53,7 +59,7 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
             "at all (none) or as they are (exact)",
             advice="Use none for a release to publish, exact for one behind the query service.",
         )
-    return tuple(str(key) for key in asked.sensitive)
+    return sensitive
 
 
 def claims_of(asked: Asked, sensitive: Sequence[str]) -> tuple[Claim, ...]:
@@ -88,7 +94,7 @@ def private_config_of(asked: Asked, method: str, config: dict[str, Any]) -> dict
 def _parameters(asked: Asked, sensitive: Sequence[str]) -> dict[str, Any]:
     return {
         "k": int(asked.k),
-        "eps": float(asked.eps),
+        "eps": float(asked.eps) + 0.0,  # never -0
         "nulls": asked.nulls,
         **({"sensitive": list(sensitive)} if sensitive else {}),
     }

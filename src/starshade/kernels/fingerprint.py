@@ -88,9 +88,14 @@ def fingerprint_integers(integers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return out
 
 
-@njit(cache=True, nogil=True)
 def keyed_numbers(fingerprints: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
     """Draw one 64-bit number per fingerprint; a pure function of the key and that fingerprint."""
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        return np.asarray(_keyed_numbers(fingerprints, key))
+
+
+@njit(cache=True, nogil=True)
+def _keyed_numbers(fingerprints, key):  # type: ignore[no-untyped-def]
     out = np.empty(len(fingerprints), np.uint64)
     for i in range(len(fingerprints)):
         out[i] = mix(mix(key) ^ fingerprints[i])

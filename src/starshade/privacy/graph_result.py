@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.kernels.cliques import grow_cliques
 from starshade.privacy.parameters import check_k, check_records
-from starshade.privacy.proximity_verdict import count_of
+from starshade.privacy.proximity_verdict import count_of, each_of
 from starshade.rng import generator
 
 __all__ = ["Decomposition", "GraphResult"]
@@ -70,20 +70,20 @@ class Decomposition:
         if self.outcome == "found":
             return (
                 f"It falls apart into {count_of(self.cliques, 'clique')} of {self.smallest:,} to "
-                f"{self.largest:,} records, all of a clique near one another; that proves "
-                f"(k, eps)-anonymity for k = {k} (Theorem 2)."
+                f"{count_of(self.largest, 'record')}, all of a clique near one another; that "
+                f"proves (k, eps)-anonymity for k = {k} (Theorem 2)."
             )
         if self.outcome == "impossible":
             return (
-                f"It has no partition into cliques of {k} or more: around "
-                f"{count_of(self.lonely, 'record')} lie fewer than {k - 1} others, so "
+                f"It has no partition into cliques of {k} or more: fewer "
+                f"than {count_of(k - 1, 'other')} lie around {each_of(self.lonely, 'record')}, so "
                 f"(k, eps)-anonymity does not hold for k = {k}."
             )
         return (
             f"No partition into cliques of {k} or more was found ({count_of(self.left, 'record')} "
             "left over), which proves nothing: the search is greedy and may miss one, and "
             f"(k, eps)-anonymity asks for less. It holds for k = {k}, as around each record lie "
-            f"at least {k - 1} others."
+            f"at least {count_of(k - 1, 'other')}."
         )
 
 
@@ -215,11 +215,12 @@ class GraphResult:
     def __str__(self) -> str:
         degrees, sizes = self.degrees, self.component_sizes
         told = (
-            f"Proximity graph (eps = {self.eps:g}, nulls = {self.nulls}): {self.records:,} "
-            f"records, {count_of(self.edges, 'pair')} within eps of each other; "
+            f"Proximity graph (eps = {self.eps:g}, nulls = {self.nulls}): "
+            f"{count_of(self.records, 'record')}, "
+            f"{count_of(self.edges, 'pair')} within eps of each other; "
             f"{count_of(len(sizes), 'connected component')} of {sizes.min():,} to "
-            f"{sizes.max():,} records; a record has {degrees.min():,} to {degrees.max():,} "
-            f"neighbours, {degrees.mean():.1f} on average."
+            f"{count_of(int(sizes.max()), 'record')}; a record has {degrees.min():,} to "
+            f"{count_of(int(degrees.max()), 'neighbour')}, {degrees.mean():.1f} on average."
         )
         return told if self.decomposition is None else f"{told} {self.decomposition}"
 

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.privacy.parameters import check_k, check_records
+from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.privacy.verdict import Verdict
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -76,6 +76,7 @@ class KAnonymity:
             k is above the number of records.
         """
         start = perf_counter()
+        check_data(data)
         cells = cells_of(data) if isinstance(data, Ratings) else data.cells()
         records = cells.n_records
         check_records(self.k, records)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from starshade.privacy.proximity import check_request, count_balls, item_keys, prepare
+from starshade.privacy.proximity import check_request, count_balls, prepare
 from starshade.privacy.proximity_judge import judge
 from starshade.privacy.proximity_verdict import ProximityVerdict
 from starshade.ratings.proximity.balls import Search, ball_sizes
 from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -66,7 +67,8 @@ class KEpsAnonymity:
     full: bool = False
 
     def __post_init__(self) -> None:
-        check_request(self.k, self.eps, self.nulls, self.search)
+        check_request(self.k, self.eps, self.nulls, self.search, self.full)
+        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
 
     def check(self, data: Release | Ratings) -> ProximityVerdict:
@@ -102,5 +104,5 @@ class KEpsAnonymity:
         return replace(verdict, seconds=perf_counter() - start)
 
     def _parameters(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"k": int(self.k), "eps": float(self.eps), "nulls": self.nulls}
+        told: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
         return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -11,11 +11,12 @@ import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity import Prepared, check_request, count_balls, item_keys, prepare
+from starshade.privacy.proximity import Prepared, check_request, count_balls, prepare
 from starshade.privacy.proximity_judge import Spread, judge
 from starshade.privacy.proximity_verdict import ProximityVerdict
 from starshade.ratings.proximity.balls import Search
 from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.proximity.spread import (
     check_l,
     moments,
@@ -74,8 +75,10 @@ class KEpsLAnonymity:
     full: bool = False
 
     def __post_init__(self) -> None:
-        check_request(self.k, self.eps, self.nulls, self.search)
+        check_request(self.k, self.eps, self.nulls, self.search, self.full)
         check_l(self.l)
+        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
+        object.__setattr__(self, "l", float(self.l) + 0.0)
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
         if self.l > 0 and not self.sensitive:
             raise ConfigError(
@@ -132,5 +135,5 @@ class KEpsLAnonymity:
         )
 
     def _parameters(self) -> dict[str, Any]:
-        told = {"k": int(self.k), "eps": float(self.eps), "l": float(self.l), "nulls": self.nulls}
+        told = {"k": int(self.k), "eps": self.eps, "l": self.l, "nulls": self.nulls}
         return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
 
-__all__ = ["check_k", "check_records"]
+__all__ = ["check_data", "check_k", "check_records"]
 
 
 def check_k(k: int) -> None:
@@ -23,6 +25,21 @@ def check_k(k: int) -> None:
         raise ConfigError(
             f"k = {k}: must be 2 or more",
             advice="A record is always equal to itself; ask for 2 at least.",
+        )
+
+
+def check_data(data: object) -> None:
+    """Refuse what is neither ratings nor a release.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if not isinstance(data, (Release, Ratings)):
+        raise ConfigError(
+            f"data of type {type(data).__name__}: neither ratings nor a release",
+            advice="Read ratings with starshade.read_ratings, a release with "
+            "starshade.read_release.",
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
-from starshade.privacy.parameters import check_k, check_records
+from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.ratings.proximity.balls import Search, ball_sums
 from starshade.ratings.proximity.rule import NullRule, Rule, check_eps, check_nulls, rule_of
 from starshade.ratings.proximity.sensitive import split_items
@@ -30,7 +30,6 @@ __all__ = [
     "Prepared",
     "check_request",
     "count_balls",
-    "item_keys",
     "prepare",
 ]
 
@@ -81,7 +80,7 @@ class BallCount:
     distinct: int | None
 
 
-def check_request(k: int, eps: float, nulls: str, search: str) -> None:
+def check_request(k: int, eps: float, nulls: str, search: str, full: bool) -> None:
     """Refuse parameters that make no sense on any data.
 
     Raises
@@ -93,21 +92,8 @@ def check_request(k: int, eps: float, nulls: str, search: str) -> None:
     check_nulls(nulls)
     if search not in get_args(Search):
         raise ConfigError(f"search {search!r}: allowed are {', '.join(get_args(Search))}")
-
-
-def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids as given; one text is no list of them.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if isinstance(sensitive, str):
-        raise ConfigError(
-            "sensitive: one text where a list of item ids is expected",
-            advice='Write sensitive=["50"] for the item 50.',
-        )
-    return tuple(str(key) for key in sensitive)
+    if not isinstance(full, (bool, np.bool_)):
+        raise ConfigError(f"full of type {type(full).__name__}: must be True or False")
 
 
 def prepare(
@@ -118,9 +104,11 @@ def prepare(
     Raises
     ------
     ConfigError
-        k is above the number of records; a sensitive item is unknown, given twice, or none is
-        left that is not sensitive; a release has cells of several members; too little memory.
+        No such data; k is above the number of records; a sensitive item is unknown, given twice,
+        or none is left that is not sensitive; a release has cells of several members; too little
+        memory.
     """
+    check_data(data)
     if isinstance(data, Release):
         check_records(k, data.n_records)
         ratings = single_ratings(data.cells())
@@ -160,8 +148,7 @@ def count_balls(
     if distinct:
         rows = np.arange(n, dtype=np.uint64)
         # sums of keys wrap around at 64 bits, in int64 as in uint64
-        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-            whole += [keyed_numbers(rows, half).view(np.int64) for half in _HALVES]
+        whole += [keyed_numbers(rows, half).view(np.int64) for half in _HALVES]
     width = len(whole)
     beside: NDArray[Any] | None = None
     if columns is not None and columns.dtype == np.int64:

@@ -11,9 +11,11 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.cliques import components
 from starshade.privacy.graph_result import GraphResult
-from starshade.privacy.proximity import item_keys, prepare
+from starshade.privacy.proximity import prepare
+from starshade.privacy.proximity_verdict import count_of
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
+from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -55,6 +57,7 @@ class ProximityGraph:
     def __post_init__(self) -> None:
         check_eps(self.eps)
         check_nulls(self.nulls)
+        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
 
     def of(self, data: Release | Ratings) -> GraphResult:
@@ -75,14 +78,14 @@ class ProximityGraph:
         edges = int(ball_sizes(ready.space).sum() - ready.space.n_records) // 2
         if edges * _BYTES > budget.memory():
             raise ConfigError(
-                f"the graph has {edges:,} edges, which take {edges * _BYTES / 1e9:.1f} GB; the "
-                f"budget is {budget.memory() / 1e9:.1f} GB",
+                f"the graph has {count_of(edges, 'edge')}, which take "
+                f"{budget.amount(edges * _BYTES)}; the budget is {budget.amount(budget.memory())}",
                 advice="Take a smaller eps or fewer records, or allow more with --memory. The "
                 "check of k-eps needs no graph.",
             )
         indptr, members = ball_members(ready.space, np.arange(ready.space.n_records))
         return GraphResult(
-            eps=float(self.eps),
+            eps=self.eps,
             nulls=self.nulls,
             indptr=indptr,
             members=members,

@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.privacy.verdict import Verdict
 
-__all__ = ["ProximityVerdict", "count_of"]
+__all__ = ["ProximityVerdict", "count_of", "each_of"]
 
 _POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
 
@@ -129,8 +129,8 @@ class ProximityVerdict(Verdict):
         parts = []
         if self.failing_by_size:
             parts.append(
-                f"Around {count_of(self.failing_by_size, 'record')} lie fewer than {k:,}, itself "
-                f"included, whose ratings are {near}; the smallest such ball has "
+                f"Fewer than {k:,} lie around {each_of(self.failing_by_size, 'record')}, itself "
+                f"included, with ratings {near}; the smallest such ball has "
                 f"{self.smallest_group:,}."
             )
         for place, n in enumerate(self.failing_by_spread or (), 1):
@@ -214,6 +214,11 @@ class ProximityVerdict(Verdict):
         ]
         asked = f" (l = {self.parameters['l']:g})" if spread else ""
         return "; ".join([told, *spread]) + asked + "."
+
+
+def each_of(n: int, noun: str) -> str:
+    """Return what all of a number of things have, e.g. ``1 record``, ``each of 3 records``."""
+    return count_of(n, noun) if n == 1 else f"each of {count_of(n, noun)}"
 
 
 def count_of(n: int, noun: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from starshade.errors import ConfigError
+from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity
 from starshade.ratings.scale import Scale
@@ -36,7 +37,13 @@ PAIR = table([{0: 1}, {0: 1}], STARS, n_items=2)
         ({"eps": "1"}, "eps of type str"),
         ({"nulls": "drop"}, "strict, ignore, zero"),
         ({"search": "fast"}, "tree, slicing, pairwise"),
+        ({"eps": "x"}, "eps of type str"),
+        ({"eps": None}, "eps of type NoneType"),
         ({"sensitive": "50"}, "list of item ids"),
+        ({"sensitive": None}, "list of item ids, not NoneType"),
+        ({"sensitive": 5}, "list of item ids, not int"),
+        ({"full": "no"}, "full of type str: must be True or False"),
+        ({"full": 1}, "full of type int"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong: dict[str, Any], words: str) -> None:
@@ -145,7 +152,7 @@ def test_reasons_count_apart_and_records_once() -> None:
     assert verdict.failing_by_spread == (1, 3)  # in the order given
     assert verdict.worst[0] == {"row": 2, "size": 1, "item": 1, "sd": 0.0}
     assert verdict.worst[1] == {"row": 0, "size": 2, "item": 2, "sd": 0.0}
-    assert "Around 1 record lie fewer than 2" in str(verdict)
+    assert "Fewer than 2 lie around 1 record, itself included, with ratings" in str(verdict)
     assert "Around 3 records the ratings of sensitive item 2" in str(verdict)
 
 
@@ -232,3 +239,23 @@ def test_a_release_with_sets_of_ratings_is_refused() -> None:
     cells: Cells = one_column(Symbols.from_masks(STARS, masks), [0, 1, 1], [2, 2, 2])
     with pytest.raises(ConfigError, match=r"several members \(33.3%.*\n.*k-anonymity"):
         KEpsAnonymity(2, 1).check(release_of(cells))
+
+
+def test_what_is_no_data_is_refused() -> None:
+    for model in (KEpsAnonymity(2, 1), KEpsLAnonymity(2, 1, 0, ()), KAnonymity(2)):
+        for data in (5, "x", None):
+            with pytest.raises(ConfigError, match="neither ratings nor a release"):
+                model.check(data)  # type: ignore[arg-type]
+
+
+def test_no_minus_stands_before_a_zero() -> None:
+    ratings = table([{0: 1}, {0: 1}, {0: 5}], STARS)
+    for model in (KEpsAnonymity(2, -0.0), KEpsLAnonymity(2, -0.0, -0.0, ())):
+        verdict = model.check(ratings)
+        assert "eps = 0" in str(verdict)
+        assert "-0" not in f"{verdict} {json.dumps(verdict.to_dict()['parameters'])}"
+
+
+def test_failing_records_are_counted_in_english() -> None:
+    lonely = KEpsAnonymity(2, 0).check(table([{0: 1}, {0: 1}, {0: 3}, {0: 5}], STARS))
+    assert "Fewer than 2 lie around each of 2 records, itself included" in str(lonely)

@@ -199,3 +199,18 @@ def test_edges_must_fit() -> None:
         pytest.raises(ConfigError, match=r"179,700 edges.*\n.*k-eps needs no graph"),
     ):
         ProximityGraph(1).of(ratings)
+
+
+def test_what_is_no_data_and_no_list_is_refused() -> None:
+    with pytest.raises(ConfigError, match="neither ratings nor a release"):
+        ProximityGraph(eps=1).of("x")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="list of item ids"):
+        ProximityGraph(eps=1, sensitive=None)  # type: ignore[arg-type]
+
+
+def test_one_thing_is_told_in_the_singular() -> None:
+    alone = ProximityGraph(eps=-0.0).of(table([{0: 3}], STARS))
+    assert "(eps = 0, nulls = strict): 1 record, 0 pairs" in str(alone)
+    assert "of 1 to 1 record;" in str(alone)
+    pairs = ProximityGraph(eps=0).of(table([{0: 1}, {0: 1}, {0: 5}], STARS)).decomposed(2)
+    assert "fewer than 1 other lie around 1 record" in str(pairs)

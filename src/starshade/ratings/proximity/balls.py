@@ -143,7 +143,8 @@ def _search(
     found = Found(sizes, sums)
 
     def search(first: int, last: int) -> None:
-        search_balls(leaves[first:last], index.forest, index.blocks, index.fields, asked, found)
+        with np.errstate(over="ignore"):  # sums of hashes wrap around, also where interpreted
+            search_balls(leaves[first:last], index.forest, index.blocks, index.fields, asked, found)
 
     _in_lanes(search, asks)
     places = index.place_of_record[rows]
@@ -169,7 +170,8 @@ def _scan(
 
     def scan(first: int, last: int) -> None:
         part = slice(first, last)
-        scan_balls(rows[part], table, rule, columns, sizes[part], sums[part])
+        with np.errstate(over="ignore"):
+            scan_balls(rows[part], table, rule, columns, sizes[part], sums[part])
 
     _in_lanes(scan, np.ones(len(rows), np.int64))
     return sizes, sums

@@ -12,6 +12,7 @@ from starshade.kernels.balls_fields import Fields, fields_of
 from starshade.kernels.balls_tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
 from starshade.ratings.proximity.space import check_budget
+from starshade.ratings.readers.faults import counted
 
 if TYPE_CHECKING:
     from starshade.ratings.proximity.space import Space
@@ -102,7 +103,12 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
     words = 8 / 3  # a field takes a third of a word at most, but for one bucketed
     per_cell = 2 * kind_type.itemsize + words
     if not space.rule.by_pattern:
-        check_budget(n, space.n_items, per_cell + _PER_KIND / max(1, space.n_items))
+        check_budget(
+            n * (space.n_items * per_cell + _PER_KIND),
+            f"{counted(n, 'different record')} x {counted(space.n_items, 'item')}",
+            # the tree gets here only where some rating is near null
+            "With --nulls strict no full table is needed.",
+        )
         indptr, columns, codes, _ = keep_rows(
             space.indptr, space.columns, space.codes, None, kinds.row
         )
@@ -115,7 +121,7 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
     shared = np.diff(kinds.block) > 1
     rows = kinds.row[np.repeat(shared, np.diff(kinds.block))]
     cells = int(np.diff(space.indptr)[rows].sum())
-    check_budget(n, 1, (per_cell * cells) / max(1, n) + _PER_KIND)
+    check_budget(per_cell * cells + n * _PER_KIND, f"{counted(n, 'different record')}")
     _, _, codes, _ = keep_rows(space.indptr, space.columns, space.codes, None, rows)
     items = np.where(shared, np.diff(space.indptr)[kinds.row[kinds.block[:-1]]], 0)
     return codes.astype(kind_type) + kind_type.type(1), items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,23 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.vocabulary import Vocabulary
 
-__all__ = ["split_items"]
+__all__ = ["item_keys", "split_items"]
+
+
+def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids as given; one text, or a number, is no list of them.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(sensitive, (str, bytes)) or not isinstance(sensitive, Iterable):
+        found = "one text" if isinstance(sensitive, str) else type(sensitive).__name__
+        raise ConfigError(
+            f"sensitive: give a list of item ids, not {found}",
+            advice='Write sensitive=["50"] for the item 50, () for none.',
+        )
+    return tuple(str(key) for key in sensitive)
 
 
 def split_items(

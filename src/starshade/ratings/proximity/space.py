@@ -14,6 +14,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
+from starshade.ratings.readers.faults import counted
 from starshade.ratings.table import Ratings
 
 if TYPE_CHECKING:
@@ -103,7 +104,12 @@ class Space:
         ConfigError
             The table does not fit the memory budget.
         """
-        check_budget(self.n_records, self.n_items, 2 * self.code_type.itemsize)
+        check_budget(
+            2 * self.code_type.itemsize * self.n_records * self.n_items,
+            f"{counted(self.n_records, 'record')} x {counted(self.n_items, 'item')}",
+            "Where a null is near nulls alone (--nulls strict) the tree search needs no full "
+            "table (--search tree).",
+        )
         table = np.zeros((self.n_records, self.n_items), self.code_type)
         rows = np.repeat(np.arange(self.n_records), np.diff(self.indptr))
         table[rows, self.columns] = self.codes
@@ -116,20 +122,28 @@ class Space:
         return np.dtype(np.uint8 if len(self.rule.low) <= 256 else np.uint32)
 
 
-def check_budget(n_records: int, n_items: int, bytes_per_cell: float) -> None:
+def check_budget(needed: float, what: str, advice: str = "") -> None:
     """Refuse a table that does not fit the memory budget.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        The table, in words.
+    advice : str
+        What would help beside fewer items and more memory.
 
     Raises
     ------
     ConfigError
     """
-    needed = n_records * n_items * bytes_per_cell
     if needed > budget.memory():
+        helps = ["Choose fewer items, or allow more with --memory.", advice]
         raise ConfigError(
-            f"{n_records:,} different records x {n_items:,} items take {needed / 1e9:.1f} GB to "
-            f"search; the budget is {budget.memory() / 1e9:.1f} GB",
-            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory. Where "
-            "a null is near nulls alone (--nulls strict) the tree search needs no full table.",
+            f"{what}: searching them takes {budget.amount(needed)}; the budget is "
+            f"{budget.amount(budget.memory())}",
+            advice=" ".join(part for part in helps if part),
         )
 
 
