@@ -105,7 +105,8 @@ def growth(largest: int) -> None:
 
 
 def frontier() -> None:
-    print("MovieLens 100K, 936 x 20, as it is: distortion\nnulls   k  eps     whole   cluster    saved")
+    print("MovieLens 100K, 936 x 20, as it is: distortion")
+    print("nulls   k  eps     whole   cluster    saved")
     for nulls in ("strict", "ignore"):
         for k in (5, 20):
             for eps in (1, 2):

@@ -252,11 +252,11 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
         )
     import tempfile
 
-    from starshade.ratings.atomic import output_error, refuse_in_release
+    from starshade.ratings.atomic import output_error, refuse_in_release, temporary_prefix
 
     refuse_in_release(path, f"{option} {out}")
     try:  # asking for permission does not tell: root may do all but what cannot be done
-        os.rmdir(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
+        os.rmdir(tempfile.mkdtemp(prefix=temporary_prefix(path), dir=path.parent))
     except OSError as error:
         raise output_error(error, path) from error
     return path

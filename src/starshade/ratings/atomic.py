@@ -19,7 +19,14 @@ from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
 
-__all__ = ["atomic_file", "atomic_folder", "holds_release", "output_error", "refuse_in_release"]
+__all__ = [
+    "atomic_file",
+    "atomic_folder",
+    "holds_release",
+    "output_error",
+    "refuse_in_release",
+    "temporary_prefix",
+]
 
 _ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -188,7 +195,8 @@ def _refuse_existing(path: Path) -> None:
         )
 
 
-def _prefix(path: Path) -> str:
+def temporary_prefix(path: Path) -> str:
+    """Return how the names of temporary siblings begin, which a later write sweeps away."""
     # a character that the cut goes through is left out
     name = os.fsencode(path.name)[:_LONGEST].decode(errors="ignore")
     return f".tmp-{name}-"
@@ -206,7 +214,7 @@ def _make_file(name: Path, mode: int) -> int:
 def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make a temporary sibling and hold a lock on it; again if a sweeper was faster."""
     for attempt in range(_ATTEMPTS):
-        temporary = path.parent / f"{_prefix(path)}{secrets.token_hex(8)}"
+        temporary = path.parent / f"{temporary_prefix(path)}{secrets.token_hex(8)}"
         try:
             lock = make(temporary)
         except UnicodeEncodeError as error:
@@ -229,7 +237,7 @@ def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 def _sweep(path: Path) -> None:
     """Remove what killed writers of the same target left behind."""
-    prefix = _prefix(path)
+    prefix = temporary_prefix(path)
     with suppress(OSError):  # a folder that cannot be listed may still be written to
         for entry in list(os.scandir(path.parent)):
             token = entry.name.removeprefix(prefix)
