@@ -24,12 +24,13 @@ Ints = NDArray[np.int64]
 def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     """Generalize the ratings of each group (KL's Gen).
 
-    With ``"ndgh"`` a cell is the set of the values present, with a `Dgh` the interval of the
-    lowest level that holds them all. A cell that is null in the whole group has no entry.
+    With ``"ndgh"`` a cell is the set of the values present, with ``"range"`` all from the least
+    to the greatest, with a `Dgh` the interval of the lowest level that holds them all. A cell
+    that is null in the whole group has no entry.
 
     Parameters
     ----------
-    hierarchy : Dgh or "ndgh"
+    hierarchy : Dgh, "ndgh" or "range"
         Fits ``ratings.scale`` (`starshade.anonymize.hierarchy.resolve`).
     ratings : Ratings
     groups : ndarray of int64, shape (n_users,)
@@ -43,6 +44,8 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     present = _present(ratings, groups)
     if hierarchy == "ndgh":
         codes, symbols = _as_sets(present, ratings)
+    elif hierarchy == "range":
+        codes, symbols = _as_ranges(present, ratings)
     else:
         codes, symbols = _as_intervals(present, ratings, hierarchy)
     per_group = np.bincount(present.group, minlength=len(present.sizes))
@@ -125,12 +128,25 @@ def _as_sets(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
     return codes, Symbols.sets(ratings.scale, members, present.null[example])
 
 
-def _as_intervals(present: _Present, ratings: Ratings, dgh: Dgh) -> tuple[Ints, Symbols]:
-    """Find each cell's lowest level: level 0 is a single value, number its code, then blocks."""
-    # position 0 is null, position 1 + c the rating of code c
+def _ends(present: _Present, ratings: Ratings) -> tuple[NDArray[np.float64], Ints, Ints]:
+    """Return null's level and the ratings, and where each cell begins and ends in them."""
     values = np.concatenate([[ratings.scale.null_level], ratings.levels])
     high = 1 + present.codes[present.offsets[1:] - 1]
     low = np.where(present.null, 0, 1 + present.codes[present.offsets[:-1]])
+    return values, low, high
+
+
+def _as_ranges(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
+    """Span each cell from its least to its greatest value."""
+    values, low, high = _ends(present, ratings)
+    used, codes = np.unique(low * len(values) + high, return_inverse=True)
+    low, high = np.divmod(used, len(values))
+    return codes, _interval_symbols(ratings.scale, values[low], values[high])
+
+
+def _as_intervals(present: _Present, ratings: Ratings, dgh: Dgh) -> tuple[Ints, Symbols]:
+    """Find each cell's lowest level: level 0 is a single value, number its code, then blocks."""
+    values, low, high = _ends(present, ratings)
     choice = np.where(values[high] - values[low] <= SLACK, low, -1)
     names = len(values)
     for level in range(len(dgh.levels)):

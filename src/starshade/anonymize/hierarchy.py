@@ -2,7 +2,8 @@
 
 A `Dgh` is a list of levels above the value itself, each a partition of {null} ∪ scale into
 intervals; null stands at its level below the scale (SPEC §0). The NDGH is no list: its
-statements are all sets of values, so it needs no object and is written ``"ndgh"``.
+statements are all sets of values, so it needs no object and is written ``"ndgh"``; so is
+``"range"``, whose statements are all intervals (what the baselines publish, SPEC §3.3).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from starshade.ratings.scale import Scale
 
 __all__ = ["READY_MADE", "Hierarchy", "resolve"]
 
-Hierarchy = Dgh | Literal["ndgh"]
+Hierarchy = Dgh | Literal["ndgh", "range"]
 
 _ZERO_TO_FIVE = {
     "dgh-a": (((0, 1), (2, 3), (4, 5)), ((0, 5),)),
@@ -26,7 +27,7 @@ _ZERO_TO_FIVE = {
 }
 
 #: names that need no file
-READY_MADE = ("ndgh", "dgh", *_ZERO_TO_FIVE)
+READY_MADE = ("ndgh", "range", "dgh", *_ZERO_TO_FIVE)
 
 
 def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarchy:
@@ -61,6 +62,8 @@ def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarc
         return bound
     if hierarchy == "ndgh":
         return "ndgh"
+    if hierarchy == "range":
+        return "range"
     if hierarchy == "dgh":
         return _halves(scale)
     if hierarchy in _ZERO_TO_FIVE:

@@ -1,0 +1,160 @@
+"""What all methods that generalize groups have in common: settings, and the way to a release."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.dgh import Dgh
+from starshade.anonymize.generalize import generalize
+from starshade.anonymize.hierarchy import READY_MADE, resolve
+from starshade.anonymize.hierarchy_file import read_hierarchy
+from starshade.anonymize.points import Points
+from starshade.anonymize.prepare import RareItems, check_k, prepare
+from starshade.errors import ConfigError
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.release.build import generalized_release
+from starshade.release.manifest import Claim
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Grouping"]
+
+
+@dataclass(frozen=True)
+class Grouping(ABC):
+    """A method that puts records together and releases of each group what all its members share.
+
+    Parameters
+    ----------
+    k : int
+        Least size of a group, from 2 to the number of records.
+    hierarchy : str, path or Dgh
+        ``ndgh`` (the set of values present), ``range`` (from the least to the greatest),
+        ``dgh`` (two halves, then all; any scale), ``dgh-a``, ``dgh-b``, ``dgh-c`` (the
+        paper's, for null = 0 and 1-5), or the path of a file
+        (`starshade.anonymize.hierarchy_file`), which is read at once.
+    items : ItemSelection, optional
+        Which items to release (`top_items`, `listed_items`); None: all of them.
+    rare_items : {"drop", "keep"}
+        Whether items rated by fewer than k users are left out.
+    attributes : {"none", "exact"}
+        Whether personal attributes are released. With ``exact`` the release may only stand
+        behind the query service.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range, or the hierarchy is neither a known name nor a file.
+    """
+
+    name: ClassVar[str]
+
+    k: int
+    hierarchy: str | Path | Dgh = "ndgh"
+    items: ItemSelection | None = None
+    rare_items: RareItems = "drop"
+    attributes: Literal["none", "exact"] = "none"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        if self.rare_items not in ("drop", "keep"):
+            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
+        if self.attributes not in ("none", "exact"):
+            raise ConfigError(
+                f"attributes {self.attributes!r}: {self.name} generalizes ratings only, "
+                "so personal attributes are released not at all (none) or as they are (exact)",
+                advice="Use none for a release to publish, exact for one behind the query service.",
+            )
+        if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
+            object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
+
+    @abstractmethod
+    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+        """Return the group of each record, 0…G−1, none with fewer than k records.
+
+        Parameters
+        ----------
+        points : Points
+            At least k records.
+        seed : int
+        """
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release in which every record equals at least k-1 others on all items.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        rng : int, Generator or None
+            The same seed gives the same release, at any number of threads.
+
+        Returns
+        -------
+        Release
+            Not yet saved, and therefore not yet verified.
+
+        Raises
+        ------
+        ConfigError
+            k above the number of records, unknown items, a hierarchy that does not fit the
+            scale, or a table beyond the memory budget.
+        UnmetError
+            No item is rated by k users.
+        """
+        seed = resolve_seed(rng)
+        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        table = ready.ratings
+        hierarchy = resolve(
+            self._named,
+            table.scale,
+            null_occurs=table.n_ratings < table.n_users * table.n_items,
+        )
+        groups = self.group(Points(table, np.empty((table.n_users, 0), np.uint8)), seed)
+        return generalized_release(
+            table,
+            groups,
+            generalize(hierarchy, table, groups),
+            method=self.name,
+            config=self._config(),
+            claims=(Claim(model="k-anonymity", parameters={"k": self.k}),),
+            seed=seed,
+            private_config=self._private_config(),
+            rare_items=self.rare_items,
+            rare_items_dropped=ready.rare_items_dropped,
+            users_without_rating=ready.users_without_rating,
+            attributes=self.attributes,
+        )
+
+    @property
+    def _named(self) -> str | Dgh:
+        """The hierarchy, a file's contents in the place of its path."""
+        return self.hierarchy if isinstance(self.hierarchy, Dgh) else str(self.hierarchy)
+
+    def _config(self) -> dict[str, Any]:
+        """Return what the manifest says: no seed, no path, no item id."""
+        named = self._named
+        config: dict[str, Any] = {
+            "k": int(self.k),
+            "hierarchy": named.name if isinstance(named, Dgh) else named,
+            "items": "all" if self.items is None else str(self.items),
+        }
+        if isinstance(named, Dgh):
+            config["levels"] = named.to_text()
+        return config
+
+    def _private_config(self) -> dict[str, Any]:
+        """Return what the owner's receipt needs beside the seed to make the release again."""
+        return {
+            "method": self.name,
+            **self._config(),
+            "item_keys": [] if self.items is None else list(self.items.keys),
+            "rare_items": self.rare_items,
+            "attributes": self.attributes,
+        }
