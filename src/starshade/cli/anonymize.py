@@ -39,7 +39,7 @@ _SETTINGS = [
     click.option(
         "--hierarchy",
         metavar="NAME|FILE",
-        help="k-likeness: ndgh, dgh, dgh-a, dgh-b, dgh-c, or a file. [default: ndgh]",
+        help="k-likeness: ndgh, range, dgh, dgh-a, dgh-b, dgh-c, or a file. [default: ndgh]",
     ),
     EPS,
     L,
