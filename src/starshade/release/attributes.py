@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from starshade.ratings.table import Ratings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check_attributes", "in_order", "plain_attributes"]
+__all__ = ["check_attributes", "check_names", "in_order", "plain_attributes"]
 
 
 def check_attributes(original: Ratings, attributes: str) -> None:
@@ -30,13 +31,22 @@ def check_attributes(original: Ratings, attributes: str) -> None:
             advice="Give a file of them (--users FILE), or release without (--attributes none).",
         )
     if attributes == "exact" and original.attributes is not None:
-        names = original.attributes.column_names
-        if len(set(names)) < len(names) or {"record", "group"} & set(names):
-            raise ConfigError(
-                "attributes exact: a column of this name already exists, or it is called "
-                "record or group, which a release has columns of its own for",
-                advice="Rename the column in the file of personal attributes.",
-            )
+        check_names(original.attributes.column_names, attributes)
+
+
+def check_names(names: Sequence[str], attributes: str) -> None:
+    """Refuse names of columns that repeat or would hide a column of the release.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if len(set(names)) < len(names) or {"record", "group"} & set(names):
+        raise ConfigError(
+            f"attributes {attributes}: a column of this name already exists, or it is called "
+            "record or group, which a release has columns of its own for",
+            advice="Rename the column in the file of personal attributes.",
+        )
 
 
 def in_order(

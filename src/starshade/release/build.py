@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,11 @@ from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.quasi import quasi_table, split_classes
 from starshade.release.table import Link, Private, Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["generalized_release"]
 
@@ -33,15 +38,19 @@ def generalized_release(
     rare_items: Literal["drop", "keep"] = "drop",
     rare_items_dropped: int = 0,
     users_without_rating: int = 0,
-    attributes: Literal["none", "exact"] = "none",
+    attributes: Literal["none", "generalized", "exact"] = "none",
+    generalized: pa.Table | None = None,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive_attributes: Sequence[str] = (),
     invented_cells: float | None = None,
 ) -> Release:
     """Make a release of layout "generalized" out of groups and one row of cells for each.
 
-    Groups that are equal on every released cell become one class. Classes are sorted by content
-    (`starshade.release.content`), records within a class by their released attributes; records
-    without a difference need no order. Record ids are 0…n−1 in that order, so neither order nor
-    ids say anything that the cells do not (DESIGN §4).
+    Groups that are equal on every released cell and quasi-identifier become one class. Classes
+    are sorted by content (`starshade.release.content`, then `starshade.release.quasi`), records
+    within a class by their other released attributes; records without a difference need no
+    order. Record ids are 0…n−1 in that order, so neither order nor ids say anything that the
+    cells and attributes do not (DESIGN §4).
 
     Parameters
     ----------
@@ -59,28 +68,42 @@ def generalized_release(
         What it takes to do it again; for the owner's receipt alone.
     rare_items, rare_items_dropped, users_without_rating
         What was left out before, as the manifest reports it.
-    attributes : {"none", "exact"}
+    attributes : {"none", "generalized", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is
         "query": such a release may only stand behind the query service.
+    generalized : pyarrow.Table, optional
+        With "generalized": a row per user, the columns of `quasi_identifiers`, then those of
+        `sensitive_attributes`. A numeric quasi-identifier is ``struct<low, high, null>``, a
+        categorical one ``list<string>`` (`starshade.release.quasi`), equal within each group.
+    quasi_identifiers, sensitive_attributes : sequence of str
+        With "generalized": what k records must share, and what is released as it is.
     invented_cells : float, optional
         Share of cells that no original user rated; None where the method invents none.
 
     Raises
     ------
     ConfigError
-        ``attributes="exact"`` and the data have no personal attributes.
+        `attributes` asks for some and the data have no personal attributes.
     InternalError
-        Groups and cells do not belong together.
+        Groups, cells and generalized attributes do not belong together.
     """
     _check(original, groups, cells, attributes)
-    class_of_group, classes = _merge(canonical(replace(cells, days=None, first_day=0)))
-    class_of_user = class_of_group[groups]
-    exact = plain_attributes(original.attributes) if attributes == "exact" else None
-    order, record = in_order(class_of_user, exact)
+    if attributes != "generalized" and (generalized is not None or quasi_identifiers):
+        raise InternalError("generalized attributes of a release that has none")
+    plain = canonical(replace(cells, days=None, first_day=0))
+    class_of_group, told, own = class_numbers(plain), None, None
+    if attributes == "exact":
+        told = own = plain_attributes(original.attributes)
+    elif attributes == "generalized":
+        told = quasi_table(original, groups, generalized, quasi_identifiers, sensitive_attributes)
+        own = told.select(list(sensitive_attributes))
+        class_of_group = split_classes(class_of_group, groups, told, quasi_identifiers)
+    classes = _merge(plain, class_of_group)
+    order, record = in_order(class_of_group[groups], own)
     manifest = Manifest(
         method=method,
         config=config,
-        audience="publish" if exact is None else "query",
+        audience="query" if attributes == "exact" else "publish",
         lineage=original.lineage,
         scale=ScaleModel.of(original.scale),
         records=original.n_users,
@@ -91,7 +114,9 @@ def generalized_release(
         rare_items_dropped=rare_items_dropped,
         rare_items=rare_items,
         attributes=attributes,
-        attribute_columns=() if exact is None else tuple(exact.column_names),
+        attribute_columns=() if told is None else tuple(told.column_names),
+        quasi_identifiers=tuple(quasi_identifiers),
+        sensitive_attributes=tuple(sensitive_attributes),
         claims=claims,
         invented_cells=invented_cells,
         users_rating_disclosed=users_rating_disclosed(classes),
@@ -100,7 +125,7 @@ def generalized_release(
     return Release(
         manifest=manifest,
         classes=classes,
-        attributes=None if exact is None else exact.take(order),
+        attributes=None if told is None else told.take(order),
         item_names=original.item_names,
         private=Private(
             link=Link(original.users, record),
@@ -112,13 +137,12 @@ def generalized_release(
     )
 
 
-def _merge(groups: Cells) -> tuple[NDArray[np.int64], Cells]:
-    """Make one class of groups with equal rows; return the class of each group, and classes."""
-    class_of_group = class_numbers(groups)
+def _merge(groups: Cells, class_of_group: NDArray[np.int64]) -> Cells:
+    """Make one row of groups of one class; classes in the order of their numbers."""
     _, representative = np.unique(class_of_group, return_index=True)
     sizes = np.zeros(len(representative), dtype=np.int64)
     np.add.at(sizes, class_of_group, groups.sizes)
-    return class_of_group, replace(groups.keep_rows(representative), sizes=sizes)
+    return replace(groups.keep_rows(representative), sizes=sizes)
 
 
 def _check(original: Ratings, groups: NDArray[np.int64], cells: Cells, attributes: str) -> None:

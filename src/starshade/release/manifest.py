@@ -19,6 +19,7 @@ __all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel", "sensitive_of"]
 
 FORMAT_VERSION = 1
 Parameter = float | int | str | list[str]
+_GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
 
 
 class _Closed(BaseModel):
@@ -98,6 +99,10 @@ class Manifest(_Closed):
     rare_items: Literal["drop", "keep"] = "drop"
     attributes: Literal["none", "generalized", "exact"] = "none"
     attribute_columns: tuple[str, ...] = ()
+    #: attributes "generalized": the columns that are equal within a class, and those released as
+    #: they are; together they are all of `attribute_columns`, in this order
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive_attributes: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     #: share of cells that no original user rated (layout "record": whose own user did not); None
     #: where a method invents none by design
@@ -122,4 +127,7 @@ class Manifest(_Closed):
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""
-        return json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+        # an earlier version reads what has no such attributes
+        later = set() if self.attributes == "generalized" else _GENERALIZED
+        facts = self.model_dump(mode="json", exclude=later)
+        return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,172 @@
+"""Generalized personal attributes on their way into a release: checked, written plainly, ordered.
+
+A numeric quasi-identifier is a range with a flag for null, a categorical one the list of the
+values that occur, null first and then by code point. Every record of a class has the same.
+The order of two contents: a range by its low end, its high end, then the flag, one of nulls alone
+before all others; a list value by value, null before every text, a list before its continuations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InternalError
+from starshade.ratings.table import Ratings
+from starshade.release.attributes import check_names, plain_attributes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["content_keys", "is_category", "is_range", "quasi_table", "quasi_types", "split_classes"]
+
+
+def quasi_types() -> tuple[pa.DataType, pa.DataType]:
+    """Return the types of a numeric and of a categorical quasi-identifier."""
+    import pyarrow as pa
+
+    ends = [("low", pa.float64()), ("high", pa.float64()), ("null", pa.bool_())]
+    return pa.struct(ends), pa.list_(pa.string())
+
+
+def is_range(kind: pa.DataType) -> bool:
+    """Tell whether a column's type is that of a numeric quasi-identifier."""
+    import pyarrow.types as types
+
+    return bool(types.is_struct(kind)) and [field.name for field in kind] == ["low", "high", "null"]
+
+
+def is_category(kind: pa.DataType) -> bool:
+    """Tell whether a column's type is that of a categorical quasi-identifier."""
+    import pyarrow.types as types
+
+    listed = types.is_list(kind) or types.is_large_list(kind)
+    return bool(listed) and bool(
+        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+    )
+
+
+def quasi_table(
+    original: Ratings,
+    groups: NDArray[np.int64],
+    table: pa.Table | None,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+) -> pa.Table:
+    """Check generalized attributes and write equal contents equally.
+
+    Parameters
+    ----------
+    original : Ratings
+    groups : ndarray of int64, shape (n_users,)
+    table : pyarrow.Table
+        A row per user, the columns of `quasi` and then those of `sensitive`.
+    quasi, sensitive : sequence of str
+
+    Returns
+    -------
+    pyarrow.Table
+        The same columns in the types of `quasi_types`, sensitive ones as float64 or string.
+
+    Raises
+    ------
+    ConfigError
+        Nothing to release, or a name that a release uses itself.
+    InternalError
+        Names, rows, types or groups do not belong together.
+    """
+    names = [*quasi, *sensitive]
+    if original.attributes is None:
+        raise ConfigError(
+            "attributes generalized: the data have no personal attributes",
+            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+        )
+    if table is None or table.column_names != names or table.num_rows != original.n_users:
+        raise InternalError("generalized attributes: not a row per user of the columns named")
+    if not names:
+        raise ConfigError("attributes generalized: no quasi-identifier and no sensitive attribute")
+    if set(names) - set(original.attributes.column_names):
+        raise InternalError("generalized attributes: one that the data do not have")
+    check_names(names, "generalized")
+    columns = [_plain(table.column(name)) for name in quasi]
+    first = np.unique(groups, return_index=True)[1]
+    for column in columns:
+        if not column.equals(column.take(first[groups])):
+            raise InternalError("generalized attributes: members of one group differ")
+    exact = plain_attributes(table.select(list(sensitive)))
+    assert exact is not None
+    columns += [exact.column(name) for name in sensitive]
+    import pyarrow as pa
+
+    return pa.table(columns, names=names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """Return a quasi-identifier in the types and with the bits that equal contents share."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column, (ranges, lists) = column.combine_chunks(), quasi_types()
+    if isinstance(column, pa.ChunkedArray):  # of no chunk, or of several
+        column = pa.concat_arrays(column.chunks) if column.chunks else pa.array([], column.type)
+    if column.null_count:
+        raise InternalError("generalized attributes: a record without any content")
+    if is_category(column.type):
+        return column.cast(lists)
+    if not is_range(column.type):
+        raise InternalError(f"generalized attributes: a quasi-identifier of type {column.type}")
+    ends = []
+    for name in ("low", "high"):
+        end = pc.struct_field(column, name)
+        missing = end.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        values = end.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
+        ends.append(pa.array(values, mask=missing))  # adding 0.0: no -0.0
+    null = pc.struct_field(column, "null")
+    return pa.StructArray.from_arrays([*ends, null], fields=list(ranges))
+
+
+def split_classes(
+    class_of_group: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    table: pa.Table,
+    quasi: Sequence[str],
+) -> NDArray[np.int64]:
+    """Give groups numbers by their cells, then by their quasi-identifiers.
+
+    Parameters
+    ----------
+    class_of_group : ndarray of int64, shape (n_groups,)
+        Numbers of the groups' cells, in content order.
+    groups : ndarray of int64, shape (n_users,)
+    table : pyarrow.Table
+        As `quasi_table` returns it.
+    quasi : sequence of str
+
+    Returns
+    -------
+    ndarray of int64, shape (n_groups,)
+        0…C-1, none left out; equal where cells and quasi-identifiers are.
+    """
+    first = np.unique(groups, return_index=True)[1]
+    keys = [class_of_group]
+    for name in quasi:
+        contents = content_keys(table.column(name).take(first))
+        rank = {key: r for r, key in enumerate(sorted(set(contents)))}
+        keys.append(np.array([rank[key] for key in contents], dtype=np.int64))
+    if not len(first):
+        return class_of_group
+    told = np.stack(keys, axis=1)
+    return np.unique(told, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def content_keys(column: pa.Array | pa.ChunkedArray) -> list[tuple[Any, ...]]:
+    """Return a key for each content of a quasi-identifier; keys compare as contents do."""
+    if is_range(column.type):
+        return [
+            (v["low"] is not None, v["low"] or 0.0, v["high"] or 0.0, v["null"])
+            for v in column.to_pylist()
+        ]
+    return [tuple((v is not None, v or "") for v in told) for told in column.to_pylist()]
