@@ -11,7 +11,7 @@ from starshade.stats import Rate
 
 __all__ = ["Figure", "Level", "Mark", "Point", "Series", "Skipped", "Unit"]
 
-Unit = Literal["share", "bits", "users", "seconds", "points"]
+Unit = Literal["share", "bits", "users", "seconds", "points", "number"]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Figure:
         The paper's; with a letter where it is ours beside the paper's.
     title : str
     x_title, y_title : str
-    unit : {"share", "bits", "users", "seconds", "points"}
+    unit : {"share", "bits", "users", "seconds", "points", "number"}
         Of y; points are those of the scale.
     series : tuple of Series
     marks : tuple of Mark

@@ -19,7 +19,14 @@ _DASHES = [[1, 0], [6, 3], [2, 2]]
 _SHAPES = ["diamond", "triangle-up", "square"]
 _DODGE = 0.045  # of an x step, between lines that share a point
 _MARGIN = 0.3  # of an x step, left and right of the points
-_FORMATS = {"share": ".0%", "bits": "~r", "users": ",d", "seconds": "~r", "points": ",~r"}
+_FORMATS = {
+    "share": ".0%",
+    "bits": "~r",
+    "users": ",d",
+    "seconds": "~r",
+    "points": ",~r",
+    "number": ",~r",
+}
 
 Spec = dict[str, Any]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from starshade.audit.figures import Figure, Skipped
+from starshade.audit.check import Check
+from starshade.audit.figures import Figure, Point, Skipped, Unit
 from starshade.audit.ns.result import Reproduction
-from starshade.progress import note
-from starshade.ratings.atomic import atomic_folder
-from starshade.report.charts import chart, svg_of
+from starshade.report.charts import chart
+from starshade.report.folder import Drawn, Rows, save_folder, table_lines
 
-__all__ = ["left_out", "save_reproduction", "save_study"]
+__all__ = ["checked", "figure_tables", "left_out", "save_reproduction", "save_study"]
 
 
 def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[str, ...]:
@@ -54,6 +53,7 @@ def save_study(
     *,
     subtitle: Callable[[Figure], str],
     page: Iterable[str],
+    tables: Mapping[str, Rows] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Write what any reproduction has: its JSON, a chart per figure, a page to read.
 
@@ -67,6 +67,8 @@ def save_study(
         On how much data a figure rests.
     page : iterable of str
         Lines of the page; the figures are added.
+    tables : mapping
+        Name → rows, each written as a CSV file.
 
     Returns
     -------
@@ -78,20 +80,15 @@ def save_study(
     OutputError
         See `save_reproduction`.
     """
-    drawable = find_spec("vl_convert") is not None
-    if not drawable:
-        note("no SVG: pip install 'starshade[report]'")
-    with atomic_folder(Path(folder)) as place:
-        _write_json(place / f"{told['reproduces']}.json", told)
-        for figure in figures:
-            name = figure.file_name
-            spec = chart(figure, subtitle(figure))
-            _write_json(place / f"{name}.vl.json", spec)
-            if drawable:
-                (place / f"{name}.svg").write_text(svg_of(spec), encoding="utf-8")
-        text = "\n".join([*page, *_pictures(figures, drawable=drawable)])
-        (place / "README.md").write_text(text, encoding="utf-8")
-        return tuple(sorted(path.name for path in place.iterdir()))
+    charts = [
+        Drawn(
+            figure.file_name,
+            f"Fig. {figure.number}: {figure.title}",
+            chart(figure, subtitle(figure)),
+        )
+        for figure in figures
+    ]
+    return save_folder(folder, told["reproduces"], told, charts, page=page, tables=tables)
 
 
 def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
@@ -104,19 +101,35 @@ def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
             yield f"| {entry.figure} | {entry.what} | {entry.reason} |"
 
 
-def _pictures(figures: Sequence[Figure], *, drawable: bool) -> Iterator[str]:
-    yield "\n## Figures\n"
+def checked(checks: Sequence[Check]) -> Iterator[str]:
+    """Set sentences about curves, and whether they hold, under each other."""
+    yield from table_lines(
+        ("figure", "says", "on", "here", "holds"),
+        ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in checks),
+    )
+
+
+def figure_tables(figures: Sequence[Figure]) -> Iterator[str]:
+    """Write every figure as tables: one per panel, a row per x, a column per line."""
     for figure in figures:
-        name = figure.file_name
-        title = f"Fig. {figure.number}: {figure.title}"
-        yield f"- [{title}]({name}.vl.json)"
-        if drawable:
-            yield f"\n  ![{title}]({name}.svg)\n"
+        yield f"\n### Fig. {figure.number}: {figure.title} ({figure.y_title})\n"
+        for measure in dict.fromkeys(series.measure for series in figure.series):
+            yield f"\n{measure}\n"
+            lines = [series for series in figure.series if series.measure == measure]
+            at = [{point.x: point for point in series.points} for series in lines]
+            xs = sorted({x for points in at for x in points})
+            yield from table_lines(
+                (figure.x_title, *(series.name for series in lines)),
+                ([f"{x:g}", *(_told(points.get(x), figure.unit) for points in at)] for x in xs),
+            )
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+def _told(point: Point | None, unit: Unit) -> str:
+    if point is None:
+        return "–"
+    if unit == "share":
+        return f"{point.y:.1%} [{point.low:.1%}, {point.high:.1%}]"
+    return f"{point.y:.4g}"
 
 
 def _subtitle(reproduction: Reproduction, figure: Figure) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from starshade.audit.figures import Figure, Point, Series
+from starshade.audit.figures import Figure
 from starshade.audit.sr.result import Study
-from starshade.report.reproduction import left_out, save_study
+from starshade.report.folder import table_lines
+from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 
 __all__ = ["save_sr"]
 
@@ -68,7 +69,7 @@ def _page(study: Study) -> Iterator[str]:
         "numbers not to be had; its sentences about the curves are held against ours. Times are "
         f"medians of {study.repeats} runs on the machine at hand: another one gives others.\n"
     )
-    yield from _table(
+    yield from table_lines(
         ("looked at", "users", "items", "ratings", "sensitive items", "null rules"),
         (
             [p["name"], *(f"{p[key]:,}" for key in _COUNTS), ", ".join(p["nulls"])]
@@ -76,17 +77,14 @@ def _page(study: Study) -> Iterator[str]:
         ),
     )
     yield "\n## What the paper says, and whether it holds here\n"
-    yield from _table(
-        ("figure", "says", "on", "here", "holds"),
-        ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in study.checks),
-    )
+    yield from checked(study.checks)
     yield (
         "\nWhere l is above 0 a spread is asked for, and every ball is counted to its end: k then "
         "has little part in the time. At ε = R everybody is proximate, which is known without a "
         "search. Runs that overlap, or medians less than a tenth apart, count as equal.\n"
     )
     yield "\n## The check with the paper's default parameters\n"
-    yield from _table(
+    yield from table_lines(
         ("on", "nulls", "(k, ε, l)", "satisfied", "failing", "of", "smallest ball"),
         (
             [
@@ -103,38 +101,7 @@ def _page(study: Study) -> Iterator[str]:
     )
     yield from left_out(study.skipped)
     yield "\n## Tables\n"
-    for figure in study.figures:
-        yield f"\n### Fig. {figure.number}: {figure.title} ({figure.y_title})\n"
-        for measure in dict.fromkeys(series.measure for series in figure.series):
-            yield f"\n{measure}\n"
-            lines = [series for series in figure.series if series.measure == measure]
-            yield from _points(figure, lines)
+    yield from figure_tables(study.figures)
 
 
 _COUNTS = ("users", "items", "ratings", "sensitive_items")
-
-
-def _points(figure: Figure, lines: list[Series]) -> Iterator[str]:
-    """Write the points of a panel: a row per x, a column per line."""
-    at = [{point.x: point for point in series.points} for series in lines]
-    xs = sorted({x for points in at for x in points})
-    yield from _table(
-        (figure.x_title, *(series.name for series in lines)),
-        ([f"{x:g}", *(_told(points.get(x), figure.unit) for points in at)] for x in xs),
-    )
-
-
-def _told(point: Point | None, unit: str) -> str:
-    if point is None:
-        return "–"
-    if unit == "share":
-        return f"{point.y:.1%} [{point.low:.1%}, {point.high:.1%}]"
-    return f"{point.y:.4g}"
-
-
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    cells = list(head)
-    yield f"| {' | '.join(cells)} |"
-    yield "|---" * len(cells) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"

@@ -147,7 +147,7 @@ def test_a_chart_that_fails_leaves_nothing(
     def fail(spec: Any) -> str:
         raise ConfigError("no")
 
-    monkeypatch.setattr("starshade.report.reproduction.svg_of", fail)
+    monkeypatch.setattr("starshade.report.folder.svg_of", fail)
     with pytest.raises(ConfigError):
         save_reproduction(found, tmp_path / "ns")
     assert not list(tmp_path.iterdir())

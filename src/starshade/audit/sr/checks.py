@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from statistics import median
-from typing import Any
 
+from starshade.audit.check import Check
 from starshade.audit.figures import Figure, Point
 from starshade.audit.sr.charted import PARTITION_NAMES, SEARCH_NAMES
 from starshade.audit.sr.loss import Predicted
@@ -17,38 +16,6 @@ __all__ = ["Check", "check_figures"]
 _SLACK = 0.1  # times differ plainly when the runs do not overlap and the medians by so much
 _THREE = 2.5  # times as fast that passes for "almost 3"
 _CLOSE, _PAPER = 0.03, 0.75  # of accuracies: "very close", "around"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One sentence of the paper, or a promise of ours, on one line of a figure.
-
-    Attributes
-    ----------
-    figure : str
-    says : str
-        The paper's words in quotation marks, or ours.
-    where : str
-        The data, the null rule, the line.
-    ours : str
-        The figures that decide.
-    holds : bool
-    """
-
-    figure: str
-    says: str
-    where: str
-    ours: str
-    holds: bool
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is a sentence of ours that the paper does not have."""
-        return self.says.startswith("ours")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the check as plain JSON values."""
-        return asdict(self)
 
 
 def check_figures(figures: tuple[Figure, ...], predicted: list[Predicted]) -> tuple[Check, ...]:

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 from starshade._version import __version__
+from starshade.audit.check import Check
 from starshade.audit.figures import Figure, Skipped
-from starshade.audit.sr.checks import Check
 from starshade.audit.sr.loss import Loss, Predicted
 from starshade.audit.sr.timing import Job, Timed
 

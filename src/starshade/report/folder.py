@@ -1,0 +1,111 @@
+"""A folder for people: a result as JSON and CSV, its charts, and a page to begin with."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from starshade.progress import note
+from starshade.ratings.atomic import atomic_folder
+from starshade.report.charts import Spec, svg_of
+
+__all__ = ["Drawn", "Rows", "save_folder", "table_lines"]
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A chart, the name of its files without an ending, and what to call it."""
+
+    name: str
+    title: str
+    spec: Spec
+
+
+def save_folder(
+    folder: str | Path,
+    name: str,
+    told: Mapping[str, Any],
+    charts: Sequence[Drawn],
+    *,
+    page: Iterable[str],
+    tables: Mapping[str, Rows] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """Write a result as a folder: all of it or nothing.
+
+    Parameters
+    ----------
+    folder : path
+        Must not exist. Only its owner may look into it.
+    name : str
+        Of the JSON file.
+    told : mapping
+        What it holds.
+    charts : sequence of Drawn
+        Each a Vega-Lite specification and, with the optional extra ``starshade[report]``, an SVG.
+    page : iterable of str
+        Lines of ``README.md``; the charts are added.
+    tables : mapping
+        Name → rows with the same keys, each a CSV file.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    drawable = find_spec("vl_convert") is not None
+    if not drawable:
+        note("no SVG: pip install 'starshade[report]'")
+    with atomic_folder(Path(folder)) as place:
+        _write_json(place / f"{name}.json", told)
+        for table, rows in tables.items():
+            _write_csv(place / f"{table}.csv", rows)
+        for drawn in charts:
+            _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
+            if drawable:
+                (place / f"{drawn.name}.svg").write_text(svg_of(drawn.spec), encoding="utf-8")
+        text = "\n".join([*page, *_pictures(charts, drawable=drawable)])
+        (place / "README.md").write_text(text, encoding="utf-8")
+        return tuple(sorted(path.name for path in place.iterdir()))
+
+
+def table_lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Write a table of a page."""
+    cells = list(head)
+    yield f"| {' | '.join(cells)} |"
+    yield "|---" * len(cells) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _pictures(charts: Sequence[Drawn], *, drawable: bool) -> Iterator[str]:
+    yield "\n## Figures\n"
+    for drawn in charts:
+        yield f"- [{drawn.title}]({drawn.name}.vl.json)"
+        if drawable:
+            yield f"\n  ![{drawn.title}]({drawn.name}.svg)\n"
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _write_csv(path: Path, rows: Rows) -> None:
+    """Write a column per key; None is an empty field."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
