@@ -9,22 +9,24 @@ before all others; a list value by value, null before every text, a list before 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError, InternalError
+from starshade.errors import ConfigError, InternalError, ReleaseError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes
+from starshade.release.manifest import Manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["content_keys", "is_category", "is_range", "quasi_table", "quasi_types", "split_classes"]
+__all__ = ["content_keys", "is_range", "quasi_table", "read_quasi", "split_classes"]
 
 
-def quasi_types() -> tuple[pa.DataType, pa.DataType]:
+def _types() -> tuple[pa.DataType, pa.DataType]:
     """Return the types of a numeric and of a categorical quasi-identifier."""
     import pyarrow as pa
 
@@ -39,7 +41,7 @@ def is_range(kind: pa.DataType) -> bool:
     return bool(types.is_struct(kind)) and [field.name for field in kind] == ["low", "high", "null"]
 
 
-def is_category(kind: pa.DataType) -> bool:
+def _is_list(kind: pa.DataType) -> bool:
     """Tell whether a column's type is that of a categorical quasi-identifier."""
     import pyarrow.types as types
 
@@ -69,7 +71,7 @@ def quasi_table(
     Returns
     -------
     pyarrow.Table
-        The same columns in the types of `quasi_types`, sensitive ones as float64 or string.
+        The same columns in one type for each kind, sensitive ones as float64 or string.
 
     Raises
     ------
@@ -109,12 +111,12 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column, (ranges, lists) = column.combine_chunks(), quasi_types()
+    column, (ranges, lists) = column.combine_chunks(), _types()
     if isinstance(column, pa.ChunkedArray):  # of no chunk, or of several
         column = pa.concat_arrays(column.chunks) if column.chunks else pa.array([], column.type)
     if column.null_count:
         raise InternalError("generalized attributes: a record without any content")
-    if is_category(column.type):
+    if _is_list(column.type):
         return column.cast(lists)
     if not is_range(column.type):
         raise InternalError(f"generalized attributes: a quasi-identifier of type {column.type}")
@@ -170,3 +172,58 @@ def content_keys(column: pa.Array | pa.ChunkedArray) -> list[tuple[Any, ...]]:
             for v in column.to_pylist()
         ]
     return [tuple((v is not None, v or "") for v in told) for told in column.to_pylist()]
+
+
+def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) -> pa.Table:
+    """Check the personal attributes of a folder that has generalized ones.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The attributes of the records, of the names that the manifest has.
+    manifest : Manifest
+    group : ndarray of int64, shape (n_records,)
+        Classes, 0, 0, …, 1, 1, ….
+
+    Returns
+    -------
+    pyarrow.Table
+        As `quasi_table` returns it.
+
+    Raises
+    ------
+    ReleaseError
+        Other types than these have, a content that is none, or records of a class that differ.
+    """
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    for name in manifest.quasi_identifiers:
+        place = table.column_names.index(name)
+        column = table.column(place)
+        if is_range(column.type):
+            column = column.cast(_types()[0])
+        elif _is_list(column.type):
+            column = column.cast(_types()[1])
+        else:
+            raise ReleaseError("records.parquet: a quasi-identifier that is no range and no list")
+        if not column.equals(column.take(first[group])):
+            raise ReleaseError("records.parquet: quasi-identifiers that differ within a class")
+        if not all(map(_says_something, column.take(first).to_pylist())):
+            raise ReleaseError(
+                "records.parquet: a quasi-identifier out of order or empty"
+            )
+        table = table.set_column(place, name, column)
+    for name in manifest.sensitive_attributes:
+        if str(table.schema.field(name).type) not in ("double", "string"):
+            raise ReleaseError("records.parquet: a sensitive attribute that is no number or text")
+    return table
+
+
+def _says_something(said: Any) -> bool:
+    """Tell whether a content is a range with its ends or an ascending list."""
+    if isinstance(said, dict):
+        low, high, null = said["low"], said["high"], said["null"]
+        if low is None or high is None:
+            return low is None and high is None and null is True
+        return null is not None and bool(np.isfinite([low, high]).all()) and low <= high
+    keys = [(v is not None, v or "") for v in said or ()]
+    return bool(keys) and all(a < b for a, b in pairwise(keys))

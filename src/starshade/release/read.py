@@ -17,6 +17,7 @@ from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.layouts import read_cells, read_profiles, read_table
 from starshade.release.manifest import FORMAT_VERSION, Manifest
+from starshade.release.quasi import read_quasi
 from starshade.release.receipt import read_receipt
 from starshade.release.table import Release
 
@@ -182,9 +183,14 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     attributes = table.drop_columns(["record", "group"])
     if tuple(attributes.column_names) != manifest.attribute_columns:
         raise ReleaseError("records.parquet: personal attributes other than release.json names")
+    generalized = (*manifest.quasi_identifiers, *manifest.sensitive_attributes)
+    if generalized != (manifest.attribute_columns if manifest.attributes == "generalized" else ()):
+        raise ReleaseError("release.json: quasi-identifiers and sensitive attributes are not those")
     if not np.array_equal(table.column("record").to_numpy(), np.arange(len(table))):
         raise ReleaseError("records.parquet: the records are not 0, 1, 2, …")
     group = table.column("group").to_numpy()
     if len(group) and (group[0] != 0 or not np.isin(np.diff(group), (0, 1)).all()):
         raise ReleaseError("records.parquet: the groups are not 0, 0, …, 1, 1, …")
+    if manifest.attributes == "generalized":
+        attributes = read_quasi(attributes, manifest, group)
     return group, attributes if attributes.num_columns else None

@@ -20,15 +20,18 @@ from numpy.typing import NDArray
 from starshade.errors import InternalError, ReleaseError
 from starshade.release.verify_claims import (
     NEAR_MODELS,
+    VALUE_MODELS,
     Judged,
     check_claim,
     judge_near,
     name_of,
 )
 from starshade.release.verify_moved import check_moved
+from starshade.release.verify_quasi import check_quasi, declared, read_quasi
 from starshade.release.verify_records import check_classes, read_ratings_of
 from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
 from starshade.release.verify_truth import check_truth
+from starshade.release.verify_values import judge_values
 
 if TYPE_CHECKING:
     from starshade.release.table import Private
@@ -42,7 +45,8 @@ _KEYS = (
     "groups classes users_without_rating rare_items_dropped rare_items attributes "
     "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files"
 )
-_LATER = {"users_deleted"}  # fields that a folder of an earlier version lacks
+# fields that a folder of an earlier version lacks, or one without generalized attributes
+_LATER = {"users_deleted", "quasi_identifiers", "sensitive_attributes"}
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 
@@ -191,14 +195,19 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         check_claim(claim)
     if facts["layout"] not in ("generalized", "record"):
         raise Failed("layout", f"{facts['layout']} cannot be verified by this version")
-    written = read_written(folder, facts["scale"])
+    quasi, sensitive = declared(facts)
+    written = read_written(folder, facts["scale"], quasi)
     sizes = np.bincount(written.group_of_record)
     truth = private if private is not None and private.original is not None else None
     judged: dict[str, Judged] = {}
     if facts["layout"] == "generalized":
-        single, certain = walk_classes(folder, written, len(sizes))
-        if truth is not None:
-            check_truth(written, truth, facts)
+        said = read_quasi(written, quasi, sensitive)
+        single, certain = walk_classes(folder, written, len(sizes), said)
+        if truth is not None and truth.original is not None:
+            check_truth(written, truth, facts, quasi)
+            check_quasi(written, said, quasi, truth.original, truth.link.record)
+        of_values = [c for c in facts["claims"] if c["model"] in VALUE_MODELS]
+        judged = {name_of(claim): judge_values(claim, written, sensitive) for claim in of_values}
     else:
         rows = read_ratings_of(written)
         check_classes(rows, written)

@@ -15,16 +15,18 @@ from starshade.release.verify_points import Columns, columns_of, points_of
 from starshade.release.verify_records import RatingRows
 from starshade.release.verify_rows import Failed, Written
 
-__all__ = ["NEAR_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
+__all__ = ["NEAR_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
 
 _SLACK = 1e-9
 _ASKED = {
     "k-eps": {"k", "eps", "nulls"},
     "k-eps-l": {"k", "eps", "l", "nulls", "sensitive"},
 }
+_ASKED_OF_VALUES = {"l-diversity": "l", "t-closeness": "t"}
 
 
 NEAR_MODELS = frozenset(_ASKED)
+VALUE_MODELS = frozenset(_ASKED_OF_VALUES)
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,18 @@ def check_claim(claim: Any) -> None:
         raise Failed("release.json", "a claim with a number beyond all data")
     if isinstance(claim["model"], str) and claim["model"] in _ASKED:
         _check_near(claim["model"], parameters)
+    if isinstance(claim["model"], str) and claim["model"] in _ASKED_OF_VALUES:
+        _check_of_values(claim["model"], parameters)
+
+
+def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
+    """Check the parameters of l-diversity and t-closeness."""
+    asked = _ASKED_OF_VALUES[model]
+    if set(parameters) != {asked, "attribute"} or type(parameters["attribute"]) is not str:
+        raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
+    number = parameters[asked]
+    if type(number) not in (int, float) or not number >= (1 if asked == "l" else 0):
+        raise Failed("release.json", f"a claim of {model} whose {asked} is no such number")
 
 
 def _check_near(model: str, parameters: dict[str, Any]) -> None:

@@ -66,8 +66,11 @@ class Written:
     attributes: pa.Table
 
 
-def read_written(folder: Path, scale: dict[str, Any]) -> Written:
-    """Read records and items, and check what does not need the cells."""
+def read_written(folder: Path, scale: dict[str, Any], quasi: list[str]) -> Written:
+    """Read records and items, and check what does not need the cells.
+
+    `quasi` names the personal attributes that are equal within a class.
+    """
     records = _table(folder, "records.parquet", ("record", "group"), more=True)
     record = records.column("record").to_numpy()
     group = records.column("group").to_numpy().astype(np.int64)
@@ -76,7 +79,9 @@ def read_written(folder: Path, scale: dict[str, Any]) -> Written:
     if len(group) and (group[0] != 0 or not np.isin(np.diff(group), (0, 1)).all()):
         raise Failed("record order", "records do not follow their classes")
     attributes = records.drop_columns(["record", "group"])
-    _check_attribute_order(attributes, group)
+    if not set(quasi) <= set(attributes.column_names):
+        raise Failed("forbidden column", "personal attributes other than those declared")
+    _check_attribute_order(attributes.drop_columns(quasi), group)
     items = _table(folder, "items.parquet", ("item", "name")).column("item").to_pylist()
     if any(not _before(a, b) for a, b in pairwise(items)):
         raise Failed("item order", "keys are not in canonical order")
@@ -86,9 +91,18 @@ def read_written(folder: Path, scale: dict[str, Any]) -> Written:
 
 
 def walk_classes(
-    folder: Path, written: Written, n_classes: int
+    folder: Path, written: Written, n_classes: int, beside: list[tuple[Any, ...]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Walk the classes in file order; check that their contents ascend strictly.
+
+    Parameters
+    ----------
+    folder : Path
+    written : Written
+    n_classes : int
+        According to the records.
+    beside : list of tuple
+        What each class says beside its cells; classes of equal cells ascend by it.
 
     Returns
     -------
@@ -96,28 +110,39 @@ def walk_classes(
         Whether a class has a cell with one single member that is a rating, and one without null.
     """
     single, certain = np.zeros(n_classes, np.bool_), np.zeros(n_classes, np.bool_)
-    previous: list[tuple[int, Cell]] | None = None
-    expected = 0
-    for group, row in _rows(folder, written):
-        if group != expected:
-            # only the first class can be without any cell: it sorts before all others
-            if not (expected == 0 and group == 1):
-                raise Failed("class order", "a class without cells is not the first")
-            expected = group
-        if previous is not None and not previous < row:
+    previous: tuple[list[tuple[int, Cell]], tuple[Any, ...]] | None = None
+    for group, row in _all_rows(folder, written, n_classes):
+        if previous is not None and not previous < (row, beside[group]):
             raise Failed("class order", "two classes are equal or not sorted by content")
-        previous = row
+        previous = (row, beside[group])
         for _, cell in row:
             is_range = cell[0] == 1.0
             nulls = cell[3] if is_range else cell[1] == _NULL
-            if not nulls and group < n_classes:
+            if not nulls:
                 certain[group] = True
                 one = cell[2] - cell[1] <= _SLACK if is_range else len(cell) == 2
                 single[group] |= one
-        expected += 1
-    if expected != n_classes and not (expected == 0 and n_classes == 1):
-        raise Failed("count", f"{n_classes} classes in the records, {expected} in the cells")
     return single, certain
+
+
+def _all_rows(
+    folder: Path, written: Written, n_classes: int
+) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
+    """Yield every class; those without any cell sort before all others."""
+    expected, with_cells = 0, 0
+    for group, row in _rows(folder, written):
+        if group >= n_classes:
+            raise Failed("count", f"{n_classes} classes in the records, more in the cells")
+        if group != expected and with_cells:
+            raise Failed("class order", "a class without cells is not the first")
+        for empty in range(expected, group):
+            yield empty, []
+        yield group, row
+        expected, with_cells = group + 1, with_cells + 1
+    if expected != n_classes and with_cells:
+        raise Failed("count", f"{n_classes} classes in the records, {expected} in the cells")
+    for empty in range(expected, n_classes):
+        yield empty, []
 
 
 def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
