@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.sparsity import Sparsity, SparsityResult
     from starshade.attack.structure import StructureAttack
     from starshade.attack.tradeoff import TradeOff
+    from starshade.audit.compare import compare
+    from starshade.audit.compare_result import Comparison
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
@@ -79,6 +81,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.ratings.writers import write_ratings
     from starshade.release.read import read_release
     from starshade.release.table import Release
+    from starshade.report.comparison import save_comparison
     from starshade.report.reproduction import save_reproduction
     from starshade.report.reproduction_sr import save_sr
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
@@ -97,6 +100,7 @@ __all__ = [
     "AuxiliaryResult",
     "AverageClassSize",
     "CandidateResult",
+    "Comparison",
     "ConfigError",
     "Discernibility",
     "DisclosureShares",
@@ -142,6 +146,7 @@ __all__ = [
     "UtilityResult",
     "Verdict",
     "__version__",
+    "compare",
     "facts_needed",
     "few_facts",
     "information_gain",
@@ -159,6 +164,7 @@ __all__ = [
     "reproduce_ns",
     "reproduce_sr",
     "sample_sparsity",
+    "save_comparison",
     "save_reproduction",
     "save_risk_list",
     "save_sr",
@@ -193,6 +199,8 @@ _ROOMS = {
     "starshade.attack.sparsity": ("Sparsity", "SparsityResult"),
     "starshade.attack.structure": ("StructureAttack",),
     "starshade.attack.tradeoff": ("TradeOff",),
+    "starshade.audit.compare": ("compare",),
+    "starshade.audit.compare_result": ("Comparison",),
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
@@ -231,6 +239,7 @@ _ROOMS = {
     "starshade.ratings.writers": ("write_ratings",),
     "starshade.release.read": ("read_release",),
     "starshade.release.table": ("Release",),
+    "starshade.report.comparison": ("save_comparison",),
     "starshade.report.reproduction": ("save_reproduction",),
     "starshade.report.reproduction_sr": ("save_sr",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),

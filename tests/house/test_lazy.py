@@ -19,6 +19,7 @@ COMMANDS = [
     ["anonymize"],
     ["measure"],
     ["audit"],
+    ["compare"],
     ["list"],
     ["doctor"],
 ]

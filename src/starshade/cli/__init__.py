@@ -24,6 +24,7 @@ __all__ = ["main"]
         "anonymize": "starshade.cli.anonymize:anonymize",
         "measure": "starshade.cli.measure:measure",
         "audit": "starshade.cli.audit:audit",
+        "compare": "starshade.cli.compare:compare",
         "reproduce": "starshade.cli.reproduce:reproduce",
         "list": "starshade.cli.listing:listing",
         "doctor": "starshade.cli.doctor:doctor",

@@ -9,12 +9,13 @@ from typing import Any
 from starshade.audit.figures import Figure, Series
 from starshade.errors import ConfigError
 
-__all__ = ["chart", "svg_of"]
+__all__ = ["CONFIG", "SCHEMA", "Spec", "chart", "colours", "svg_of"]
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _VERSION = "5.17"
-# Okabe and Ito's palette, told apart by the colour-blind
+# Okabe and Ito's palette, told apart by the colour-blind; then two, one of them grey
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_COLOURS += ["#882255", "#777777"]
 _DASHES = [[1, 0], [6, 3], [2, 2]]
 _SHAPES = ["diamond", "triangle-up", "square"]
 _DODGE = 0.045  # of an x step, between lines that share a point
@@ -29,6 +30,15 @@ _FORMATS = {
 }
 
 Spec = dict[str, Any]
+
+CONFIG: Spec = {
+    "font": "sans-serif",
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {"gridColor": "#eee", "labelFontSize": 11, "titleFontSize": 12, "titlePadding": 8},
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
+    "title": {"fontSize": 15, "subtitleFontSize": 11, "subtitleColor": "#555"},
+}
 
 
 def chart(figure: Figure, subtitle: str) -> Spec:
@@ -48,7 +58,7 @@ def chart(figure: Figure, subtitle: str) -> Spec:
     measures = list(dict.fromkeys(series.measure for series in figure.series))
     panels = [_panel(figure, measure, titled=len(measures) > 1) for measure in measures]
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "title": {
             "text": f"Fig. {figure.number}  {figure.title}",
             "subtitle": subtitle,
@@ -58,7 +68,7 @@ def chart(figure: Figure, subtitle: str) -> Spec:
         "hconcat": panels,
         "spacing": 28,
         "resolve": {"scale": dict.fromkeys(("color", "strokeDash", "shape", "y"), "shared")},
-        "config": _config(),
+        "config": CONFIG,
     }
 
 
@@ -78,6 +88,11 @@ def svg_of(spec: Spec) -> str:
             advice="pip install 'starshade[report]'",
         ) from error
     return str(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION))
+
+
+def colours(n: int) -> list[str]:
+    """Return n colours, over again after the eighth."""
+    return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
 
 
 def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
@@ -211,7 +226,7 @@ def _colour(figure: Figure) -> Spec:
     return {
         "field": "line",
         "type": "nominal",
-        "scale": {"domain": names, "range": _COLOURS[: len(names)]},
+        "scale": {"domain": names, "range": colours(len(names))},
         "legend": {
             "title": None,
             "symbolType": "stroke",
@@ -248,14 +263,3 @@ def _step(figure: Figure) -> float:
 
 def _dodge(i: int, n: int) -> float:
     return _DODGE * (i - (n - 1) / 2)
-
-
-def _config() -> Spec:
-    return {
-        "font": "sans-serif",
-        "background": "white",
-        "view": {"stroke": None},
-        "axis": {"gridColor": "#eee", "labelFontSize": 11, "titleFontSize": 12, "titlePadding": 8},
-        "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
-        "title": {"fontSize": 15, "subtitleFontSize": 11, "subtitleColor": "#555"},
-    }

@@ -1,0 +1,163 @@
+"""Methods tried on one table, side by side: what comes out, how long it took, what it held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from starshade.anonymize.generalize import generalize
+from starshade.audit.make import Anonymizer
+from starshade.errors import ConfigError, StarshadeError
+from starshade.progress import silence
+from starshade.ratings.sample import sample_users
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry
+from starshade.release.build import generalized_release
+from starshade.release.table import Release
+
+__all__ = [
+    "ORIGINAL",
+    "Attempt",
+    "Attributes",
+    "attempt",
+    "compile_first",
+    "made_of",
+    "numeric_attribute",
+    "untouched",
+]
+
+Attributes: TypeAlias = Literal["none", "exact"]
+ORIGINAL = "original"
+_FEW = 48  # records of the runs that only compile
+_PROCESS = Path("/proc/self")
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A release that one method made, and what it took.
+
+    Attributes
+    ----------
+    release : Release
+        In memory only.
+    seconds : float
+        From ratings to release; reading, measuring and saving are no part of it.
+    peak_rss_mb : float or None
+        The most memory that the process held meanwhile; None where the system does not tell.
+    """
+
+    release: Release
+    seconds: float
+    peak_rss_mb: float | None
+
+
+def attempt(method: Anonymizer, ratings: Ratings, seed: int) -> Attempt:
+    """Anonymize once, unwatched.
+
+    Raises
+    ------
+    UserError, UnmetError
+        The method refuses these ratings.
+    """
+    told = _forget_peak()
+    started = perf_counter()
+    with silence():
+        release = method.anonymize(ratings, rng=seed)
+    return Attempt(release, perf_counter() - started, _peak_mb() if told else None)
+
+
+def compile_first(methods: Iterable[Anonymizer], ratings: Ratings, seed: int) -> None:
+    """Run each method once on a few records, so that no time holds a compilation."""
+    everybody = np.arange(ratings.n_users)
+    part = ratings.keep_users(sample_users(ratings, everybody, _FEW, seed))
+    with silence():
+        for method in methods:
+            try:
+                method.anonymize(part, rng=seed)
+            except StarshadeError:
+                continue  # what is wrong is told when it is run in earnest
+
+
+def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
+    """Return the ratings as a release that hides nobody: k = 1, every record by itself."""
+    table = ratings.drop_empty_users()
+    groups = np.arange(table.n_users)
+    return generalized_release(
+        table,
+        groups,
+        generalize("ndgh", table, groups),
+        method=ORIGINAL,
+        config={},
+        claims=(),
+        seed=0,
+        private_config={},
+        rare_items="keep",
+        attributes=attributes,
+    )
+
+
+def made_of(entry: Entry, settings: Mapping[str, Any]) -> Anonymizer:
+    """Build a registered method with those of the settings that it has.
+
+    Raises
+    ------
+    ConfigError
+        A setting out of its range.
+    """
+    cls = entry.load()
+    own = {field.name for field in fields(cls)}
+    method: Anonymizer = cls(**{name: settings[name] for name in settings.keys() & own})
+    return method
+
+
+def numeric_attribute(ratings: Ratings, asked: str | None = None) -> str | None:
+    """Return the personal attribute that queries ask for: as asked, else age, else the first.
+
+    Returns
+    -------
+    str or None
+        None where the data have no numeric attribute.
+
+    Raises
+    ------
+    ConfigError
+        The one asked for is not there, or is no number.
+    """
+    table = ratings.attributes
+    names = [] if table is None else list(table.column_names)
+    numeric = [
+        name for name in names if table is not None and str(table.column(name).type) == "double"
+    ]
+    if asked is None:
+        return min(numeric, key=lambda name: name.casefold() != "age", default=None)
+    if asked not in numeric:
+        found = "is text" if asked in names else "there is none of this name"
+        raise ConfigError(
+            f"attribute {asked!r}: {found}; numeric are "
+            + (", ".join(numeric) if numeric else "none of the personal attributes"),
+            advice="Give one of them with --attribute."
+            if numeric
+            else "Personal attributes are read from a file beside the ratings, with --users.",
+        )
+    return asked
+
+
+def _forget_peak() -> bool:
+    """Let the system count the peak anew; tell whether it does."""
+    try:
+        (_PROCESS / "clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _peak_mb() -> float | None:
+    for line in (_PROCESS / "status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024 / 1e6
+    return None

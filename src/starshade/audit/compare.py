@@ -1,0 +1,253 @@
+"""Methods side by side on any data: what each loses, gives away and takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.registry import ENTRIES
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.attempts import (
+    Attempt,
+    attempt,
+    compile_first,
+    made_of,
+    numeric_attribute,
+    untouched,
+)
+from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
+from starshade.audit.make import Anonymizer
+from starshade.audit.query_errors import mean_errors
+from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.progress import note, silence, task
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry, find
+from starshade.release.receipt import digest_of
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+from starshade.utility.registry import ENTRIES as MEASURES
+
+__all__ = ["KS", "compare", "grouping_methods"]
+
+KS = (2, 5, 10)
+_MEASURES = (
+    "discernibility",
+    "class-size",
+    "generalization-loss",
+    "distortion",
+    "disclosure-shares",
+)
+
+
+def grouping_methods() -> tuple[str, ...]:
+    """Return the names of the methods that take no parameter but k and a hierarchy."""
+    return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
+
+
+def compare(
+    ratings: Ratings,
+    methods: Sequence[str] | None = None,
+    ks: Sequence[int] = KS,
+    *,
+    items: ItemSelection | None = None,
+    eps: float | None = None,
+    attribute: str | None = None,
+    known: int = 4,
+    targets: int = 1000,
+    rng: Rng = None,
+) -> Comparison:
+    """Make a release by every method at every k, and measure and attack each.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    methods : sequence of str, optional
+        As ``starshade list methods`` names them. None: all that form groups (`Grouping`).
+    ks : sequence of int
+        Each at least 2.
+    items : ItemSelection, optional
+        Which items to release; None: all of them.
+    eps : float, optional
+        For the methods of (k, ε), if any is named.
+    attribute : str, optional
+        The numeric personal attribute that queries average. None: age, else the first numeric
+        one, else there is no query error.
+    known : int
+        Cells that the adversary knows of each target, exactly; fewer where nobody has so many.
+    targets : int
+        Users attacked at most, a seeded sample.
+    rng : int, Generator or None
+        One seed for all methods.
+
+    Returns
+    -------
+    Comparison
+        A method that refuses these ratings at some k has a row with the reason.
+
+    Raises
+    ------
+    ConfigError
+        An unknown method, item or attribute, a k below 2, an ε that is missing or out of range,
+        or nothing to compare.
+
+    Notes
+    -----
+    The loss is GenILoss (`GeneralizationLoss`) where cells were made wider, and `Distortion`
+    where ratings were moved: the two are not to be compared. The attack is `ScoreboardRH`
+    on the released cells, scored by who became which record. Nothing is saved.
+
+    Examples
+    --------
+    >>> import starshade as ss
+    >>> table = ss.synthesize(n_users=40, n_items=8, n_ratings=120, rng=1)
+    >>> found = ss.compare(table, ["k-likeness"], [2, 4], rng=1)
+    >>> [(row.method, row.k, row.refused) for row in found.rows]
+    [('k-likeness', 2, None), ('k-likeness', 4, None)]
+    """
+    started, seed = perf_counter(), resolve_seed(rng)
+    table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
+    if not table.n_ratings:
+        raise ConfigError("without ratings there is nothing to compare")
+    asked = numeric_attribute(table, attribute)
+    ways = _ways(methods, ks, eps, exact=asked is not None)
+    most = int(table.user_support.max())
+    judge = _Judge(table, Knowledge(known=min(known, most), dates=False), targets, asked, seed)
+    compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
+    with task("comparing", len(ways) + 1) as step:
+        original = judge.figures(untouched(table, "exact" if asked else "none"), k=1)
+        step(1)
+        rows = []
+        for way in ways:
+            rows.append(_row(way, judge))
+            note(_told(rows[-1]))
+            step(1)
+    return Comparison(
+        data={
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "scale": str(table.scale),
+        },
+        original=original,
+        rows=tuple(rows),
+        known=judge.knowledge.known,
+        targets=targets,
+        attribute=asked,
+        seconds=perf_counter() - started,
+        seed=seed,
+        digest=digest_of(table),
+    )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A method with its parameters."""
+
+    name: str
+    k: int
+    eps: float | None
+    method: Anonymizer
+
+
+def _ways(
+    names: Sequence[str] | None, ks: Sequence[int], eps: float | None, *, exact: bool
+) -> list[_Way]:
+    chosen = grouping_methods() if names is None else tuple(dict.fromkeys(names))
+    if not chosen or not len(ks):
+        raise ConfigError("nothing to compare: at least one method and one k are needed")
+    entries = [find(ENTRIES, name, "method") for name in chosen]
+    with_eps = [entry.name for entry in entries if _has_eps(entry)]
+    if with_eps and eps is None:
+        raise ConfigError(
+            f"{', '.join(with_eps)}: eps is missing",
+            advice="Say within which distance records are to have others (--eps).",
+        )
+    if eps is not None and not with_eps:
+        raise ConfigError(f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.")
+    settings: dict[str, Any] = {"attributes": "exact" if exact else "none"}
+    ways = []
+    for entry in entries:
+        own = eps if entry.name in with_eps else None
+        for k in sorted(dict.fromkeys(ks)):
+            with_k = settings | {"k": k} | ({} if own is None else {"eps": own})
+            ways.append(_Way(entry.name, k, own, made_of(entry, with_k)))
+    return ways
+
+
+def _has_eps(entry: Entry) -> bool:
+    return "eps" in entry.load().__dataclass_fields__
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """The same measures and the same attack for everybody."""
+
+    ratings: Ratings
+    knowledge: Knowledge
+    targets: int
+    attribute: str | None
+    seed: int
+
+    def figures(self, release: Release, k: int, made: Attempt | None = None) -> dict[str, Figure]:
+        """Measure and attack one release."""
+        found: dict[str, Figure] = dict.fromkeys(FIGURES)
+        manifest = release.manifest
+        found |= {
+            "records": manifest.records,
+            "items": manifest.items,
+            "users_deleted": manifest.users_deleted,
+        }
+        with silence():
+            measured: dict[str, Figure] = {}
+            for name in _MEASURES:
+                measure = find(MEASURES, name, "measure").load()()
+                measured |= measure.measure(release, self.ratings).to_dict()
+            if self.attribute is not None:
+                measured |= mean_errors(release, self.ratings, self.attribute, self.seed)
+            attacked = ScoreboardRH().run(
+                release,
+                self.knowledge,
+                original=self.ratings,
+                targets=self.targets,
+                rng=self.seed,
+            )
+        found |= {name: measured[name] for name in FIGURES if name in measured}
+        found["smallest_group"] = measured["smallest_class"]
+        if measured["classes"]:
+            found["c_avg"] = manifest.records / (measured["classes"] * k)
+        found |= {
+            "targets": attacked.targets,
+            "expected_top1": attacked.expected_top1.rate,
+            "expected_top1_low": attacked.expected_top1.low,
+            "expected_top1_high": attacked.expected_top1.high,
+            "disclosed": attacked.disclosed.rate,
+        }
+        if made is not None:
+            found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
+        return found
+
+
+def _row(way: _Way, judge: _Judge) -> Row:
+    try:
+        made = attempt(way.method, judge.ratings, judge.seed)
+        figures = judge.figures(made.release, way.k, made)
+    except (UserError, UnmetError) as error:
+        reason = error.message
+    except MemoryError:
+        reason = "the machine has no memory left for this"
+    else:
+        return Row(way.name, way.k, way.eps, figures)
+    return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason)
+
+
+def _told(row: Row) -> str:
+    if row.refused is not None:
+        return f"{row.name}: refused: {row.refused}"
+    kind, loss = row.loss or ("loss", float("nan"))
+    f = row.figures
+    return f"{row.name}: {kind} {loss:.4g}, found {f['expected_top1']:.1%}, {f['seconds']:.3g} s"

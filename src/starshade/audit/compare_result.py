@@ -1,0 +1,207 @@
+"""`Comparison`: methods side by side, a row for each method and k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+
+__all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
+
+Figure = float | int | None
+
+#: every figure of a row, in the order in which they are told
+FIGURES = (
+    "records",
+    "items",
+    "users_deleted",
+    "classes",
+    "smallest_group",
+    "gen_iloss",
+    "dm",
+    "c_avg",
+    "distortion",
+    "distortion_per_record",
+    "query_error",
+    "query_error_and",
+    "query_error_or",
+    "query_error_range",
+    "targets",
+    "expected_top1",
+    "expected_top1_low",
+    "expected_top1_high",
+    "disclosed",
+    "users_rating_disclosed",
+    "users_rating_exists",
+    "seconds",
+    "peak_rss_mb",
+)
+#: what a method loses, by the kind of its releases: cells made wider, or ratings moved
+LOSSES = ("gen_iloss", "distortion_per_record")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method came to at one k.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+    eps : float or None
+        Where the method has one.
+    figures : dict
+        One entry for each of `FIGURES`; None where it does not apply.
+    refused : str or None
+        Why there is no release.
+    """
+
+    method: str
+    k: int
+    eps: float | None
+    figures: dict[str, Figure]
+    refused: str | None = None
+
+    @property
+    def loss(self) -> tuple[str, float] | None:
+        """The kind of loss and how much; None without a release."""
+        for name in LOSSES:
+            value = self.figures.get(name)
+            if value is not None:
+                return name, float(value)
+        return None
+
+    @property
+    def name(self) -> str:
+        """Method and parameters."""
+        eps = "" if self.eps is None else f", eps = {self.eps:g}"
+        return f"{self.method} (k = {self.k}{eps})"
+
+
+def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
+    """Tell of each row whether none is as good in everything and better in something.
+
+    Compared are loss, users left out and `expected_top1` of the attack, all the better the
+    smaller, among rows with the same kind of loss. Rows without a release are never on it.
+    """
+    points = [_merits(row) for row in rows]
+    return tuple(
+        own is not None
+        and not any(
+            other is not None
+            and other[0] == own[0]
+            and other != own
+            and all(a <= b for a, b in zip(other[1], own[1], strict=True))
+            for other in points
+        )
+        for own in points
+    )
+
+
+def _merits(row: Row) -> tuple[str, tuple[float, ...]] | None:
+    top1 = row.figures.get("expected_top1")
+    if row.loss is None or top1 is None:
+        return None
+    return row.loss[0], (row.loss[1], float(row.figures["users_deleted"] or 0), float(top1))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods × k on one data set.
+
+    Attributes
+    ----------
+    data : dict
+        Users, items, ratings and scale of what was anonymized.
+    original : dict
+        The same figures of the ratings as they are: k = 1.
+    rows : tuple of Row
+        By method, then k.
+    known : int
+        Cells that the adversary knows of each target, exactly.
+    targets : int
+        How many users were attacked at most; a row says how many were.
+    attribute : str or None
+        What the queries ask for; None: the data have no numeric attribute.
+    seconds : float
+    seed : int
+    digest : str
+    version : str
+    """
+
+    data: dict[str, Any]
+    original: dict[str, Figure]
+    rows: tuple[Row, ...]
+    known: int
+    targets: int
+    attribute: str | None
+    seconds: float
+    seed: int
+    digest: str
+    version: str = field(default=__version__)
+
+    @property
+    def frontier(self) -> tuple[Row, ...]:
+        """The rows that no other one beats."""
+        marks = on_frontier(self.rows)
+        return tuple(row for row, best in zip(self.rows, marks, strict=True) if best)
+
+    @property
+    def refused(self) -> tuple[Row, ...]:
+        """The rows without a release."""
+        return tuple(row for row in self.rows if row.refused is not None)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a flat dict per row."""
+        return [
+            {
+                "method": row.method,
+                "k": row.k,
+                "eps": row.eps,
+                **row.figures,
+                "frontier": best,
+                "refused": row.refused,
+            }
+            for row, best in zip(self.rows, on_frontier(self.rows), strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {
+            "data": dict(self.data),
+            "original": dict(self.original),
+            "rows": self.table(),
+            "known": self.known,
+            "targets": self.targets,
+            "attribute": self.attribute,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        made = len(self.rows) - len(self.refused)
+        yield (
+            f"{made:,} release{'s' * (made != 1)} of {self.data['users']:,} users on "
+            f"{self.data['items']:,} items. An adversary who knows {self.known} cells of each "
+            f"target and must answer is right about {self.original['expected_top1']:.1%} of them "
+            "in the ratings as they are."
+        )
+        if self.frontier:
+            best = ", ".join(row.name for row in self.frontier)
+            yield (
+                "Beaten by no other release with the same kind of loss, when loss, users left out "
+                f"and the attack all count: {best}."
+            )
+        if self.refused:
+            yield f"Refused: {', '.join(row.name for row in self.refused)}."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"

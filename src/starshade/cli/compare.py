@@ -1,0 +1,157 @@
+"""``starshade compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.options import Reading, ensure_free, reading
+from starshade.cli.run import Run, running
+from starshade.cli.show import columns, figures, number, page, percent, words
+from starshade.errors import ConfigError
+
+if TYPE_CHECKING:
+    from starshade.audit.compare_result import Comparison, Row
+
+__all__ = ["compare"]
+
+#: head of a column, its figure, how it is written
+_LOST = (
+    ("GenILoss", "gen_iloss", number),
+    ("moved per record", "distortion_per_record", number),
+    ("users left out", "users_deleted", number),
+    ("DM", "dm", number),
+    ("C_AVG", "c_avg", number),
+    ("query error %", "query_error", number),
+)
+_FOUND = (
+    ("record found", "expected_top1", percent),
+    ("profile found", "disclosed", percent),
+    ("rating disclosed", "users_rating_disclosed", percent),
+    ("seconds", "seconds", number),
+)
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option(
+    "--methods", metavar="NAME,…", help="See `list methods`. [default: all that form groups]"
+)
+@click.option(
+    "--k", "ks", metavar="N,…", default="2,5,10", show_default=True, help="Least sizes of a group."
+)
+@click.option("--eps", type=float, help="For interval and suppress, where they are named.")
+@click.option(
+    "--attribute",
+    metavar="NAME",
+    help="Numeric personal attribute that queries ask for. [default: age, else the first]",
+)
+@click.option(
+    "--known",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Cells that the adversary knows of each target.",
+)
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
+)
+@click.option(
+    "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
+)
+@reading()
+@running(seed=True)
+@click.pass_context
+def compare(
+    context: click.Context,
+    ratings: str,
+    methods: str | None,
+    ks: str,
+    eps: float | None,
+    attribute: str | None,
+    known: int,
+    targets: int,
+    out: str | None,
+    reading: Reading,
+    run: Run,
+) -> None:
+    """Make a release of RATINGS by every method at every k, and compare them.
+
+    What each loses, how wrong queries on it are, what an attack still finds, how long it took;
+    and which releases no other one beats. Nothing is published: the releases are not kept.
+    """
+    numbers = _whole(ks)
+    if out is not None:
+        ensure_free(out)
+    from starshade.audit.compare import compare as side_by_side
+
+    result = side_by_side(
+        reading.read(ratings, dates=False, select=False),
+        None if methods is None else _named(methods),
+        numbers,
+        items=reading.selection(),
+        eps=eps,
+        attribute=attribute,
+        known=known,
+        targets=targets,
+        rng=run.seed,
+    )
+    files: tuple[str, ...] = ()
+    if out is not None:
+        from starshade.report.comparison import save_comparison
+
+        files = save_comparison(result, out)
+    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(told, lambda: _summary(result, out, files))
+    context.exit(1 if len(result.refused) == len(result.rows) else 0)
+
+
+def _named(methods: str) -> list[str]:
+    return [name.strip() for name in methods.split(",") if name.strip()]
+
+
+def _whole(ks: str) -> list[int]:
+    parts = [part.strip() for part in ks.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
+        raise ConfigError(f"--k {ks}: whole numbers with commas between", advice="E.g. --k 2,5,10.")
+    return [int(part) for part in parts]
+
+
+def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
+    made = [row for row in result.rows if row.refused is None]
+    best = {id(row) for row in result.frontier}
+    return page(
+        words(str(result)),
+        _table(made, _LOST, "What is lost"),
+        _table(made, _FOUND, "What is still found, and what it took", best),
+        figures([(row.name, str(row.refused)) for row in result.refused], "Refused")
+        if result.refused
+        else None,
+        words(f"{out}: {len(files)} files; begin with README.md") if out else None,
+    )
+
+
+def _table(
+    rows: list[Row],
+    wanted: tuple[tuple[str, str, Callable[[Any], str]], ...],
+    title: str,
+    best: set[int] | None = None,
+) -> Any:
+    if not rows:
+        return None
+    shown = [column for column in wanted if any(row.figures[column[1]] is not None for row in rows)]
+    marked = [] if best is None else ["frontier"]
+    return columns(
+        ("release", *(head for head, _, _ in shown), *marked),
+        [
+            (
+                row.name,
+                *(write(row.figures[name]) for _, name, write in shown),
+                *(["yes" if id(row) in best else ""] if best is not None else []),
+            )
+            for row in rows
+        ],
+        title=title,
+    )

@@ -1,0 +1,127 @@
+"""A comparison of methods as a folder: the table, the frontier, a page to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
+from starshade.report.folder import Drawn, save_folder, table_lines
+from starshade.report.frontier import frontier_chart
+
+__all__ = ["save_comparison"]
+
+#: head of a column, its figure, whether it is a share
+_COLUMNS = (
+    ("loss: GenILoss", "gen_iloss", False),
+    ("loss: distortion per record", "distortion_per_record", False),
+    ("DM", "dm", False),
+    ("C_AVG", "c_avg", False),
+    ("query error, %", "query_error", False),
+    ("users left out", "users_deleted", False),
+    ("record found", "expected_top1", True),
+    ("profile found", "disclosed", True),
+    ("rating disclosed", "users_rating_disclosed", True),
+    ("seconds", "seconds", False),
+    ("peak MB", "peak_rss_mb", False),
+)
+
+
+def save_comparison(comparison: Comparison, folder: str | Path) -> tuple[str, ...]:
+    """Write a comparison: all of it or nothing.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    folder : path
+        Must not exist.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files: ``compare.json``, ``compare.csv``, ``README.md``, and where there is
+        a release ``frontier.vl.json`` (Vega-Lite) and ``frontier.svg``. Without the optional
+        extra ``starshade[report]`` there is no picture, and a note says so.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    charts = []
+    if len(comparison.refused) < len(comparison.rows):
+        spec = frontier_chart(comparison, _size(comparison))
+        charts.append(Drawn("frontier", "Loss against attack, and loss over k", spec))
+    return save_folder(
+        folder,
+        "compare",
+        comparison.to_dict(),
+        charts,
+        page=_page(comparison),
+        tables={"compare": comparison.table()},
+    )
+
+
+def _size(comparison: Comparison) -> str:
+    data, original = comparison.data, comparison.original
+    return (
+        f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
+        f"{comparison.known} cells known of each target, by which "
+        f"{_told(original['expected_top1'], share=True)} are found in the original"
+    )
+
+
+def _page(comparison: Comparison) -> Iterator[str]:
+    yield "# Methods side by side\n"
+    yield (
+        f"{_size(comparison)}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
+        f"starshade {comparison.version}. Up to {comparison.targets:,} users are attacked with "
+        "Scoreboard-RH, scored by who became which record. Seconds run from ratings to release, "
+        "on the machine at hand.\n"
+    )
+    if comparison.attribute is None:
+        yield "No query error: the data have no numeric personal attribute.\n"
+    else:
+        yield (
+            f"The query error is that of AVG({comparison.attribute}) under conditions on ratings, "
+            "against the truth, in per cent.\n"
+        )
+    shown = [
+        column
+        for column in _COLUMNS
+        if any(row.figures[column[1]] is not None for row in comparison.rows)
+    ]
+    marks = on_frontier(comparison.rows)
+    yield from table_lines(
+        ("method", "k", *(head for head, _, _ in shown), "frontier"),
+        (
+            _cells(row, [(name, share) for _, name, share in shown], best)
+            for row, best in zip(comparison.rows, marks, strict=True)
+            if row.refused is None
+        ),
+    )
+    yield (
+        "\nOn the frontier: no other release with the same kind of loss loses as little, keeps "
+        "as many users and lets the attack name as few, and is better in one of these.\n"
+    )
+    if comparison.refused:
+        yield "## Refused\n"
+        yield from table_lines(
+            ("release", "why"), ([row.name, str(row.refused)] for row in comparison.refused)
+        )
+
+
+def _cells(row: Row, shown: list[tuple[str, bool]], best: bool) -> Iterator[str]:
+    yield row.method + (f" (eps = {row.eps:g})" if row.eps is not None else "")
+    yield str(row.k)
+    for name, share in shown:
+        yield _told(row.figures[name], share=share)
+    yield "yes" if best else "no"
+
+
+def _told(value: Figure, *, share: bool) -> str:
+    if value is None:
+        return "–"
+    if share:
+        return f"{value:.1%}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
