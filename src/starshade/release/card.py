@@ -13,6 +13,15 @@ _QUERY = (
     "personal attributes exactly as they were, and those alone identify most people.\n\n"
 )
 
+_CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have equal numbers"
+_QUASI = {
+    True: "personal attribute, the same for all records of a class: their range from low to high, "
+    "and whether null (not known) is among them",
+    False: "personal attribute, the same for all records of a class: a sorted list of the values "
+    "among them, null (not known) first",
+}
+_SENSITIVE = "sensitive personal attribute, exactly as it was"
+
 _READ_MASK = """\
 import pyarrow.parquet as pq
 cells, levels = pq.read_table("cells.parquet").to_pylist(), {levels}
@@ -49,7 +58,9 @@ profiles = np.where(codes, {minimum:g} + {step:g} * (codes - 1.0), np.nan)
 """
 
 
-def dataset_card(manifest: Manifest, smallest_class: int = 0) -> str:
+def dataset_card(
+    manifest: Manifest, smallest_class: int = 0, ranges: frozenset[str] = frozenset()
+) -> str:
     """Return the text of ``README.md``; it says nothing that the other files do not.
 
     Parameters
@@ -57,22 +68,30 @@ def dataset_card(manifest: Manifest, smallest_class: int = 0) -> str:
     manifest : Manifest
     smallest_class : int
         Records that are equal wherever one is, at least; layout "record" is worded by it.
+    ranges : frozenset of str
+        Which quasi-identifiers are numbers.
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
     promise = _promise(manifest, smallest_class)
-    parts = [_about(manifest), promise, _files(manifest), _reading(manifest), _LICENCE]
+    parts = [_about(manifest), promise, _files(manifest, ranges), _reading(manifest), _LICENCE]
     return first + "\n".join(parts)
 
 
-def describe_columns(manifest: Manifest) -> dict[str, dict[str, str]]:
-    """Return file → column → meaning, in file order."""
+def describe_columns(
+    manifest: Manifest, ranges: frozenset[str] = frozenset()
+) -> dict[str, dict[str, str]]:
+    """Return file → column → meaning, in file order; `ranges` as in `dataset_card`."""
     record = manifest.layout == "record"
     group = "class: records with equal cells have equal numbers"
     if manifest.layout == "profile":
         group = "the group that the method put the record in"
     records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
     records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
+    if manifest.attributes == "generalized":
+        group = records["group"] = _CLASS_BESIDE if manifest.quasi_identifiers else group
+        records |= {name: _QUASI[name in ranges] for name in manifest.quasi_identifiers}
+        records |= dict.fromkeys(manifest.sensitive_attributes, _SENSITIVE)
     items = {"item": "item key, unique", "name": "published name; names may repeat"}
     tables = {"records.parquet": records}
     if manifest.layout == "profile":
@@ -173,7 +192,9 @@ def _cells(manifest: Manifest) -> str:
 
 def _promise(manifest: Manifest, smallest_class: int) -> str:
     lines = ["## What is promised, and what is not\n"]
-    lines += [_claim(claim) for claim in manifest.claims] or ["- No privacy model is claimed."]
+    lines += [_claim(claim, bool(manifest.quasi_identifiers)) for claim in manifest.claims] or [
+        "- No privacy model is claimed."
+    ]
     if manifest.layout == "record":
         return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
     lines += [
@@ -183,9 +204,21 @@ def _promise(manifest: Manifest, smallest_class: int) -> str:
         "rating can be read off their class",
         f"- for {_percent(manifest.users_rating_exists)}, it is certain of at least one item that "
         "they rated it, if not how",
+        *_sensitive(manifest),
         _NOT_DP,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _sensitive(manifest: Manifest) -> list[str]:
+    """Say what a class tells of the attributes that are released as they were."""
+    if not manifest.sensitive_attributes:
+        return []
+    return [
+        "\nSensitive attributes stand here as they were. Whoever finds a person's class knows "
+        "that theirs is one of the values in it, and how often each occurs; how different these "
+        "are is promised only where a line above says so."
+    ]
 
 
 _NOT_DP = (
@@ -218,7 +251,8 @@ def _near(manifest: Manifest, smallest_class: int) -> list[str]:
     return lines
 
 
-def _claim(claim: Claim) -> str:
+def _claim(claim: Claim, beside: bool) -> str:
+    """Word a claim; `beside`: there are quasi-identifiers that records are equal on too."""
     found = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
     asked = ", ".join(f"{name} = {_told(value)}" for name, value in claim.parameters.items())
     text = f"- {claim.model} ({asked})"
@@ -226,6 +260,14 @@ def _claim(claim: Claim) -> str:
         k = claim.parameters["k"]
         assert isinstance(k, int)
         text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
+        text += " and quasi-identifier" * beside
+    if claim.model == "l-diversity":
+        text += ": every class has at least this many different values of it"
+    if claim.model == "t-closeness":
+        text += (
+            ": no class's values of it are distributed more than this far from those of all "
+            "records (earth mover's distance, 0 to 1)"
+        )
     if claim.model in ("k-eps", "k-eps-l"):
         text += _told_near(claim)
     return f"{text}; counted on these files: {found.replace('_', ' ')}"
@@ -258,9 +300,9 @@ def _told_near(claim: Claim) -> str:
     return text
 
 
-def _files(manifest: Manifest) -> str:
+def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
     lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
-    for file, columns in describe_columns(manifest).items():
+    for file, columns in describe_columns(manifest, ranges).items():
         lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
     lines.append("\nA cell that is null alone has no row. `release.json` holds all counts and the ")
     return "\n".join(lines) + "SHA-256 of each file; `croissant.json` describes them to machines.\n"

@@ -67,7 +67,11 @@ _TYPES = {
 }
 
 
-def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
+def croissant(
+    manifest: Manifest,
+    numeric: frozenset[str] = frozenset(),
+    ranges: frozenset[str] = frozenset(),
+) -> str:
     """Return the text of ``croissant.json``.
 
     Parameters
@@ -76,8 +80,11 @@ def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
         With the hashes of the Parquet files.
     numeric : frozenset of str
         Which personal attributes are numbers.
+    ranges : frozenset of str
+        Which quasi-identifiers are ranges of numbers; the others are lists.
     """
-    tables = describe_columns(manifest)
+    tables = describe_columns(manifest, ranges)
+    kinds = _kinds(manifest, numeric, ranges)
     purpose = "" if manifest.audience == "publish" else " Not for publication: queries only."
     document = {
         "@context": _CONTEXT,
@@ -98,7 +105,7 @@ def croissant(manifest: Manifest, numeric: frozenset[str] = frozenset()) -> str:
             for file in tables
         ],
         "recordSet": [
-            _record_set(file, columns, numeric & set(manifest.attribute_columns))
+            _record_set(file, columns, kinds if file == "records.parquet" else {})
             for file, columns in tables.items()
         ],
     }
@@ -114,22 +121,47 @@ def _cell(manifest: Manifest) -> str:
     return "every record is one person's ratings, moved until others are near"
 
 
-def _record_set(file: str, columns: dict[str, str], numeric: frozenset[str]) -> dict[str, Any]:
+def _kinds(manifest: Manifest, numeric: frozenset[str], ranges: frozenset[str]) -> dict[str, str]:
+    """Return the kind of each personal attribute: number, text, range or list."""
+    kinds = {n: "number" if n in numeric else "text" for n in manifest.attribute_columns}
+    return kinds | {n: "range" if n in ranges else "list" for n in manifest.quasi_identifiers}
+
+
+def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> dict[str, Any]:
     name = file.removesuffix(".parquet")
     fields = []
     for column, meaning in columns.items():
-        kind = "sc:Float" if column in numeric else _TYPES.get(column, "sc:Text")
+        kind = kinds.get(column)
+        source = {"fileObject": {"@id": file}, "extract": {"column": column}}
         field: dict[str, Any] = {
             "@type": "cr:Field",
             "@id": f"{name}/{column}",
             "name": column,
             "description": meaning,
-            "dataType": kind,
-            "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
         }
-        if column == "values":
+        if kind == "range":
+            fields.append(field | {"subField": _ends(f"{name}/{column}", source)})
+            continue
+        told = _TYPES.get(column, "sc:Text") if kind is None else "sc:Text"
+        field["dataType"] = "sc:Float" if kind == "number" else told
+        field["source"] = source
+        if (kind or column) in ("list", "values"):
             field |= {"isArray": True, "arrayShape": "-1"}
         fields.append(field)
     key = {"records": "record", "items": "item", "profiles": "group"}.get(name)
     keyed = {} if key is None else {"key": {"@id": f"{name}/{key}"}}
     return {"@type": "cr:RecordSet", "@id": name, "name": name, **keyed, "field": fields}
+
+
+def _ends(field: str, source: dict[str, Any]) -> list[dict[str, Any]]:
+    """Describe the parts of a range."""
+    return [
+        {
+            "@type": "cr:Field",
+            "@id": f"{field}/{part}",
+            "name": part,
+            "dataType": _TYPES[part],
+            "source": source | {"transform": {"jsonPath": f"$.{part}"}},
+        }
+        for part in ("low", "high", "null")
+    ]

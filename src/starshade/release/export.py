@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starshade.ratings.atomic import atomic_file
 from starshade.release.symbols import Symbols
@@ -19,7 +20,9 @@ def write_csv(release: Release, path: Path) -> None:
     """Write one row per record and cell that says more than null, members spelled out.
 
     Columns ``record, group, item, name, members``; members are separated by ``|``, null is the
-    word ``null``, a range is ``low..high``.
+    word ``null``, a range is ``low..high``. Generalized attributes and the sensitive ones beside
+    them follow as columns of their own names: a range as ``low..high`` (before it ``null|`` where
+    null is possible), a list of values as JSON, a sensitive value as it is.
 
     Raises
     ------
@@ -33,12 +36,15 @@ def write_csv(release: Release, path: Path) -> None:
     mode = 0o600 if release.manifest.audience == "query" else 0o666
     with atomic_file(path, mode) as temporary, temporary.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["record", "group", "item", "name", "members"])
+        beside = _people(release)
+        out.writerow(["record", "group", "item", "name", "members", *beside])
+        people = list(zip(*beside.values(), strict=True)) or [()] * release.n_records
         for record, row in enumerate(release.class_of_record.tolist()):
             group = row if release.groups is None else int(release.groups[record])
             for p in range(int(classes.indptr[row]), int(classes.indptr[row + 1])):
                 item = int(classes.columns[p])
-                out.writerow([record, group, keys[item], names[item], texts[classes.codes[p]]])
+                told = [record, group, keys[item], names[item], texts[classes.codes[p]]]
+                out.writerow([*told, *people[record]])
 
 
 def _spell(symbols: Symbols, s: int) -> str:
@@ -46,3 +52,22 @@ def _spell(symbols: Symbols, s: int) -> str:
         return f"{symbols.low[s]:.10g}..{symbols.high[s]:.10g}"
     members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
     return "|".join(["null"] * bool(symbols.null[s]) + [f"{v:.10g}" for v in members])
+
+
+def _people(release: Release) -> dict[str, list[str]]:
+    """Spell out generalized attributes and those beside them, by column."""
+    if release.attributes is None or release.manifest.attributes != "generalized":
+        return {}
+    columns = release.attributes.to_pydict()
+    return {name: [_say(value) for value in values] for name, values in columns.items()}
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, dict):
+        told = [] if value["low"] is None else [f"{value['low']:.10g}..{value['high']:.10g}"]
+        return "|".join(["null"] * value["null"] + told)
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return "null"
+    return f"{value:.10g}" if isinstance(value, float) else value

@@ -85,10 +85,11 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     manifest = _verified(release.manifest, counted)
     tables = {p.name: hash_of(p) for p in sorted(folder.glob("*.parquet"))}
     manifest = manifest.model_copy(update={"files": tables})
-    card = dataset_card(manifest, _smallest_class(release))
+    ranges = _of_type(release, "struct")
+    card = dataset_card(manifest, _smallest_class(release), ranges)
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     (folder / "croissant.json").write_text(
-        croissant(manifest, _numeric(release)), encoding="utf-8", newline="\n"
+        croissant(manifest, _of_type(release, "double"), ranges), encoding="utf-8", newline="\n"
     )
     texts = {name: hash_of(folder / name) for name in ("README.md", "croissant.json")}
     manifest = manifest.model_copy(update={"files": dict(sorted((tables | texts).items()))})
@@ -97,12 +98,12 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     return manifest
 
 
-def _numeric(release: Release) -> frozenset[str]:
-    """Which released attributes are numbers."""
+def _of_type(release: Release, kind: str) -> frozenset[str]:
+    """Return which released attributes are of a type that begins so."""
     if release.attributes is None:
         return frozenset()
     schema = release.attributes.schema
-    return frozenset(field.name for field in schema if str(field.type) == "double")
+    return frozenset(field.name for field in schema if str(field.type).startswith(kind))
 
 
 def _verified(manifest: Manifest, counted: Counted) -> Manifest:

@@ -19,8 +19,11 @@ __all__ = ["AverageClassSize", "Discernibility", "class_sizes"]
 def class_sizes(release: Release) -> NDArray[np.int64]:
     """Return the records of each class, largest first, whatever the layout.
 
-    A class is a maximal set of records that are equal on every released cell.
+    A class is a maximal set of records that are equal on every released cell and, where there
+    are any, quasi-identifier.
     """
+    if release.manifest.quasi_identifiers:  # such a release has a row for each class
+        return np.sort(release.classes.sizes)[::-1]
     cells = canonical(release.cells())
     numbers = class_numbers(cells)
     # integers below 2**53 are exact in float64, which is what bincount sums in
