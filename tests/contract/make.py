@@ -21,6 +21,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "scoreboard": {},
     "scoreboard-rh": {},
     "structure": {},
+    "tracker": {"conditions": 2},
     "discernibility": {},
     "class-size": {},
     "generalization-loss": {},

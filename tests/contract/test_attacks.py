@@ -17,6 +17,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_result import LinkResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
+from starshade.attack.tracker_result import TrackerResult
 from starshade.errors import ConfigError, UserError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -29,8 +30,12 @@ every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 # link existence asks about every edge of a group, not about targets: it has no knowledge, and
 # the figures about targets are null
 LINKS = next(entry for entry in ENTRIES if entry.name == "link-existence")
+# the tracker asks about everybody at once
+TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
 aimed = pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry is not LINKS], ids=lambda entry: entry.name
+    "entry",
+    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER)],
+    ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
 released = pytest.mark.parametrize(
@@ -40,7 +45,7 @@ ONE = Knowledge(known=1)
 VOLATILE = ("seconds", "read_seconds", "postings_per_second")
 
 
-def figures(result: AttackResult | LinkResult) -> dict[str, Any]:
+def figures(result: AttackResult | LinkResult | TrackerResult) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
     return {key: value for key, value in found.items() if key not in VOLATILE}
 
@@ -113,6 +118,37 @@ def test_links_on_a_release(name: str, tmp_path: Path) -> None:
     assert figures(make(LINKS).run(back, ONE, original=CAST[name])) == figures(result)
     with pytest.raises(ConfigError, match="without a link"):
         make(LINKS).run(read_release(tmp_path / "out"), ONE, original=CAST[name])
+
+
+@somebody
+def test_the_tracker_on_ratings(name: str) -> None:
+    ratings = CAST[name]
+    result = make(TRACKER).run(ratings, ONE, rng=0)
+    assert (result.targets, result.ineligible) == (ratings.n_users, 0)
+    assert result.complete
+    assert (
+        sum(result.by_length) == len(result.singled) == round(result.at_risk.rate * ratings.n_users)
+    )
+    assert (result.fewest == 1) == bool(result.singled)
+    assert str(result)
+    assert result._repr_html_()
+    with budget.limits(threads=1):
+        assert figures(make(TRACKER).run(ratings, ONE, rng=1)) == figures(result)
+
+
+@released
+def test_the_tracker_on_a_release(name: str, tmp_path: Path) -> None:
+    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
+    result = make(TRACKER).run(release, ONE, original=CAST[name])
+    assert result.targets + result.ineligible == CAST[name].n_users
+    assert result.at_risk.rate == result.breached.rate == result.refused == 0
+    assert result.fewest >= K
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    assert figures(make(TRACKER).run(back, ONE, original=CAST[name])) == figures(result)
+    alone = make(TRACKER).run(read_release(tmp_path / "out"), ONE, original=CAST[name])
+    assert (alone.credit, alone.targets) == ("compatible", release.n_records)
+    assert alone.fewest == result.fewest
 
 
 @every

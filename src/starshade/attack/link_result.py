@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from starshade._version import __version__
 
-__all__ = ["LinkResult", "Tally"]
+__all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 
 _BINS = 10  # of j/g between 0 and 1, which have bins of their own
 _SLACK = 1e-9
 #: figures of attacks on single targets, which this is not
-_NOT_ASKED = (
+NOT_ASKED = (
     "success",
     "expected_top1",
     "expected_top1_interval",
@@ -106,7 +106,7 @@ class LinkResult:
             "targets": self.targets,
             "ineligible": self.ineligible,
             "credit": "linked",
-            **dict.fromkeys(_NOT_ASKED),
+            **dict.fromkeys(NOT_ASKED),
             "groups": self.groups,
             "edges": self.edges,
             "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},

@@ -49,4 +49,11 @@ ENTRIES = (
         summary="Pick among the records that rated all known items.",
         source="Chang, Thompson, Wang & Yao, definition 3.1",
     ),
+    Entry(
+        name="tracker",
+        module="starshade.attack.tracker",
+        cls="TrackerAttack",
+        summary="Single people out by asking counts, then ask about them.",
+        source="Riyana & Natwichai 2018, section 1.1",
+    ),
 )

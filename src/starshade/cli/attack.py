@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
-_NAMES = "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence"
+_NAMES = "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence, tracker"
+_COUNTING = ("link-existence", "tracker")  # attacks that draw no knowledge
 
 
 @click.command()
@@ -176,7 +177,7 @@ def _say_what_is_not_released(name: str, table: Ratings | Release, truth: Rating
     """Say that some of what is known will be of items that were not released."""
     from starshade.release.table import Release
 
-    if not isinstance(table, Release) or name == "link-existence":
+    if not isinstance(table, Release) or name in _COUNTING:
         return
     released = table.classes.n_items
     if truth.n_items > released:
@@ -190,7 +191,7 @@ def _say_what_is_sensitive(name: str, table: Ratings | Release, truth: Ratings) 
     """Say that items may be known which the release does not count as known."""
     from starshade.release.table import Release
 
-    if not isinstance(table, Release) or name == "link-existence":
+    if not isinstance(table, Release) or name in _COUNTING:
         return
     hidden = int((truth.items.indices(table.manifest.sensitive_items) >= 0).sum())
     if hidden:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["attacking", "rows_of"]
 
+
+def _names(context: click.Context, option: click.Parameter, said: tuple[str, ...]) -> list[str]:
+    """Take lists of names apart."""
+    return [name.strip() for text in said for name in text.split(",") if name.strip()]
+
+
 _SETTINGS = [
     click.option("--absent", is_flag=True, help="Attack also with each target's record removed."),
     click.option(
@@ -40,6 +46,19 @@ _SETTINGS = [
         help="link-existence: chance that a user rated an item. [default: its popularity]",
     ),
     click.option("--k", type=int, help="Count targets with fewer candidates. [default: 5]"),
+    click.option(
+        "--conditions", type=int, help="tracker: conditions joined by AND at most. [default: 4]"
+    ),
+    click.option(
+        "--background",
+        metavar="NAMES",
+        multiple=True,
+        callback=_names,
+        help="tracker: personal attributes known of the target, e.g. Age,City.",
+    ),
+    click.option(
+        "--queries", type=int, help="tracker: COUNT queries at most. [default: 5,000,000]"
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starshade.attack.link_result import LinkResult
     from starshade.attack.result import AttackResult
     from starshade.attack.risk_result import RiskResult
+    from starshade.attack.tracker_result import TrackerResult
 
 __all__ = ["describe", "describe_people", "describe_risk"]
 
@@ -22,12 +23,15 @@ _FEW = 5  # names whose candidates are shown in any case
 _LISTED = 100  # candidates shown at most
 
 
-def describe(result: AttackResult | LinkResult) -> Any:
+def describe(result: AttackResult | LinkResult | TrackerResult) -> Any:
     """Show what an attack found."""
     from starshade.attack.candidate_result import CandidateResult
     from starshade.attack.homogeneity_result import HomogeneityResult
     from starshade.attack.link_result import LinkResult
+    from starshade.attack.tracker_result import TrackerResult
 
+    if isinstance(result, TrackerResult):
+        return page(words(str(result)), figures(_of_counts(result)), _of_backgrounds(result))
     if isinstance(result, LinkResult):
         theory = None if result.nothing_to_infer else _confidence(result)
         return page(words(str(result)), figures(_of_links(result)), theory)
@@ -101,6 +105,39 @@ def _of_links(result: LinkResult) -> Iterator[tuple[str, Any]]:
     yield "certain: everybody in the group did", percent(result.everybody)
     yield "invented: nobody did", percent(result.nobody)
     yield "where none is shown, there was none", percent(result.missing_true)
+
+
+def _of_counts(result: TrackerResult) -> Iterator[tuple[str, Any]]:
+    yield "records", result.records
+    yield "people attacked", result.targets
+    yield "users without a record", result.ineligible or None
+    yield "COUNT queries", result.queries
+    yield "that rest on no record", result.empty
+    yield f"refused, as they rest on fewer than {result.floor:,}", result.refused or None
+    yield "fewest records that an answer rests on", result.fewest
+    yield "singled out (at risk)", str(result.at_risk)
+    for n, people in enumerate(result.by_length, 1):
+        yield f"by {n} condition{'s' * (n != 1)}", people or None
+    yield "answers were credited as", result.credit
+
+
+def _of_backgrounds(result: TrackerResult) -> Any:
+    if not result.backgrounds[-1].attributes:
+        return None
+    return columns(
+        ("known of the target", "one fits, and it is theirs (breached)", "one fits: mistaken",
+         "further queries each"),
+        [
+            (
+                " + ".join(known.attributes),
+                str(known.breached),
+                str(known.mistaken),
+                f"{known.queries:,.1f}",
+            )
+            for known in result.backgrounds
+        ],
+        title="Whose record it is",
+    )  # fmt: skip
 
 
 def _confidence(result: LinkResult) -> Any:

@@ -1,0 +1,197 @@
+"""The tracker attack on a query interface (KL §1.1; SPEC §1.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.tracker_background import verify
+from starshade.attack.tracker_board import Items, spelt
+from starshade.attack.tracker_result import Condition, TrackerResult
+from starshade.attack.view import View, look
+from starshade.errors import ConfigError
+from starshade.kernels.tracker import EMPTY, FEWEST, QUERIES, REFUSED, STOPPED, Singled, ask, nobody
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.receipt import digest_of
+from starshade.release.table import Link, Release
+from starshade.rng import Rng
+from starshade.stats import wilson
+
+__all__ = ["TrackerAttack"]
+
+_LONGEST = 16  # predicates in a condition: lists are held for each
+
+
+@dataclass(frozen=True)
+class TrackerAttack:
+    """Single people out by counting, then ask about them.
+
+    The adversary cannot see the data, only ask: how many records have these ratings? They ask
+    COUNT of conjunctions of conditions on items until one holds for a single person. That
+    condition is the *tracker*: whatever aggregate is asked with it is a fact about that person.
+    Whose it is they find out by asking for what they know of the target (the background: age,
+    city, …): if exactly one of those singled out has the same, everything else the interface
+    tells of that record is the target's.
+
+    Parameters
+    ----------
+    conditions : int
+        Predicates in a conjunction, at most; each on another item: ``= v``, ``IS NULL`` or
+        ``IS NOT NULL``. 1 to 16.
+    background : sequence of str
+        Personal attributes of the target that the adversary knows, in the order that they ask
+        for them. None: it is only counted whom a condition singles out.
+    queries : int
+        COUNT queries at most. Conditions are asked item by item, the most rated first, so on
+        wide data they are about the most rated items.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    A person is *at risk* when some condition has COUNT 1 and is theirs, and *breached* when among
+    all those whom conditions single out exactly one agrees with them on the background, and it
+    is they. SPEC §1.7 speaks of exactly one *condition*; but the paper's tuple 1 is singled out
+    by dozens, all of them about the same record, which the adversary sees. So records are
+    counted; `Background.one_condition` has the other reading.
+
+    Nothing is added to a condition that rests on no record or on one: the answer is known.
+
+    On a release the interface is the guarded one of ``starshade query``: what rests on fewer
+    than the k records that the release claims is refused, and a condition counts as singling
+    somebody out when the answer rests on one record. A record is behind an answer when its cells
+    may satisfy the condition.
+
+    Examples
+    --------
+    >>> TrackerAttack(background=("Age", "City")).run(ratings)  # doctest: +SKIP
+    """
+
+    conditions: int = 4
+    background: Sequence[str] = ()
+    queries: int = 5_000_000
+
+    name: ClassVar[str] = "tracker"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.conditions <= _LONGEST:
+            raise ConfigError(f"conditions {self.conditions}: allowed are 1 to {_LONGEST}")
+        if isinstance(self.background, str):
+            raise ConfigError(f"background {self.background!r}: a list of names is needed")
+        object.__setattr__(self, "background", tuple(self.background))
+        if len(set(self.background)) < len(self.background):
+            raise ConfigError("background: an attribute is named more than once")
+        if self.queries < 1:
+            raise ConfigError(f"queries {self.queries}: at least 1")
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> TrackerResult:
+        """Attack an interface to ratings, or to a release.
+
+        Parameters
+        ----------
+        data, original, link
+            As in `ScoreboardRH.run`. Without a link the targets are the records themselves.
+        knowledge, rng
+            Of no influence; here so that every attack is called alike.
+        targets
+            Must be None: everybody is attacked at once.
+
+        Raises
+        ------
+        ConfigError
+            Arguments that do not fit together, an unknown personal attribute, or nobody with a
+            rating.
+        """
+        if targets is not None:
+            raise ConfigError(
+                f"targets {targets}: the tracker attack counts everybody at once",
+                advice="Leave targets out.",
+            )
+        started = perf_counter()
+        view = look(data, original, link)
+        if not view.original.n_ratings or not view.cells.n_records:
+            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+        floor = 1
+        if isinstance(data, Release):
+            floor = data.manifest.claimed_k or 1
+        attributes = None if isinstance(data, Ratings) else data.attributes
+        items = Items(view)
+        singled, counts, asked = self._ask(items, view, floor)
+        found = verify(view, singled, tuple(self.background), attributes)
+        lengths = np.bincount(found.length, minlength=self.conditions + 1)
+        return TrackerResult(
+            attack=self.name,
+            records=view.cells.n_records,
+            targets=found.targets,
+            ineligible=found.ineligible,
+            credit=view.credit,
+            at_risk=wilson(int(lengths[1:].sum()), found.targets),
+            by_length=tuple(lengths[1:].tolist()),
+            backgrounds=found.backgrounds,
+            queries=int(counts[QUERIES]),
+            empty=int(counts[EMPTY]),
+            refused=int(counts[REFUSED]),
+            fewest=int(counts[FEWEST]) or None,
+            floor=floor,
+            items=asked,
+            complete=not counts[STOPPED],
+            unasked=found.unasked,
+            singled=_conditions(found.row, singled, items, view.truth().levels),
+            seconds=perf_counter() - started,
+            config={**asdict(self), "background": list(self.background)},
+            digest=digest_of(view.original),
+        )
+
+    def _ask(self, items: Items, view: View, floor: int) -> tuple[Singled, NDArray[np.int64], int]:
+        """Ask until every condition was asked, or the queries run out."""
+        singled = nobody(view.cells.n_groups, self.conditions)
+        counts = np.zeros(5, dtype=np.int64)
+        asked = 0
+        with task("asking", self.queries) as step:
+            while asked < len(items.order) and not counts[STOPPED]:
+                before = int(counts[QUERIES])
+                board = items.first(asked + 1)
+                ask(asked, board, self.conditions, floor, self.queries, singled, counts)
+                asked += int(counts[QUERIES] > before)
+                step(int(counts[QUERIES]) - before)
+        return singled, counts, asked
+
+
+def _conditions(
+    row_of_target: NDArray[np.int64], singled: Singled, items: Items, levels: NDArray[np.float64]
+) -> dict[int, Condition]:
+    """Write out the shortest condition of everybody at risk."""
+    has = row_of_target >= 0
+    at_risk = np.flatnonzero(has & (singled.length[np.where(has, row_of_target, 0)] > 0))
+    told: dict[int, Condition] = {}
+    for target in at_risk.tolist():
+        row = row_of_target[target]
+        length = int(singled.length[row])
+        told[target] = tuple(
+            (int(items.order[item]), spelt(int(predicate), levels))
+            for item, predicate in zip(
+                singled.items[row, :length][::-1],
+                singled.predicates[row, :length][::-1],
+                strict=True,
+            )
+        )
+    return told

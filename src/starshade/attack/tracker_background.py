@@ -1,0 +1,167 @@
+"""Whose record was singled out: what is known of the target against what the interface tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.tracker_result import Background
+from starshade.attack.view import View
+from starshade.errors import ConfigError
+from starshade.kernels.tracker import Singled
+from starshade.release.attributes import plain_attributes
+from starshade.stats import wilson
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Verified", "verify"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """Who is at risk, and who is breached.
+
+    Attributes
+    ----------
+    targets, ineligible : int
+    row : ndarray of int64
+        The row of each possible target; -1 where they have no record.
+    length : ndarray of int64, shape (targets,)
+        Predicates that single each target out; 0: none do.
+    backgrounds : tuple of Background
+    unasked : tuple of str
+    """
+
+    targets: int
+    ineligible: int
+    row: NDArray[np.int64]
+    length: NDArray[np.int64]
+    backgrounds: tuple[Background, ...]
+    unasked: tuple[str, ...]
+
+
+def verify(
+    view: View, singled: Singled, background: tuple[str, ...], released: pa.Table | None
+) -> Verified:
+    """Compare each target's background with that of everybody singled out.
+
+    Parameters
+    ----------
+    view : View
+    singled : Singled
+    background : tuple of str
+    released : pyarrow.Table or None
+        Personal attributes that a release's interface tells, one row per record; None for
+        ratings, which tell their own.
+
+    Raises
+    ------
+    ConfigError
+        The original has no such attribute.
+    """
+    known = view.original.attributes
+    told = known if view.ungeneralized else released
+    _check(background, known)
+    asked = tuple(name for name in background if told is not None and _is_plain(told, name))
+    row = view.row_of_user
+    if view.credit == "compatible":  # records are the targets
+        row = np.repeat(np.arange(view.cells.n_groups), view.cells.sizes)
+        known = told
+    linked = np.flatnonzero(row >= 0)
+    # a row of one record is that record; others single nobody out
+    record = np.cumsum(view.cells.sizes) - view.cells.sizes
+    alone = np.flatnonzero(singled.length)
+    codes = _codes(known, linked, told, record[alone], asked)
+    length = singled.length[row[linked]].astype(np.int64)
+    steps = range(1, len(asked) + 1) if asked else range(1)
+    return Verified(
+        targets=len(linked),
+        ineligible=len(row) - len(linked),
+        row=row,
+        length=length,
+        backgrounds=tuple(
+            _background(asked[:n], codes[: n + 1], length > 0, singled.times[alone]) for n in steps
+        ),
+        unasked=tuple(name for name in background if name not in asked),
+    )
+
+
+def _background(
+    attributes: tuple[str, ...],
+    codes: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    at_risk: NDArray[np.bool_],
+    times: NDArray[np.uint8],
+) -> Background:
+    """Judge one background; `codes` has one entry per number of attributes asked so far."""
+    n = len(at_risk)
+    agreeing = [np.bincount(seen, minlength=_top(own, seen))[own] for own, seen in codes]
+    own, seen = codes[-1]
+    conditions = np.bincount(seen, weights=times, minlength=_top(own, seen))[own]
+    one = agreeing[-1] == 1
+    return Background(
+        attributes=attributes,
+        breached=wilson(int((one & at_risk).sum()), n),
+        mistaken=wilson(int((one & ~at_risk).sum()), n),
+        one_condition=wilson(int(((conditions == 1) & at_risk).sum()), n),
+        queries=float(sum(agree.mean() for agree in agreeing[:-1])),
+    )
+
+
+def _top(*codes: NDArray[np.int64]) -> int:
+    return 1 + max(int(each.max(initial=0)) for each in codes)
+
+
+def _codes(
+    known: pa.Table | None,
+    targets: NDArray[np.int64],
+    told: pa.Table | None,
+    singled: NDArray[np.int64],
+    names: tuple[str, ...],
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Give targets and those singled out the same numbers for the same first 0, 1, … values."""
+    n = len(targets)
+    both = np.zeros(n + len(singled), dtype=np.int64)
+    out = [(both[:n], both[n:])]
+    for name in names:
+        assert known is not None
+        assert told is not None
+        column = _column(known, name, targets) + _column(told, name, singled)
+        number: dict[object, int] = {}
+        values = np.array([number.setdefault(value, len(number)) for value in column], np.int64)
+        _, both = np.unique(both * max(len(number), 1) + values, return_inverse=True)
+        both = both.astype(np.int64)
+        out.append((both[:n], both[n:]))
+    return out
+
+
+def _column(table: pa.Table, name: str, rows: NDArray[np.int64]) -> list[object]:
+    """Return values as a release writes them; null is a value of its own."""
+    plain = plain_attributes(table.select([name]))
+    assert plain is not None
+    values: list[object] = plain.column(name).take(rows).to_pylist()
+    return values
+
+
+def _is_plain(table: pa.Table, name: str) -> bool:
+    """Tell whether an attribute can be asked for: there, and not generalized."""
+    import pyarrow as pa
+
+    return name in table.column_names and not pa.types.is_nested(table.schema.field(name).type)
+
+
+def _check(background: tuple[str, ...], known: pa.Table | None) -> None:
+    if background and known is None:
+        raise ConfigError(
+            "background: the ratings have no personal attributes",
+            advice="Give a file of them (--users FILE), or leave the background out.",
+        )
+    for name in background:
+        if known is not None and name not in known.column_names:
+            raise ConfigError(
+                f"background: there is no personal attribute {name!r}",
+                advice=f"There are {', '.join(known.column_names)}.",
+            )

@@ -1,0 +1,213 @@
+"""`TrackerResult`: whom counts alone single out, and of whom everything can then be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal
+
+from starshade._version import __version__
+from starshade.attack.link_result import NOT_ASKED
+from starshade.attack.result import counted
+from starshade.stats import Rate
+
+__all__ = ["Background", "Condition", "TrackerResult"]
+
+#: item (its place among the released ones) and predicate, as SQL has it
+Condition = tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Background:
+    """What an adversary achieves who knows some personal attributes of the target.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        The attributes known.
+    breached : Rate
+        Share of targets who are at risk and of whom no other person at risk has the same
+        attributes: the one condition that fits is theirs.
+    mistaken : Rate
+        Share of targets who are not at risk, while exactly one person at risk has the same
+        attributes: the adversary would take that person for the target.
+    one_condition : Rate
+        Share of targets of whom exactly one condition agrees, counting conditions and not the
+        people they single out: SPEC §1.7 word for word. A person whom a condition singles out
+        with a predicate to spare is singled out by others too, so this is near 0.
+    queries : float
+        Queries for an attribute that it takes to verify a target, on average.
+    """
+
+    attributes: tuple[str, ...]
+    breached: Rate
+    mistaken: Rate
+    one_condition: Rate
+    queries: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "attributes": list(self.attributes),
+            "breached": self.breached.to_dict(),
+            "mistaken": self.mistaken.to_dict(),
+            "one_condition": self.one_condition.to_dict(),
+            "queries": self.queries,
+        }
+
+
+@dataclass(frozen=True)
+class TrackerResult:
+    """What asking counts came to (SPEC §1.7).
+
+    Attributes
+    ----------
+    attack : str
+        As ``starshade list attacks`` names it.
+    records : int
+        Records behind the interface.
+    targets, ineligible : int
+        People attacked, and users of the original who have no record. Without the link of a
+        release the people attacked are its records.
+    credit : {"linked", "compatible"}
+    at_risk : Rate
+        Share of targets whom some condition singles out: its COUNT is 1, and the 1 is theirs.
+    by_length : tuple of int
+        Targets at risk by how many predicates are enough: 1, 2, …
+    backgrounds : tuple of Background
+        One for each number of known attributes, in the order they were given; a single one with
+        none where none were given.
+    queries : int
+        COUNT queries that were asked.
+    empty, refused : int
+        Of them those that rest on no record, and on fewer than the interface answers for.
+    fewest : int or None
+        The fewest records, above 0, that an answer rested on; None if all were empty or refused.
+    floor : int
+        The interface refuses what rests on 1 to floor - 1 records; 1: it refuses nothing.
+    items : int
+        Items that were asked about, the most rated ones.
+    complete : bool
+        Whether every condition on all items was asked, or the queries ran out.
+    unasked : tuple of str
+        Known attributes that the interface does not have, so nothing could be verified by them.
+    singled : dict
+        Target → the shortest condition that singles them out; in memory alone.
+    seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
+    """
+
+    attack: str
+    records: int
+    targets: int
+    ineligible: int
+    credit: Literal["linked", "compatible"]
+    at_risk: Rate
+    by_length: tuple[int, ...]
+    backgrounds: tuple[Background, ...]
+    queries: int
+    empty: int
+    refused: int
+    fewest: int | None
+    floor: int
+    items: int
+    complete: bool
+    unasked: tuple[str, ...]
+    singled: dict[int, Condition] = field(repr=False)
+    seconds: float
+    config: dict[str, Any]
+    digest: str
+    read_seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    @property
+    def breached(self) -> Rate:
+        """Share of targets breached with all of the background."""
+        return self.backgrounds[-1].breached
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; null where an attack's figure does not apply.
+
+        Single people, as in `singled`, are not in it.
+        """
+        return {
+            "attack": self.attack,
+            "records": self.records,
+            "targets": self.targets,
+            "ineligible": self.ineligible,
+            "credit": self.credit,
+            **dict.fromkeys(NOT_ASKED),
+            "at_risk": self.at_risk.to_dict(),
+            "by_length": list(self.by_length),
+            "breached": self.breached.to_dict(),
+            "backgrounds": [known.to_dict() for known in self.backgrounds],
+            "queries": self.queries,
+            "empty": self.empty,
+            "refused": self.refused,
+            "fewest": self.fewest,
+            "floor": self.floor,
+            "items": self.items,
+            "complete": self.complete,
+            "unasked": list(self.unasked),
+            "seconds": self.seconds,
+            "read_seconds": self.read_seconds,
+            "postings_per_second": None,
+            "config": dict(self.config),
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        longest = self.config["conditions"]
+        every = "every condition" if self.complete else "as many conditions as the queries allow"
+        asked = (
+            f"{self.attack} on {counted(self.records, 'record')} behind a query interface: "
+            f"{every} of up to {longest} predicate{'s' * (longest != 1)} on the "
+            f"{counted(self.items, 'most rated item')} (rated so, rated at all, not rated), "
+            f"{self.queries:,} COUNT queries."
+        )
+        return f"{asked} {self._found()}{self._verified()}"
+
+    def _found(self) -> str:
+        if self.at_risk.rate:
+            return (
+                f"Counts alone single out {self.at_risk} of the people: some condition holds for "
+                "one person only, and every further query with it is about that person."
+            )
+        text = "No count singles anybody out"
+        if self.fewest is not None:
+            text += f": the fewest records that an answer rested on are {self.fewest:,}"
+        if self.refused:
+            text += (
+                f"; {self.refused:,} queries that rest on fewer than {self.floor:,} were refused"
+            )
+        return f"{text}."
+
+    def _verified(self) -> str:
+        if not self.at_risk.rate:
+            return ""
+        last = self.backgrounds[-1]
+        missing = (
+            f" The interface has no {', '.join(self.unasked)} to verify by." if self.unasked else ""
+        )
+        if not last.attributes:
+            return (
+                " Which of them is the target shows once personal attributes of the target are "
+                "known (background)." + missing
+            )
+        text = (
+            f" Somebody who knows a person's {_listed(last.attributes)} finds that exactly one of "
+            f"those singled out has the same, and it is that person, in {last.breached} of the "
+            "cases: whatever else the interface tells of that one record is then known about the "
+            "person."
+        )
+        if last.mistaken.rate:
+            text += f" In {last.mistaken} of the cases the one that fits is somebody else."
+        return text + missing
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
