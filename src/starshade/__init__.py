@@ -70,6 +70,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.privacy.proximity_graph import ProximityGraph
     from starshade.privacy.proximity_verdict import ProximityVerdict
     from starshade.privacy.verdict import Verdict
+    from starshade.query.query import Query
+    from starshade.query.result import QueryResult
     from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
     from starshade.ratings.habits import rated_outside_top
     from starshade.ratings.item_mapping import read_item_mapping
@@ -125,6 +127,8 @@ __all__ = [
     "Prediction",
     "ProximityGraph",
     "ProximityVerdict",
+    "Query",
+    "QueryResult",
     "Ratings",
     "Release",
     "ReleaseError",
@@ -228,6 +232,8 @@ _ROOMS = {
     "starshade.privacy.proximity_graph": ("ProximityGraph",),
     "starshade.privacy.proximity_verdict": ("ProximityVerdict",),
     "starshade.privacy.verdict": ("Verdict",),
+    "starshade.query.query": ("Query",),
+    "starshade.query.result": ("QueryResult",),
     "starshade.ratings.auxiliary": ("Auxiliary", "read_auxiliary"),
     "starshade.ratings.habits": ("rated_outside_top",),
     "starshade.ratings.item_mapping": ("read_item_mapping",),

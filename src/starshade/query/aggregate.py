@@ -1,0 +1,176 @@
+"""Aggregates with the bounds of SPEC §5: extremes over the records between certain and possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.query.columns import Column, Ranked
+from starshade.query.regions import NEVER, SURELY
+
+__all__ = ["Answer", "Chosen", "count_column", "count_records", "extreme", "mean", "total"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A value and its bounds, before the guard; `records` is what it rests on."""
+
+    value: Any
+    low: Any
+    high: Any
+    records: int
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The classes that a condition chooses.
+
+    Attributes
+    ----------
+    share : ndarray of float64, shape (n_classes,)
+    status : ndarray of uint8, shape (n_classes,)
+    sizes : ndarray of int64, shape (n_classes,)
+    """
+
+    share: Floats
+    status: NDArray[np.uint8]
+    sizes: Ints
+
+    @cached_property
+    def _of_record(self) -> NDArray[np.uint8]:
+        return np.repeat(self.status, self.sizes)
+
+    @property
+    def n_possible(self) -> int:
+        """Records that may satisfy."""
+        return int(self.sizes[self.status > NEVER].sum())
+
+    @property
+    def n_certain(self) -> int:
+        """Records that satisfy whatever is true."""
+        return int(self.sizes[self.status == SURELY].sum())
+
+    @cached_property
+    def certain(self) -> Bools:
+        """Which records satisfy whatever is true, shape (n_records,)."""
+        return np.asarray(self._of_record == SURELY)
+
+    @cached_property
+    def possible(self) -> Bools:
+        """Which records may satisfy, shape (n_records,)."""
+        return np.asarray(self._of_record > NEVER)
+
+
+def count_records(chosen: Chosen) -> Answer:
+    """COUNT(*)."""
+    low, high = chosen.n_certain, chosen.n_possible
+    return Answer(_sum(chosen.share * chosen.sizes, low, high), low, high, high)
+
+
+def count_column(column: Column, chosen: Chosen) -> Answer:
+    """COUNT(attribute)."""
+    low = int((chosen.certain & column.known).sum())
+    high = int((chosen.possible & column.maybe).sum())
+    return Answer(_sum(chosen.share * column.counts, low, high), low, high, high)
+
+
+def _sum(expected: Floats, low: int, high: int) -> float | int:
+    """Return a count that is certain as a whole number."""
+    return low if low == high else float(expected.sum())
+
+
+def total(column: Column, chosen: Chosen) -> Answer:
+    """SUM(attribute)."""
+    spread = _Spread(column, chosen)
+    if not spread.records:
+        return Answer(None, None, None, 0)
+    low = _extreme_total(*spread.low)
+    high = -_extreme_total(*_mirrored(*spread.high))
+    return Answer(float((chosen.share * column.totals).sum()), low, high, spread.records)
+
+
+def mean(column: Column, chosen: Chosen) -> Answer:
+    """AVG(attribute)."""
+    spread = _Spread(column, chosen)
+    if not spread.records:
+        return Answer(None, None, None, 0)
+    weight = float((chosen.share * column.counts).sum())
+    value = float((chosen.share * column.totals).sum()) / weight if weight > 0 else None
+    low = _least_mean(*spread.low)
+    high = -_least_mean(*_mirrored(*spread.high))
+    return Answer(value, low, high, spread.records)
+
+
+def extreme(column: Column, chosen: Chosen, greatest: bool) -> Answer:
+    """MIN(attribute), or MAX: value and one bound over the possible, the other over the certain."""
+    assert column.low is not None
+    assert column.high is not None
+    assert column.middle is not None
+    possible = chosen.possible & column.maybe
+    certain = chosen.certain & column.known
+    near, far = (column.high, column.low) if greatest else (column.low, column.high)
+    value = _end(column.middle, possible, greatest)
+    outer, inner = _end(near, possible, greatest), _end(far, certain, greatest)
+    low, high = (inner, outer) if greatest else (outer, inner)
+    return Answer(value, low, high, int(possible.sum()))
+
+
+def _end(ranked: Ranked, records: Bools, greatest: bool) -> Any:
+    codes = ranked.codes[records]
+    if not len(codes):
+        return None
+    value = ranked.values[int(codes.max() if greatest else codes.min())]
+    return value if isinstance(value, str) else float(value)
+
+
+class _Spread:
+    """How often each value occurs among certain records, and among the others that may satisfy.
+
+    `low` and `high` are (values ascending, certain, others), for the low and the high ends.
+    """
+
+    def __init__(self, column: Column, chosen: Chosen) -> None:
+        assert column.low is not None
+        assert column.high is not None
+        possible = chosen.possible & column.maybe
+        certain = chosen.certain & column.known
+        others = possible & ~certain
+        self.records = int(possible.sum())
+        self.low = _counted(column.low, certain, others)
+        self.high = self.low if column.exact else _counted(column.high, certain, others)
+
+
+def _counted(ranked: Ranked, certain: Bools, others: Bools) -> tuple[Floats, Ints, Ints]:
+    return ranked.values, ranked.counts(certain), ranked.counts(others)
+
+
+def _mirrored(values: Floats, certain: Ints, others: Ints) -> tuple[Floats, Ints, Ints]:
+    """Turn the greatest into the least."""
+    return -values[::-1], certain[::-1], others[::-1]
+
+
+def _extreme_total(values: Floats, certain: Ints, others: Ints) -> float:
+    """Return the least sum: the certain values, and of the others those below zero."""
+    below = (values < 0) & (others > 0)
+    if not certain.any() and not below.any():
+        return float(values[np.flatnonzero(others)[0]])  # no set is empty
+    return float((values * (certain + np.where(below, others, 0))).sum())
+
+
+def _least_mean(values: Floats, certain: Ints, others: Ints) -> float:
+    """Return the least mean: others are added from the least upwards while they lower it."""
+    number = certain.sum() + np.cumsum(others)
+    sums = (values * certain).sum() + np.cumsum(values * others)
+    some = number > 0
+    least = float((sums[some] / number[some]).min()) if some.any() else np.inf
+    if certain.any():
+        least = min(least, float((values * certain).sum() / certain.sum()))
+    return least

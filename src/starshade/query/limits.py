@@ -1,0 +1,120 @@
+"""What the text of a query may hold, looked at before it is parsed.
+
+The parser is written for all of SQL and calls itself for every parenthesis; it only ever sees short
+texts, of a bounded depth, made of the few kinds of words that a query can need.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starshade.errors import ConfigError
+
+__all__ = ["DEEPEST", "MOST_BYTES", "MOST_CONDITIONS", "check_text"]
+
+MOST_BYTES = 10_000
+DEEPEST = 20  # parentheses, NOT and minus signs within one another
+MOST_CONDITIONS = 200
+
+_ALLOWED = frozenset(
+    (
+        *("SELECT", "FROM", "WHERE", "GROUP_BY", "AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL"),
+        *("EQ", "NEQ", "LT", "LTE", "GT", "GTE", "DASH", "STAR", "COMMA", "L_PAREN", "R_PAREN"),
+        *("IDENTIFIER", "VAR", "NUMBER"),
+    )
+)
+_ADVICE = (
+    "Answered is one SELECT of COUNT, SUM, AVG, MIN or MAX over personal attributes, WHERE with "
+    "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR, NOT on artifacts, GROUP BY one artifact."
+)
+_QUOTE = 'Names with blanks, signs or words of SQL in them stand in double quotes: "Joy Ride".'
+_WHY = {
+    "STRING": "text in single quotes: ratings are numbers, and names stand in double quotes",
+    "SEMICOLON": "a second statement",
+    "DOT": "a name of several parts",
+    "PLACEHOLDER": "a parameter",
+    "COLON": "a parameter",
+    "PARAMETER": "a parameter",
+    "PLUS": "arithmetic",
+    "SLASH": "arithmetic",
+    "DIV": "arithmetic",
+    "MOD": "arithmetic",
+    "COMMENT": "a comment",
+}
+
+
+def check_text(sql: str) -> None:
+    """Refuse a text that is too long, too deep, or has words that no query here needs.
+
+    Raises
+    ------
+    ConfigError
+        The clause is named; nothing is parsed.
+    """
+    if not isinstance(sql, str):
+        raise ConfigError(f"a query of type {type(sql).__name__}: must be text")
+    # characters first: encoding 10 MB to count its bytes would be work
+    if len(sql) > MOST_BYTES or len(sql.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise ConfigError(f"the query is longer than {MOST_BYTES:,} bytes", advice=_ADVICE)
+    tokens = _tokens(sql)
+    if tokens and tokens[-1].token_type.name == "SEMICOLON":
+        tokens.pop()
+    if not tokens:
+        raise ConfigError("the query is empty", advice=_ADVICE)
+    if tokens[0].token_type.name != "SELECT":
+        raise ConfigError(f"{_shown(tokens[0])}: a query begins with SELECT", advice=_ADVICE)
+    for i, token in enumerate(tokens):
+        _check_token(token, first=i == 0)
+    _check_size(tokens)
+
+
+def _tokens(sql: str) -> list[Any]:
+    from sqlglot import tokenize
+    from sqlglot.errors import TokenError
+
+    try:
+        tokens = list(tokenize(sql))
+    except TokenError:
+        raise ConfigError(
+            "the query cannot be read: a quote or a comment is not closed", advice=_QUOTE
+        ) from None
+    return tokens
+
+
+def _check_token(token: Any, *, first: bool) -> None:
+    kind = token.token_type.name
+    if token.comments:
+        raise ConfigError("a comment: is not part of a query", advice="Leave it out.")
+    if kind == "SELECT" and not first:
+        raise ConfigError("SELECT within SELECT: a subquery is not answered", advice=_ADVICE)
+    if kind in _ALLOWED:
+        return
+    why = f" ({_WHY[kind]})" if kind in _WHY else ""
+    advice = f"{_ADVICE} {_QUOTE}" if token.text[:1].isalpha() or kind == "UNKNOWN" else _ADVICE
+    raise ConfigError(f"{_shown(token)}{why}: is not part of a query", advice=advice)
+
+
+def _check_size(tokens: list[Any]) -> None:
+    """Count the depth as the parser would call itself, and the conditions."""
+    opened, run, conditions = 0, 0, 1
+    for token in tokens:
+        kind = token.token_type.name
+        opened += (kind == "L_PAREN") - (kind == "R_PAREN")
+        # NOT NOT NOT, and NOT (NOT (…: signs before a parenthesis stay open with it
+        run = run + 1 if kind in ("NOT", "DASH") else run if kind == "L_PAREN" else 0
+        conditions += kind in ("AND", "OR")
+        if opened + run > DEEPEST:
+            raise ConfigError(
+                f"the query is nested more than {DEEPEST} deep (parentheses, NOT, minus signs)",
+                advice="Leave out the parentheses that change nothing.",
+            )
+    if conditions > MOST_CONDITIONS:
+        raise ConfigError(
+            f"the query has more than {MOST_CONDITIONS} conditions",
+            advice="Use IN and BETWEEN, or ask in several queries.",
+        )
+
+
+def _shown(token: Any) -> str:
+    text = token.text.upper() if token.token_type.name != "STRING" else f"'{token.text}'"
+    return text if len(text) <= 40 else f"{text[:40]}…"

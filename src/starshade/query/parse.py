@@ -1,0 +1,278 @@
+"""From text to a `Statement`: sqlglot parses, a whitelist of nodes decides, nothing is run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, NoReturn
+
+from starshade.errors import ConfigError
+from starshade.query.limits import check_text
+from starshade.query.statement import (
+    Aggregate,
+    Condition,
+    Function,
+    Junction,
+    Name,
+    Statement,
+    Test,
+)
+
+__all__ = ["parse"]
+
+Node = Any  # of sqlglot's tree
+
+_FUNCTIONS: dict[str, Function] = {
+    "COUNT": "COUNT",
+    "SUM": "SUM",
+    "AVG": "AVG",
+    "AVERAGE": "AVG",  # as Riyana & Natwichai write it
+    "MIN": "MIN",
+    "MAX": "MAX",
+}
+_CLAUSES = {"joins": "JOIN, or a second table", "from_": "FROM", "where": "WHERE"}
+
+
+def parse(sql: str) -> Statement:
+    """Read one SELECT.
+
+    Parameters
+    ----------
+    sql : str
+        At most 10,000 bytes (`starshade.query.limits`).
+
+    Raises
+    ------
+    ConfigError
+        Anything but one SELECT of allowed aggregates with allowed conditions; the message names
+        the clause.
+
+    Examples
+    --------
+    >>> statement = parse("SELECT AVG(Age) WHERE NOT Egomaniac >= 4")
+    >>> str(statement.aggregates[0]), statement.condition.negated
+    ('AVG(Age)', True)
+    """
+    check_text(sql)
+    from sqlglot import exp, parse_one
+    from sqlglot.errors import ParseError
+
+    try:
+        tree = parse_one(sql)
+    except (ParseError, RecursionError) as error:
+        found = getattr(error, "errors", None) or [{}]
+        where = found[0].get("col")
+        near = "" if where is None else f" near column {where}"
+        raise ConfigError(
+            f"the query cannot be read{near}",
+            advice='Example: SELECT AVG(Age) FROM t WHERE "Joy Ride" >= 4 AND Egomaniac IS NULL.',
+        ) from None
+    if not isinstance(tree, exp.Select):
+        _refuse(type(tree).__name__.upper(), "only one SELECT is answered")
+    _only(tree, {"kind", "expressions", "from_", "where", "group"})
+    _check_from(tree.args.get("from_"))
+    group_by = _group_by(tree.args.get("group"))
+    where = tree.args.get("where")
+    return Statement(
+        aggregates=_aggregates(tree.expressions, group_by),
+        condition=None if where is None else _condition(where.this, False),
+        group_by=group_by,
+    )
+
+
+def _check_from(node: Node) -> None:
+    """Any single table may be named; there is only one."""
+    from sqlglot import exp
+
+    if node is None:
+        return
+    table = node.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        _refuse("FROM", "a single table name is allowed there")
+    _only(table, {"this"}, "FROM", "a single table name is allowed there")
+
+
+def _group_by(node: Node) -> Name | None:
+    if node is None:
+        return None
+    _only(node, {"expressions"}, "GROUP BY")
+    if len(node.expressions) != 1:
+        _refuse("GROUP BY", "one artifact is allowed")
+    return _name(node.expressions[0], "GROUP BY")
+
+
+def _aggregates(nodes: Iterable[Node], group_by: Name | None) -> tuple[Aggregate, ...]:
+    from sqlglot import exp
+
+    found = []
+    for node in nodes:
+        if isinstance(node, exp.Column):
+            name = _name(node, "SELECT")
+            if group_by is not None and name.text == group_by.text:
+                continue  # each group says which value it is of
+            _refuse(
+                f"SELECT {name}",
+                "single values are never shown: ask for COUNT, SUM, AVG, MIN or MAX",
+            )
+        found.append(_aggregate(node))
+    if not found:
+        _refuse("SELECT", "an aggregate is missing")
+    if len(set(found)) < len(found):
+        _refuse("SELECT", "an aggregate stands there twice")
+    return tuple(found)
+
+
+def _aggregate(node: Node) -> Aggregate:
+    from sqlglot import exp
+
+    written = node.name if isinstance(node, exp.Anonymous) else node.key
+    function = _FUNCTIONS.get(str(written).upper())
+    if function is None:
+        _refuse(_described(node), "only COUNT, SUM, AVG, MIN and MAX are answered")
+    if isinstance(node, exp.Anonymous):
+        _only(node, {"this", "expressions"})
+        if len(node.expressions) != 1:
+            _refuse(f"{function}()", "it takes one personal attribute")
+        argument = node.expressions[0]
+    else:
+        _only(node, {"this", "big_int"}, f"{function}()", "it takes one personal attribute")
+        argument = node.this
+    if isinstance(argument, exp.Star) and function == "COUNT":
+        _only(argument, set())
+        return Aggregate("COUNT")
+    return Aggregate(function, _name(argument, f"{function}()"))
+
+
+def _condition(node: Node, negated: bool) -> Condition:
+    """Convert a condition, NOT moved down to the comparisons (De Morgan, Kleene's logic)."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Paren):
+        return _condition(node.this, negated)
+    if isinstance(node, exp.Not):
+        return _condition(node.this, not negated)
+    if isinstance(node, (exp.And, exp.Or)):
+        joins_all = isinstance(node, exp.And) != negated
+        operator: Literal["and", "or"] = "and" if joins_all else "or"
+        parts = tuple(_condition(part, negated) for part in node.flatten(unnest=False))
+        return Junction(operator, parts)
+    return _test(node, negated)
+
+
+def _test(node: Node, negated: bool) -> Test:
+    from sqlglot import exp
+
+    clause = _described(node)
+    if isinstance(node, exp.Is):
+        if not isinstance(node.expression, exp.Null):
+            _refuse(clause, "IS takes NULL or NOT NULL")
+        return Test(_name(node.this, clause), "null", (), negated)
+    if isinstance(node, exp.Between):
+        _only(node, {"this", "low", "high"}, clause)
+        ends = (_number(node.args["low"], clause), _number(node.args["high"], clause))
+        return Test(_name(node.this, clause), "between", ends, negated)
+    if isinstance(node, exp.In):
+        _only(node, {"this", "expressions"}, clause, "a list of numbers is allowed there")
+        listed = tuple(_number(entry, clause) for entry in node.expressions)
+        if not listed:
+            _refuse(clause, "the list is empty")
+        return Test(_name(node.this, clause), "in", listed, negated)
+    return _comparison(node, clause, negated)
+
+
+def _comparison(node: Node, clause: str, negated: bool) -> Test:
+    from sqlglot import exp
+
+    #: the operator, whether it is negated, and the same with the sides exchanged
+    forms: dict[type, tuple[tuple[Literal["in", "<", "<="], bool], ...]] = {
+        exp.EQ: (("in", False), ("in", False)),
+        exp.NEQ: (("in", True), ("in", True)),
+        exp.LT: (("<", False), ("<=", True)),
+        exp.LTE: (("<=", False), ("<", True)),
+        exp.GT: (("<=", True), ("<", False)),
+        exp.GTE: (("<", True), ("<=", False)),
+    }
+    if type(node) not in forms:
+        _refuse(clause, "a condition compares an artifact with numbers")
+    left, right = node.this, node.expression
+    mirrored = not isinstance(left, exp.Column)
+    if mirrored:
+        left, right = right, left
+    operator, turned = forms[type(node)][mirrored]
+    constant = _number(right, clause)
+    return Test(_name(left, clause), operator, (constant,), negated != turned)
+
+
+def _name(node: Node, clause: str) -> Name:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Column):
+        _refuse(
+            clause,
+            f"{_described(node)} stands where the name of a column is expected "
+            "(names with blanks or signs in double quotes)",
+        )
+    _only(node, {"this"}, clause, "a name of several parts")
+    identifier = node.this
+    if not isinstance(identifier, exp.Identifier) or not identifier.name:
+        _refuse(clause, "the name of a column is missing")
+    return Name(identifier.name, bool(identifier.args.get("quoted")))
+
+
+def _number(node: Node, clause: str) -> float:
+    from sqlglot import exp
+
+    sign = 1.0
+    while isinstance(node, (exp.Neg, exp.Paren)):
+        sign = -sign if isinstance(node, exp.Neg) else sign
+        node = node.this
+    if isinstance(node, exp.Null):
+        _refuse(clause, "nothing compares with NULL; write IS NULL or IS NOT NULL")
+    if isinstance(node, exp.Column):
+        _refuse(
+            clause, "a column stands where a number is expected (text takes no part in conditions)"
+        )
+    if not isinstance(node, exp.Literal) or node.is_string:
+        _refuse(clause, f"{_described(node)} stands where a number is expected")
+    try:
+        value = float(node.name)
+    except ValueError:
+        value = math.inf
+    if not math.isfinite(value):
+        _refuse(clause, "not a number that a rating can be")
+    return sign * value
+
+
+def _only(
+    node: Node, allowed: set[str], clause: str = "", why: str = "is not part of a query"
+) -> None:
+    """Refuse a node that says more than the whitelist knows."""
+    for key, value in node.args.items():
+        if key not in allowed and value not in (None, False, []):
+            found = _CLAUSES.get(key, key.replace("_", " ").strip().upper())
+            _refuse(clause or found, why)
+
+
+_SIGNS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_ARITHMETIC = {"ADD", "SUB", "MUL", "DIV", "MOD", "NEG", "DPIPE"}
+
+
+def _described(node: Node) -> str:
+    from sqlglot import exp
+
+    kind = node.key.upper()
+    if kind in _ARITHMETIC:
+        return "arithmetic"
+    if isinstance(node, exp.Func):
+        name = node.name if isinstance(node, exp.Anonymous) else kind
+        return f"the function {str(name).upper()[:40]}"
+    named = {**_SIGNS, "PAREN": "a parenthesis", "LITERAL": "a constant"}
+    return named.get(kind, str(kind))
+
+
+def _refuse(clause: str, why: str) -> NoReturn:
+    raise ConfigError(
+        f"{clause}: {why}",
+        advice="Nothing was run. Aggregates of personal attributes are answered, under conditions "
+        "on artifacts: SELECT AVG(Age) WHERE Egomaniac = 5.",
+    )

@@ -1,0 +1,153 @@
+"""What is worked out once for a table and used by every query on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, ReleaseError
+from starshade.query.blocks import Blocks, blocks_of
+from starshade.query.columns import Column, column_of
+from starshade.query.names import Names
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells, cells_of
+from starshade.release.content import code_type
+from starshade.release.table import Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Prepared", "prepared"]
+
+_KEPT = 64  # columns of items that are kept unpacked
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that queries can be asked of.
+
+    Attributes
+    ----------
+    cells : Cells
+        A row per class; of an original, a row per user.
+    names : Names
+    attributes : pyarrow.Table or None
+        A row per record, in the order of the classes.
+    k : int or None
+        What the guard holds to; None: an original, which only its owner asks.
+    """
+
+    cells: Cells
+    names: Names
+    attributes: pa.Table | None
+    k: int | None
+    _codes: dict[int, NDArray[Any]] = field(default_factory=dict)
+    _columns: dict[str, Column] = field(default_factory=dict)
+    _blocks: dict[str, Blocks] = field(default_factory=dict)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """First record of each class."""
+        sizes = self.cells.sizes
+        return np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
+
+    def codes(self, item: int) -> NDArray[Any]:
+        """Return the symbol of each class on one item; one past the last where it is null."""
+        found = self._codes.get(item)
+        if found is None:
+            alone = len(self.cells.symbols)
+            by_item = self.cells.by_item
+            cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
+            found = np.full(self.cells.n_groups, alone, dtype=code_type(alone + 1))
+            found[by_item.users[cells]] = by_item.codes[cells]
+            while len(self._codes) >= _KEPT:
+                self._codes.pop(next(iter(self._codes)), None)
+            self._codes[item] = found
+        return found
+
+    def column(self, name: str) -> Column:
+        """Return a personal attribute, sorted and added up."""
+        assert self.attributes is not None
+        table = self.attributes
+        if name not in self._columns:
+            self._columns[name] = column_of(name, table.column(name), self.starts)
+        return self._columns[name]
+
+    def blocks(self, name: str) -> Blocks:
+        """Return the blocks of classes that strict mode looks at."""
+        assert self.k is not None
+        if name not in self._blocks:
+            self._blocks[name] = blocks_of(self.column(name), self.cells.sizes, self.k)
+        return self._blocks[name]
+
+
+_PREPARED: WeakKeyDictionary[Ratings | Release, Prepared] = WeakKeyDictionary()
+
+
+def prepared(data: Ratings | Release) -> Prepared:
+    """Prepare a table on its first query.
+
+    Raises
+    ------
+    ConfigError
+        A release that no query can be answered from, or neither a release nor ratings.
+    ReleaseError
+        A class smaller than the k that is claimed.
+    """
+    if not isinstance(data, (Ratings, Release)):
+        raise ConfigError(f"a query of a {type(data).__name__}: give a release, or ratings")
+    found = _PREPARED.get(data)
+    if found is None:
+        found = _of_release(data) if isinstance(data, Release) else _of_ratings(data)
+        _PREPARED[data] = found
+    return found
+
+
+def _of_ratings(ratings: Ratings) -> Prepared:
+    attributes = ratings.attributes
+    named = () if attributes is None else tuple(attributes.column_names)
+    names = Names(ratings.items, ratings.item_names, named, suggest=False)
+    return Prepared(cells_of(ratings), names, attributes, None)
+
+
+def _of_release(release: Release) -> Prepared:
+    k = _claimed_k(release)
+    attributes = release.attributes
+    named = () if attributes is None else tuple(attributes.column_names)
+    names = Names(release.classes.items, release.item_names, named, suggest=True)
+    return Prepared(release.classes, names, attributes, k)
+
+
+def _claimed_k(release: Release) -> int:
+    """Return the k that every class must have; only equal records hide one another."""
+    manifest = release.manifest
+    if manifest.layout != "generalized":
+        raise ConfigError(
+            f"a release of layout {manifest.layout!r} ({manifest.method}) cannot be queried: its "
+            "cells are single ratings that need not be the true ones, so no bound would hold, and "
+            "its records need not be equal to others, so no answer would be guarded",
+            advice="Make a release by a method that generalizes, e.g. k-likeness.",
+        )
+    claimed = [
+        k
+        for claim in manifest.claims
+        if claim.model == "k-anonymity" and isinstance(k := claim.parameters.get("k"), int)
+    ]
+    if not claimed or max(claimed) < 2:
+        raise ConfigError(
+            "this release claims no k-anonymity with a k of 2 or more: nothing guards its answers",
+            advice="Make one that does, e.g. starshade anonymize --method k-likeness --k 5.",
+        )
+    k = max(claimed)
+    smallest = int(release.classes.sizes.min(initial=k))
+    if smallest < k:
+        raise ReleaseError(
+            f"the release claims k = {k}, but has a class of {smallest} records",
+            advice="It cannot be queried; look at it with `starshade check`.",
+        )
+    return k

@@ -1,0 +1,287 @@
+"""`Query`: one SELECT, parsed once, asked of as many tables as wanted (SPEC §5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from starshade.errors import ConfigError
+from starshade.query.aggregate import (
+    Answer,
+    Chosen,
+    count_column,
+    count_records,
+    extreme,
+    mean,
+    total,
+)
+from starshade.query.columns import Column
+from starshade.query.evaluate import evaluate
+from starshade.query.parse import parse
+from starshade.query.plan import make_plan
+from starshade.query.prepared import Prepared, prepared
+from starshade.query.result import QueryResult
+from starshade.query.statement import Aggregate, Condition, Junction, Statement, Test
+from starshade.query.strict import strict_count, strict_mean, strict_total
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["MOST_GROUPS", "Query"]
+
+MOST_GROUPS = 100  # values of a scale that GROUP BY lists
+
+
+@dataclass(frozen=True)
+class Query:
+    """An aggregate query: conditions on artifacts, answers from personal attributes.
+
+    Riyana & Natwichai 2018, sections 1 and 3; SPEC §5. See the essay of `starshade.query`.
+
+    Parameters
+    ----------
+    sql : str
+        One SELECT of COUNT(*), COUNT, SUM, AVG (or AVERAGE), MIN, MAX over personal attributes;
+        WHERE on artifacts with =, <>, <, <=, >, >=, BETWEEN, IN, IS [NOT] NULL, AND, OR, NOT;
+        GROUP BY one artifact. Artifacts are named by key or by name; names with blanks or signs
+        stand in double quotes. At most 10,000 bytes.
+    mode : {"strict", "paper"}
+        ``strict``, for strangers: MIN and MAX are refused, and SUM and AVG need `bounds`.
+        ``paper``, for trusted analysts: all aggregates, bounds from the values themselves. An
+        original is answered plainly in either.
+    bounds : mapping of str to (float, float)
+        Least and greatest value that an attribute can have; the owner's to declare, never the
+        asker's. Only ``strict`` uses them.
+
+    Raises
+    ------
+    ConfigError
+        SQL that is not answered here (the clause is named, nothing is run), an unknown mode, or
+        bounds that are no bounds.
+
+    Examples
+    --------
+    >>> query = Query("SELECT COUNT(*) WHERE Egomaniac = 5 AND Pachinko IS NULL")
+    >>> [str(aggregate) for aggregate in query.statement.aggregates]
+    ['COUNT(*)']
+    """
+
+    sql: str
+    mode: Literal["strict", "paper"] = "strict"
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("strict", "paper"):
+            raise ConfigError(f"mode {self.mode!r}: allowed are strict and paper")
+        object.__setattr__(self, "bounds", _checked(self.bounds))
+        _ = self.statement  # a wrong query is told at once
+
+    @cached_property
+    def statement(self) -> Statement:
+        """What the text says."""
+        return parse(self.sql)
+
+    def run(self, data: Release | Ratings) -> QueryResult:
+        """Answer the query.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+            A release of generalized cells that claims k-anonymity: expected value, bounds and
+            guard. An original, which only its owner has: the plain truth, without a guard.
+
+        Returns
+        -------
+        QueryResult
+
+        Raises
+        ------
+        ConfigError
+            Unknown names, conditions on personal attributes, answers from artifacts, text in SUM
+            or AVG, bounds that the values do not keep, a release that cannot be queried.
+        ReleaseError
+            The release has a class smaller than the k it claims.
+        """
+        table = prepared(data)
+        bound = [self._bind(aggregate, table) for aggregate in self.statement.aggregates]
+        condition = self.statement.condition
+        if self.statement.group_by is None:
+            return self._told(bound, condition, table)
+        parts = self._groups(table)
+        groups = tuple(
+            replace(self._told(bound, _both(condition, test), table), group=value)
+            for value, test in parts
+        )
+        refused = [entry.reason for entry in groups if entry.refused]
+        return QueryResult(
+            value=None,
+            low=None,
+            high=None,
+            records=None,
+            refused=bool(refused),
+            reason=refused[0] if refused else None,
+            aggregate=", ".join(str(a) for a in self.statement.aggregates),
+            mode=groups[0].mode,
+            groups=groups,
+        )
+
+    def _told(
+        self,
+        bound: list[tuple[Aggregate, Column | None]],
+        condition: Condition | None,
+        table: Prepared,
+    ) -> QueryResult:
+        chosen = choose(condition, table)
+        results = tuple(self._answer(*each, chosen, table) for each in bound)
+        refused = next((r for r in results if r.refused), None)
+        first = replace(results[0], results=results)
+        return first if refused is None else replace(first, refused=True, reason=refused.reason)
+
+    def _bind(self, aggregate: Aggregate, table: Prepared) -> tuple[Aggregate, Column | None]:
+        if aggregate.column is None:
+            return aggregate, None
+        name = table.names.attribute(aggregate.column, str(aggregate))
+        column = table.column(name)
+        if aggregate.function in ("SUM", "AVG") and column.kind != "number":
+            raise ConfigError(
+                f"{aggregate}: {name} is text, which has no sum",
+                advice=f"COUNT({aggregate.column}) counts who has one.",
+            )
+        if aggregate.function in ("MIN", "MAX") and column.kind == "set":
+            raise ConfigError(
+                f"{aggregate}: {name} is released as sets of values, which have no order",
+                advice=f"COUNT({aggregate.column}) counts who has one.",
+            )
+        return aggregate, column
+
+    def _answer(
+        self, aggregate: Aggregate, column: Column | None, chosen: Chosen, table: Prepared
+    ) -> QueryResult:
+        mode = "original" if table.k is None else self.mode
+        if mode == "strict":
+            found = self._strict(aggregate, column, chosen, table)
+        else:
+            found = _plain(aggregate, column, chosen)
+        if isinstance(found, str):
+            return _refused(aggregate, mode, found)
+        if table.k is not None and 0 < found.records < table.k:
+            return _refused(
+                aggregate, mode, f"The answer would rest on fewer than k = {table.k} records."
+            )
+        reason = None
+        if found.value is None:
+            reason = (
+                "No record with a value can satisfy the condition."
+                if found.low is None and found.high is None
+                else "The condition has no share of any cell, though single points of it do fit."
+            )
+        return QueryResult(
+            found.value,
+            found.low,
+            found.high,
+            found.records,
+            reason=reason,
+            aggregate=str(aggregate),
+            mode=mode,
+        )
+
+    def _strict(
+        self, aggregate: Aggregate, column: Column | None, chosen: Chosen, table: Prepared
+    ) -> Answer | str:
+        """Answer from totals of blocks, or say why not."""
+        if column is None:
+            return count_records(chosen)
+        if aggregate.function in ("MIN", "MAX"):
+            return (
+                f"{aggregate.function} is the value of a single person, and strict mode shows "
+                "none. Ask for COUNT, SUM or AVG; paper mode is for trusted analysts."
+            )
+        if not column.exact:  # what is released of it is the same for a whole class
+            return _plain(aggregate, column, chosen)
+        blocks = table.blocks(column.name)
+        if blocks.withheld:
+            return f"Fewer than k = {table.k} people have a value of {column.name} at all."
+        if aggregate.function == "COUNT":
+            return strict_count(blocks, chosen)
+        bounds = self._declared(column.name, table)
+        if bounds is None:
+            return (
+                f"No bounds are declared for {column.name}, and strict mode takes none from the "
+                f"values of single people. Its owner can declare them: --bounds "
+                f"{column.name}=LOW:HIGH, or Query(…, bounds={{{column.name!r}: (low, high)}})."
+            )
+        if blocks.least < bounds[0] or blocks.greatest > bounds[1]:
+            raise ConfigError(
+                f"bounds of {column.name}: some values lie outside {bounds[0]:g}:{bounds[1]:g}",
+                advice="Declare bounds that every possible value keeps.",
+            )
+        made = strict_total if aggregate.function == "SUM" else strict_mean
+        return made(blocks, chosen, bounds)
+
+    def _declared(self, name: str, table: Prepared) -> tuple[float, float] | None:
+        unknown = [n for n in self.bounds if n not in table.names.attributes]
+        if unknown:
+            raise ConfigError(
+                f"bounds of {unknown[0]!r}: there is no personal attribute of this name"
+            )
+        return self.bounds.get(name)
+
+    def _groups(self, table: Prepared) -> list[tuple[float | None, Test]]:
+        """Return the values of the artifact to group by, null first."""
+        name = self.statement.group_by
+        assert name is not None
+        table.names.item(name, "GROUP BY")
+        scale = table.cells.symbols.scale
+        if scale.step is None or len(scale.levels) > MOST_GROUPS:
+            raise ConfigError(
+                f"GROUP BY {name}: the scale {scale} has more than {MOST_GROUPS} values",
+                advice="Ask for ranges of it, one by one, with BETWEEN.",
+            )
+        levels = scale.levels.tolist()
+        return [(None, Test(name, "null")), *((v, Test(name, "in", (v,))) for v in levels)]
+
+
+def choose(condition: Condition | None, table: Prepared) -> Chosen:
+    """Work out which classes a condition chooses, and how likely."""
+    cells = table.cells
+    plan = make_plan(condition, table.names)
+    share, status = evaluate(plan, cells.n_groups, cells.symbols, table.codes)
+    return Chosen(share, status, cells.sizes)
+
+
+def _plain(aggregate: Aggregate, column: Column | None, chosen: Chosen) -> Answer:
+    if column is None:
+        return count_records(chosen)
+    if aggregate.function == "COUNT":
+        return count_column(column, chosen)
+    if aggregate.function in ("MIN", "MAX"):
+        return extreme(column, chosen, aggregate.function == "MAX")
+    return (total if aggregate.function == "SUM" else mean)(column, chosen)
+
+
+def _refused(aggregate: Aggregate, mode: str, reason: str) -> QueryResult:
+    return QueryResult(
+        None, None, None, None, refused=True, reason=reason, aggregate=str(aggregate), mode=mode
+    )
+
+
+def _both(condition: Condition | None, test: Test) -> Condition:
+    return test if condition is None else Junction("and", (condition, test))
+
+
+def _checked(bounds: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    checked = {}
+    for name, ends in dict(bounds).items():
+        try:
+            low, high = (float(end) for end in ends)
+        except (TypeError, ValueError):
+            low, high = math.nan, math.nan
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise ConfigError(
+                f"bounds of {name!r}: must be two numbers, the lower one first",
+                advice='Example: bounds={"Age": (0, 120)}, on the command line --bounds Age=0:120.',
+            )
+        checked[str(name)] = (low, high)
+    return checked

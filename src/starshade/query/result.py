@@ -1,0 +1,120 @@
+"""`QueryResult`: an answer, how far off it can be, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+
+__all__ = ["QueryResult"]
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The answer to a query.
+
+    Attributes
+    ----------
+    value : number, str or None
+        The expected value; of several aggregates, the first one's. None: null, or refused.
+    low, high : number, str or None
+        The truth on the original lies between them, if it is not null. Equal to the value on an
+        original.
+    records : int or None
+        Records that the answer rests on: those that may satisfy (and may have a value of the
+        attribute). None where it is refused.
+    refused : bool
+        Whether the guard refuses an answer, or one of several.
+    reason : str or None
+        Why it is refused, or why it is null.
+    aggregate : str
+        What was asked for, e.g. ``AVG(Age)``.
+    group : float or None
+        Of an entry of `groups`: the value of the artifact; None for null.
+    mode : {"strict", "paper", "original"}
+    results : tuple of QueryResult
+        One for each aggregate of the query, in its order; empty with GROUP BY.
+    groups : tuple of QueryResult
+        With GROUP BY: one for null, then one for each value of the scale.
+    version : str
+        Of starshade.
+    """
+
+    value: Value
+    low: Value
+    high: Value
+    records: int | None
+    refused: bool = False
+    reason: str | None = None
+    aggregate: str = ""
+    group: float | None = None
+    mode: str = "strict"
+    results: tuple[QueryResult, ...] = ()
+    groups: tuple[QueryResult, ...] = ()
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain JSON values."""
+        return {
+            **self._figures(),
+            "mode": self.mode,
+            "results": [result._figures() for result in self.results],
+            "groups": [
+                {
+                    "group": entry.group,
+                    **entry._figures(),
+                    "results": [result._figures() for result in entry.results],
+                }
+                for entry in self.groups
+            ],
+        }
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "aggregate": self.aggregate,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "records": self.records,
+            "refused": self.refused,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        if self.groups:
+            return "\n".join(
+                f"{'null' if entry.group is None else f'{entry.group:g}'}: {entry}"
+                for entry in self.groups
+            )
+        if len(self.results) > 1:
+            return "\n".join(str(result) for result in self.results)
+        return self._sentence()
+
+    def _sentence(self) -> str:
+        if self.refused:
+            return f"{self.aggregate}: refused. {self.reason}"
+        if self.mode == "original":
+            return f"{self.aggregate} = {_told(self.value)} on the original, {self._rests()}."
+        if self.value is None and self.low is None and self.high is None:
+            return f"{self.aggregate}: null. {self.reason}"
+        return (
+            f"{self.aggregate} = {_told(self.value)} is to be expected; on the original it lies "
+            f"between {_told(self.low)} and {_told(self.high)}, {self._rests()}."
+        )
+
+    def _rests(self) -> str:
+        n = self.records or 0
+        return f"resting on {n:,} record{'s' * (n != 1)}"
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+
+
+def _told(value: Value) -> str:
+    if value is None:
+        return "null"
+    return f"{value:,.10g}" if isinstance(value, (int, float)) else repr(value)

@@ -1,0 +1,66 @@
+"""What a query says once it is parsed: plain data, names not yet looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Aggregate", "Condition", "Junction", "Name", "Statement", "Test"]
+
+Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+
+
+@dataclass(frozen=True)
+class Name:
+    """The name of an artifact or a personal attribute, as it was written."""
+
+    text: str
+    quoted: bool
+
+    def __str__(self) -> str:
+        return f'"{self.text}"' if self.quoted else self.text
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """``function(column)``; no column: ``COUNT(*)``."""
+
+    function: Function
+    column: Name | None = None
+
+    def __str__(self) -> str:
+        return f"{self.function}({'*' if self.column is None else self.column})"
+
+
+@dataclass(frozen=True)
+class Test:
+    """One comparison of an artifact; the other six operators are these, negated or mirrored.
+
+    `negated` turns the ratings that satisfy into the ratings that do not; null satisfies neither.
+    For ``null`` it makes IS NOT NULL.
+    """
+
+    name: Name
+    operator: Literal["in", "<", "<=", "between", "null"]
+    constants: tuple[float, ...] = ()
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Junction:
+    """AND or OR of two or more conditions."""
+
+    operator: Literal["and", "or"]
+    parts: tuple[Condition, ...]
+
+
+Condition = Test | Junction
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SELECT."""
+
+    aggregates: tuple[Aggregate, ...]
+    condition: Condition | None = None
+    group_by: Name | None = None

@@ -1,0 +1,154 @@
+"""SUM, AVG and COUNT of an attribute for strangers: from totals of blocks and declared bounds.
+
+A block (`blocks.py`) has n known values with the total X, each within the declared bounds [L, H].
+Of a block all of whose classes are certain to satisfy, n and X are taken as they are. Of a block
+of one class that may satisfy, any m of the n values may count; they add up to at least
+max(mL, X - (n - m)H) and at most min(mH, X - (n - m)L), since the rest cannot be above H or below L
+either. The least mean takes m* = (nH - X)/(H - L) values of L from each such block, where the two
+terms meet; the greatest mirrors it. m may be a fraction here: that widens the bounds and never
+breaks them. Of a block of several classes only some of which may satisfy, even the number of
+values is known only within limits, and nothing of X is used for the bounds.
+
+So whatever is answered is a function of (n, X) of blocks, of released cells, and of L and H.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.query.aggregate import Answer, Chosen
+from starshade.query.blocks import Blocks
+from starshade.query.regions import NEVER, SURELY
+
+__all__ = ["strict_count", "strict_mean", "strict_total"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def strict_count(blocks: Blocks, chosen: Chosen) -> Answer:
+    """COUNT(attribute)."""
+    parts = _Parts.of(blocks, chosen)
+    low = parts.count + int(parts.least_odd.sum())
+    high = parts.count + int(parts.loose_count.sum() + parts.most_odd.sum())
+    value = low if low == high else _expected(blocks, chosen)[0]
+    return Answer(value, low, high, chosen.n_possible)
+
+
+def strict_total(blocks: Blocks, chosen: Chosen, bounds: tuple[float, float]) -> Answer:
+    """SUM(attribute)."""
+    parts = _Parts.of(blocks, chosen)
+    if not parts.possible:
+        return Answer(None, None, None, chosen.n_possible)
+    low = _least_total(parts, *bounds)
+    high = -_least_total(parts.mirrored(), -bounds[1], -bounds[0])
+    return Answer(_expected(blocks, chosen)[1], low, high, chosen.n_possible)
+
+
+def strict_mean(blocks: Blocks, chosen: Chosen, bounds: tuple[float, float]) -> Answer:
+    """AVG(attribute)."""
+    parts = _Parts.of(blocks, chosen)
+    if not parts.possible:
+        return Answer(None, None, None, chosen.n_possible)
+    number, total = _expected(blocks, chosen)
+    low = _least_mean(parts, *bounds)
+    high = -_least_mean(parts.mirrored(), -bounds[1], -bounds[0])
+    return Answer(total / number if number > 0 else None, low, high, chosen.n_possible)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What is known of a choice of classes.
+
+    Attributes
+    ----------
+    count, total
+        Of the blocks that are certain.
+    loose_count, loose_total : shape (n_loose,)
+        Of blocks of one class that may satisfy.
+    least_odd, most_odd : shape (n_odd,)
+        Limits to the number of values in blocks of several classes of which only some may
+        satisfy, or not all are certain.
+    """
+
+    count: int
+    total: float
+    loose_count: Ints
+    loose_total: Floats
+    least_odd: Ints
+    most_odd: Ints
+
+    @classmethod
+    def of(cls, blocks: Blocks, chosen: Chosen) -> _Parts:
+        n = len(blocks.sizes)
+        certain, possible = (
+            np.bincount(blocks.of_class, weights=chosen.sizes * hit, minlength=n).astype(np.int64)
+            for hit in (chosen.status == SURELY, chosen.status > NEVER)
+        )
+        several = np.bincount(blocks.of_class, minlength=n) > 1
+        whole = certain == blocks.sizes
+        loose = ~whole & ~several & (possible > 0)
+        odd = ~whole & several & (possible > 0)
+        return cls(
+            int(blocks.counts[whole].sum()),
+            float(blocks.totals[whole].sum()),
+            blocks.counts[loose],
+            blocks.totals[loose],
+            np.maximum(0, blocks.counts - (blocks.sizes - certain))[odd],
+            np.minimum(possible, blocks.counts)[odd],
+        )
+
+    @property
+    def possible(self) -> bool:
+        """Whether any value may count."""
+        return bool(self.count or self.loose_count.any() or self.most_odd.any())
+
+    @property
+    def forced(self) -> bool:
+        """Whether some value surely counts."""
+        return bool(self.count or self.least_odd.any())
+
+    def mirrored(self) -> _Parts:
+        """Turn the greatest into the least."""
+        return _Parts(
+            self.count,
+            -self.total,
+            self.loose_count,
+            -self.loose_total,
+            self.least_odd,
+            self.most_odd,
+        )
+
+    def at_low(self, low: float, high: float) -> Floats:
+        """m* of each block that may satisfy: how many of its values can be `low` together."""
+        if high <= low:
+            return self.loose_count.astype(np.float64)
+        most = (self.loose_count * high - self.loose_total) / (high - low)
+        return np.clip(most, 0.0, self.loose_count)
+
+
+def _expected(blocks: Blocks, chosen: Chosen) -> tuple[float, float]:
+    """Return Σp and Σpx over the values, a block's shared out to its classes by size."""
+    weight = np.bincount(
+        blocks.of_class, weights=chosen.share * chosen.sizes, minlength=len(blocks.sizes)
+    ) / np.maximum(blocks.sizes, 1)
+    return float((weight * blocks.counts).sum()), float((weight * blocks.totals).sum())
+
+
+def _least_total(parts: _Parts, low: float, high: float) -> float:
+    if low >= 0:
+        least = parts.total + low * float(parts.least_odd.sum())
+        return least if parts.forced else max(least, low)  # no set is empty
+    loose = parts.loose_total if high <= 0 else low * parts.at_low(low, high)
+    return parts.total + float(loose.sum()) + low * float(parts.most_odd.sum())
+
+
+def _least_mean(parts: _Parts, low: float, high: float) -> float:
+    number = float(parts.at_low(low, high).sum()) + float(parts.most_odd.sum())
+    if not parts.count:
+        # values of `low` alone, unless no block can have any
+        return low if number > 0 else high
+    return (parts.total + low * number) / (parts.count + number)
