@@ -19,6 +19,7 @@ COMMANDS = [
     ["anonymize"],
     ["measure"],
     ["audit"],
+    ["query"],
     ["compare"],
     ["list"],
     ["doctor"],

@@ -25,6 +25,7 @@ __all__ = ["main"]
         "measure": "starshade.cli.measure:measure",
         "audit": "starshade.cli.audit:audit",
         "compare": "starshade.cli.compare:compare",
+        "query": "starshade.cli.query:query",
         "reproduce": "starshade.cli.reproduce:reproduce",
         "list": "starshade.cli.listing:listing",
         "doctor": "starshade.cli.doctor:doctor",

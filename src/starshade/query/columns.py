@@ -108,7 +108,7 @@ def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
         return Column(name, "text", True, known, known, ranked, ranked, ranked, counts, totals)
     if pa.types.is_struct(kind):
         return _ranges(name, data.combine_chunks(), starts)
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _sets(name, data.combine_chunks(), starts)
     raise ReleaseError(f"the personal attribute {name!r} is of type {kind}, which no release has")
 
