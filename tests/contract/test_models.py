@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
@@ -27,6 +28,15 @@ KEYS = {"model", "satisfied", "records", "failing_records", "smallest_group", "w
 REFUSED = {"k-eps": "several members", "k-eps-l": "several members|Theorem 1|not among the items"}
 
 
+def peopled(ratings: Ratings) -> Ratings:
+    """Give everybody an age and a job, some a null in their place."""
+    n = ratings.n_users
+    job = ["a" if u % 2 else "b" if u % 5 else None for u in range(n)]
+    age = [float(20 + u % 3) if u % 7 else None for u in range(n)]
+    people = {"age": pa.array(age, pa.float64()), "job": pa.array(job, pa.string())}
+    return replace(ratings, attributes=pa.table(people))
+
+
 def judged(entry: Entry, data: Ratings | Release) -> Verdict | None:
     """Check; None where the model refuses data that it is not about."""
     try:
@@ -42,14 +52,21 @@ def judged(entry: Entry, data: Ratings | Release) -> Verdict | None:
 def record_by_record(ratings: Ratings) -> Release:
     """Release a table as it is."""
     return record_release(
-        ratings, ratings, method="by hand", config={}, claims=(), seed=0, private_config={}
+        ratings,
+        ratings,
+        method="by hand",
+        config={},
+        claims=(),
+        seed=0,
+        private_config={},
+        attributes="exact",
     )
 
 
 @every
 @pytest.mark.parametrize("name", [name for name in CAST if name != "one user"])
 def test_on_ratings(entry: Entry, name: str) -> None:
-    verdict = judged(entry, CAST[name])
+    verdict = judged(entry, peopled(CAST[name]))
     if verdict is None:
         return
     found = json.loads(json.dumps(verdict.to_dict()))
@@ -65,7 +82,7 @@ def test_on_ratings(entry: Entry, name: str) -> None:
 @every
 @pytest.mark.parametrize("name", [name for name in CAST if name not in ("one user", "nobody")])
 def test_on_a_release(entry: Entry, name: str) -> None:
-    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
+    release = KLikeness(k=K, attributes="exact").anonymize(peopled(CAST[name]), rng=0)
     verdict = judged(entry, release)
     if verdict is None:
         return
@@ -78,8 +95,7 @@ def test_on_a_release(entry: Entry, name: str) -> None:
 @every
 @pytest.mark.parametrize("name", [name for name in CAST if name not in ("one user", "nobody")])
 def test_ratings_released_as_they_are_are_judged_as_they_are(entry: Entry, name: str) -> None:
-    ratings = CAST[name]
-    plain = replace(ratings, days=None)
+    plain = replace(peopled(CAST[name]), days=None)
     verdict, released = judged(entry, plain), judged(entry, record_by_record(plain))
     if verdict is None or released is None:
         assert verdict is released
@@ -90,12 +106,16 @@ def test_ratings_released_as_they_are_are_judged_as_they_are(entry: Entry, name:
 
 @every
 def test_more_is_asked_than_there_is(entry: Entry) -> None:
+    alone = peopled(CAST["one user"])
+    if entry.name == "t-closeness":  # one record is distributed as the whole table of it
+        assert make(entry).check(alone).satisfied
+        return
     with pytest.raises(UserError):
-        make(entry).check(CAST["one user"])
+        make(entry).check(alone)
 
 
 @every
 def test_equal_records_are_seen(entry: Entry) -> None:
-    assert make(entry).check(CAST["all alike"]).satisfied
-    verdict = judged(entry, CAST["two users"])
+    assert make(entry).check(peopled(CAST["all alike"])).satisfied
+    verdict = judged(entry, peopled(CAST["two users"]))
     assert verdict is None or not verdict.satisfied

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from starshade.ratings.scale import Scale
 from tests.strategies import table
@@ -51,3 +52,29 @@ def ratings():
 def matrix() -> np.ndarray:
     """Table 1 with null = 0."""
     return np.array([[v or 0 for v in row] for row in TABLE_1], dtype=np.uint8)
+
+
+ATTRIBUTES = ("Salary", "Age", "Marital status", "City", "Education")
+
+#: Table 1's personal attributes
+PEOPLE = [
+    (42000, 25, "Married", "New York", "Bachelor"),
+    (45000, 23, "Married", "Los Angeles", "Bachelor"),
+    (50000, 27, "Single", "New York", "Master"),
+    (35000, 31, "Married", "San Antonio", "Bachelor"),
+    (40000, 35, "Single", "New York", "Doctoral"),
+    (50000, 25, "Single", "Los Angeles", "Master"),
+    (45000, 32, "Married", "Los Angeles", "Bachelor"),
+    (47000, 29, "Married", "Los Angeles", "Doctoral"),
+    (49000, 24, "Single", "Columbus", "Master"),
+    (51000, 29, "Married", "Columbus", "Doctoral"),
+]
+
+
+def people() -> pa.Table:
+    """Table 1's personal attributes, numbers as float64."""
+    columns = [
+        pa.array(values, pa.string() if isinstance(values[0], str) else pa.float64())
+        for values in zip(*PEOPLE, strict=True)
+    ]
+    return pa.table(columns, names=ATTRIBUTES)

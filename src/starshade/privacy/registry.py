@@ -8,6 +8,13 @@ __all__ = ["ENTRIES"]
 
 ENTRIES = (
     Entry(
+        name="alpha-k",
+        module="starshade.privacy.alpha_k",
+        cls="AlphaK",
+        summary="k-anonymity, and no value of an attribute has more than a share alpha of a class.",
+        source="Wong, Li, Fu & Wang 2006",
+    ),
+    Entry(
         name="k-anonymity",
         module="starshade.privacy.k_anonymity",
         cls="KAnonymity",
@@ -27,5 +34,19 @@ ENTRIES = (
         cls="KEpsLAnonymity",
         summary="k-eps, and among those records each sensitive item spreads by at least l.",
         source="Sun & Sun 2013, Def. 3",
+    ),
+    Entry(
+        name="l-diversity",
+        module="starshade.privacy.l_diversity",
+        cls="LDiversity",
+        summary="Among equal records an attribute has at least l different values.",
+        source="Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006",
+    ),
+    Entry(
+        name="t-closeness",
+        module="starshade.privacy.t_closeness",
+        cls="TCloseness",
+        summary="Among equal records an attribute is spread almost as in the whole table.",
+        source="Li, Li & Venkatasubramanian 2007",
     ),
 )

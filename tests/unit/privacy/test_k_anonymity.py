@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.errors import ConfigError
-from starshade.privacy import k_anonymity
+from starshade.privacy import classes
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
@@ -34,6 +34,7 @@ def release_of(cells: Cells, attributes: str = "none", people: pa.Table | None =
         classes=cells.n_groups,
         attributes=attributes,
         attribute_columns=() if people is None else tuple(people.column_names),
+        quasi_identifiers=tuple(people.column_names) if attributes == "generalized" else (),
     )
     return Release(manifest=manifest, classes=cells, attributes=people)
 
@@ -72,7 +73,7 @@ def test_releases_are_judged_as_the_twin_judges(ratings, k):
 def test_blocks_of_rows_change_nothing(monkeypatch):
     ratings = table([{0: 1 + i % 3, 1: 1 + i % 2} for i in range(30)] + [{}], STARS)
     expected = KAnonymity(5).check(ratings).to_dict()
-    monkeypatch.setattr(k_anonymity, "_BLOCK", 7)
+    monkeypatch.setattr(classes, "_BLOCK", 7)
     assert {**KAnonymity(5).check(ratings).to_dict(), "seconds": expected["seconds"]} == expected
 
 

@@ -111,19 +111,57 @@ def covering(original: Ratings, groups: np.ndarray, *, ranges: bool) -> Grouping
     return Grouping(original, groups, rows)
 
 
+def spread(made: Grouping, name: str) -> list[Any]:
+    """What each user's group has of an attribute: its range, or the list of its values."""
+    column = made.original.attributes.column(name)
+    values = [None if v != v else v for v in column.to_pylist()]
+    told: list[Any] = []
+    for g in made.groups.tolist():
+        own = {v for v, other in zip(values, made.groups.tolist(), strict=True) if other == g}
+        known = sorted(v for v in own if v is not None)
+        if pa.types.is_floating(column.type):
+            ends = {"low": known[0], "high": known[-1]} if known else {"low": None, "high": None}
+            told.append(ends | {"null": None in own})
+        else:
+            told.append([None] * (None in own) + known)
+    return told
+
+
+def generalized(
+    made: Grouping, quasi: tuple[str, ...], sensitive: tuple[str, ...] = (), **more: Any
+) -> Release:
+    """Release a grouping with some attributes generalized and some as they are."""
+    people = made.original.attributes
+    columns = {name: pa.array(spread(made, name), type=None) for name in quasi}
+    for name in quasi:
+        if not pa.types.is_floating(people.column(name).type):
+            columns[name] = columns[name].cast(pa.list_(pa.string()))
+        else:
+            ends = [("low", pa.float64()), ("high", pa.float64()), ("null", pa.bool_())]
+            columns[name] = columns[name].cast(pa.struct(ends))
+    columns |= {name: people.column(name) for name in sensitive}
+    arguments = {
+        "attributes": "generalized",
+        "generalized": pa.table(columns),
+        "quasi_identifiers": quasi,
+        "sensitive_attributes": sensitive,
+    }
+    return made.release(**arguments | more)
+
+
 @st.composite
-def groupings(draw: st.DrawFn, **tables: Any) -> Grouping:
+def groupings(draw: st.DrawFn, people: bool | None = None, **tables: Any) -> Grouping:
     """Some table, with or without personal attributes, in some groups."""
     original = draw(ratings_tables(**tables))
     label = st.integers(0, 3)
     n = original.n_users
     labels = draw(st.lists(label, min_size=n, max_size=n))
     _, groups = np.unique(labels, return_inverse=True)
-    if draw(st.booleans()):
+    if draw(st.booleans()) if people is None else people:
         age = st.lists(st.sampled_from([None, 0.0, -0.0, 20.0, 31.5, -1.0]), min_size=n, max_size=n)
         job = st.lists(st.sampled_from([None, "", "Ärztin", "a", "B"]), min_size=n, max_size=n)
-        people = {"Age": pa.array(draw(age), pa.float64()), "job": pa.array(draw(job), pa.string())}
-        original = replace(original, attributes=pa.table(people))
+        told = {"Age": pa.array(draw(age), pa.float64()), "job": pa.array(draw(job), pa.string())}
+        original = replace(original, attributes=pa.table(told))
     if draw(st.booleans()):
         name = st.sampled_from(["Amélie", "星", 'a "quoted", one', "a|b\n", ""])
         names = draw(st.lists(name, min_size=original.n_items, max_size=original.n_items))

@@ -1,0 +1,109 @@
+"""(α, k)-anonymity of a personal attribute (Wong et al. 2006; SPEC §2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from starshade.errors import ConfigError
+from starshade.privacy.class_values import values_in_classes
+from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["AlphaK"]
+
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class AlphaK:
+    """k-anonymity, and no value of an attribute is that of more than a share α of a class.
+
+    A class is a maximal set of records that are equal on every cell and on every released
+    quasi-identifier, as in `KAnonymity`. Null is a value of its own, and every value counts:
+    the paper's sensitive value is each of them in turn.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, at most 1.
+    k : int
+        2 or more.
+    attribute : str
+        Name of a personal attribute; of a release one that was not generalized.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range.
+
+    Examples
+    --------
+    >>> AlphaK(0, 5, "City")
+    Traceback (most recent call last):
+    ...
+    starshade.errors.ConfigError: alpha = 0: must be above 0 and at most 1
+    """
+
+    alpha: float
+    k: int
+    attribute: str
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, 0, 1, "above 0 and at most 1")
+        if self.alpha == 0:
+            raise ConfigError("alpha = 0: must be above 0 and at most 1")
+        check_k(self.k)
+        check_attribute(self.attribute)
+
+    def check(self, data: Release | Ratings) -> ClassVerdict:
+        """Count the records of each class, and those of its most frequent value.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+
+        Returns
+        -------
+        ClassVerdict
+            With ``largest_share``, that of the worst class, ``values``, the different values of
+            the whole table, and the records that fail by either: ``failing_by_size``,
+            ``failing_by_share``; in `worst` also the ``share`` of each class.
+
+        Raises
+        ------
+        ConfigError
+            No such attribute, or k above the number of records.
+        """
+        started = perf_counter()
+        check_data(data)
+        check_records(self.k, data.n_users if isinstance(data, Ratings) else data.n_records)
+        values = values_in_classes(data, self.attribute)
+        size, most = values.classes.size, values.largest()
+        few = size < self.k
+        many = most > (float(self.alpha) + _SLACK) * size
+        largest = float((most / size).max())
+        return judged(
+            "alpha-k",
+            {"alpha": float(self.alpha), "k": int(self.k), "attribute": self.attribute},
+            values,
+            failing=few | many,
+            worst=("share", most / size, False),
+            figures={
+                "largest_share": largest,
+                "values": len(values.totals),
+                "failing_by_size": int(size[few].sum()),
+                "failing_by_share": int(size[many].sum()),
+            },
+            meaning=(
+                f"each of the {values.records:,} records is one of at least {size.min():,} that "
+                f"look the same, and among them no value of {self.attribute} is that of more than "
+                f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
+                f"fail: {size[few].sum():,} look like fewer than {self.k - 1:,} others, and "
+                f"{size[many].sum():,} are in classes where one value of {self.attribute} is that "
+                f"of more than {self.alpha:.1%}; the largest share is {largest:.1%}.",
+            ),
+            started=started,
+        )

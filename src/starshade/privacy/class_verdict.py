@@ -1,0 +1,133 @@
+"""`ClassVerdict`: what a check of a personal attribute within classes found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.privacy.class_values import ClassValues
+from starshade.privacy.verdict import Verdict
+
+__all__ = ["ClassVerdict", "check_attribute", "check_number", "judged"]
+
+_SHOWN = 5  # classes named in a verdict
+
+
+@dataclass(frozen=True)
+class ClassVerdict(Verdict):
+    """A verdict about the values of one attribute in each class.
+
+    Attributes
+    ----------
+    figures : dict
+        What was counted over all classes; `to_dict` lists it among the other keys.
+    meaning : str
+        What this verdict says, without its head.
+    """
+
+    figures: dict[str, float | int] = field(default_factory=dict)
+    meaning: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON values."""
+        told = super().to_dict()
+        last = {name: told.pop(name) for name in ("seconds", "version")}
+        return told | self.figures | last
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
+        holds = "holds" if self.satisfied else "does not hold"
+        return f"{self.model} ({told}) {holds}: {self.meaning}"
+
+    def _group(self, entry: dict[str, Any]) -> str:
+        told = [
+            f"{name} {_plain(value)}"
+            for name, value in entry.items()
+            if name not in ("row", "size")
+        ]
+        return f"{super()._group(entry)}: {', '.join(told)}"
+
+
+def judged(
+    model: str,
+    parameters: dict[str, Any],
+    values: ClassValues,
+    *,
+    failing: NDArray[np.bool_],
+    worst: tuple[str, NDArray[Any], bool],
+    figures: dict[str, float | int],
+    meaning: tuple[str, str],
+    started: float,
+) -> ClassVerdict:
+    """Put a verdict together.
+
+    Parameters
+    ----------
+    model, parameters
+    values : ClassValues
+    failing : ndarray of bool, shape (n_classes,)
+    worst : (str, ndarray of shape (n_classes,), bool)
+        What is told of failing classes: its name, its value in each class, and whether the
+        least is the worst.
+    figures : dict
+    meaning : (str, str)
+        If it holds; and if it does not, behind the number of records that fail.
+    started : float
+        `perf_counter` at the beginning.
+    """
+    classes = values.classes
+    records = int(classes.size[failing].sum())
+    name, found, least = worst
+    order = np.lexsort([classes.row, classes.size, found if least else -found])
+    share = f"{records:,} of {values.records:,} records ({records / values.records:.1%})"
+    return ClassVerdict(
+        model=model,
+        parameters=parameters,
+        satisfied=not records,
+        records=values.records,
+        failing_records=records,
+        smallest_group=int(classes.size.min()),
+        worst=tuple(
+            {"row": int(classes.row[c]), "size": int(classes.size[c]), name: found[c].item()}
+            for c in order[failing[order]][:_SHOWN].tolist()
+        ),
+        seconds=perf_counter() - started,
+        numbered=classes.numbered,
+        figures=figures,
+        meaning=f"{share} {meaning[1]}" if records else meaning[0],
+    )
+
+
+def check_number(name: str, value: object, low: float, high: float, allowed: str) -> None:
+    """Refuse a parameter that is no number from `low` to `high`.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ConfigError(f"{name} of type {type(value).__name__}: must be a number, {allowed}")
+    if not low <= value <= high:
+        raise ConfigError(f"{name} = {value:g}: must be {allowed}")
+
+
+def check_attribute(attribute: object) -> None:
+    """Refuse a name that is no text.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if not isinstance(attribute, str):
+        raise ConfigError(
+            f"attribute of type {type(attribute).__name__}: must be a name of a personal attribute"
+        )
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"

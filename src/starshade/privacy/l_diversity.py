@@ -1,0 +1,122 @@
+"""l-diversity of a personal attribute (Machanavajjhala et al. 2006; SPEC §2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from starshade.errors import ConfigError
+from starshade.privacy.class_values import ClassValues, values_in_classes
+from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.parameters import check_data
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+__all__ = ["LDiversity"]
+
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """Among the records that look the same an attribute has at least l different values.
+
+    A class is a maximal set of records that are equal on every cell and on every released
+    quasi-identifier, as in `KAnonymity`. Null is a value of its own.
+
+    Parameters
+    ----------
+    l : float
+        1 or more.
+    attribute : str
+        Name of a personal attribute; of a release one that was not generalized.
+    kind : {"distinct", "entropy"}
+        ``distinct`` counts different values. ``entropy`` asks for exp(H) ≥ l, H = −Σ p ln p over
+        the shares p of the values in a class: rare values count for less. It is stricter.
+
+    Raises
+    ------
+    ConfigError
+        l is no number or below 1, or an unknown kind.
+
+    Examples
+    --------
+    >>> LDiversity(0, "City")
+    Traceback (most recent call last):
+    ...
+    starshade.errors.ConfigError: l = 0: must be 1 or more
+    """
+
+    l: float  # noqa: E741 - the name that it has everywhere
+    attribute: str
+    kind: Literal["distinct", "entropy"] = "distinct"
+
+    def __post_init__(self) -> None:
+        check_number("l", self.l, 1, float("inf"), "1 or more")
+        check_attribute(self.attribute)
+        if self.kind not in ("distinct", "entropy"):
+            raise ConfigError(f"kind {self.kind!r}: allowed are distinct and entropy")
+
+    def check(self, data: Release | Ratings) -> ClassVerdict:
+        """Count the values of each class.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+
+        Returns
+        -------
+        ClassVerdict
+            With ``smallest_l``, that of the worst class, and ``values``, the different values of
+            the whole table; in `worst` also the ``l`` of each class.
+
+        Raises
+        ------
+        ConfigError
+            No such attribute, or l above the number of its values.
+        """
+        started = perf_counter()
+        check_data(data)
+        values = values_in_classes(data, self.attribute)
+        different = len(values.totals)
+        if self.l > different + _SLACK:
+            raise ConfigError(
+                f"l = {self.l:g}: {self.attribute!r} has {different:,} different values in all, "
+                "so no class can have more",
+                advice=f"Choose l from 1 to {different}.",
+            )
+        distinct = self.kind == "distinct"
+        found = values.distinct() if distinct else values.effective()
+        return judged(
+            "l-diversity",
+            self._parameters(),
+            values,
+            failing=found < self.l - _SLACK,
+            worst=("l", found, True),
+            figures={"smallest_l": found.min().item(), "values": different},
+            meaning=self._meaning(values, found.min().item()),
+            started=started,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        whole = isinstance(self.l, (int, np.integer)) or float(self.l).is_integer()
+        asked = int(self.l) if whole else float(self.l)
+        return {"l": asked, "attribute": self.attribute, "kind": self.kind}
+
+    def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
+        n = values.records
+        if self.kind == "distinct":
+            of, fewer = "different values", f"fewer than {self.l:g} different values"
+        else:
+            of = "values, counted as if all were equally frequent"
+            fewer = f"values that count for fewer than {self.l:g}"
+        return (
+            f"among the records that look like any one of the {n:,} there are at least "
+            f"{least:.4g} {of}, of {self.attribute}. Whoever finds a person's class cannot tell "
+            "from it alone which of them is theirs; that one is much likelier than the others, or "
+            "that they mean much the same, is not ruled out.",
+            f"are in classes with {fewer} of {self.attribute}; the least is {least:.4g}.",
+        )
