@@ -63,12 +63,16 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
         UnmetError,
         UserError,
     )
+    from starshade.privacy.alpha_k import AlphaK
+    from starshade.privacy.class_verdict import ClassVerdict
     from starshade.privacy.graph_result import GraphResult
     from starshade.privacy.k_anonymity import KAnonymity
     from starshade.privacy.k_eps import KEpsAnonymity
     from starshade.privacy.k_eps_l import KEpsLAnonymity
+    from starshade.privacy.l_diversity import LDiversity
     from starshade.privacy.proximity_graph import ProximityGraph
     from starshade.privacy.proximity_verdict import ProximityVerdict
+    from starshade.privacy.t_closeness import TCloseness
     from starshade.privacy.verdict import Verdict
     from starshade.query.query import Query
     from starshade.query.result import QueryResult
@@ -94,6 +98,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.utility.result import UtilityResult
 
 __all__ = [
+    "AlphaK",
     "AttackResult",
     "Audit",
     "AuditResult",
@@ -102,6 +107,7 @@ __all__ = [
     "AuxiliaryResult",
     "AverageClassSize",
     "CandidateResult",
+    "ClassVerdict",
     "Comparison",
     "ConfigError",
     "Discernibility",
@@ -120,6 +126,7 @@ __all__ = [
     "KEpsLAnonymity",
     "KLikeness",
     "Knowledge",
+    "LDiversity",
     "LabelAttack",
     "LinkExistence",
     "LinkResult",
@@ -144,6 +151,7 @@ __all__ = [
     "StructureAttack",
     "Study",
     "SuppressAnonymizer",
+    "TCloseness",
     "TradeOff",
     "UnmetError",
     "UserError",
@@ -225,12 +233,16 @@ _ROOMS = {
         "UnmetError",
         "UserError",
     ),
+    "starshade.privacy.alpha_k": ("AlphaK",),
+    "starshade.privacy.class_verdict": ("ClassVerdict",),
     "starshade.privacy.graph_result": ("GraphResult",),
     "starshade.privacy.k_anonymity": ("KAnonymity",),
     "starshade.privacy.k_eps": ("KEpsAnonymity",),
     "starshade.privacy.k_eps_l": ("KEpsLAnonymity",),
+    "starshade.privacy.l_diversity": ("LDiversity",),
     "starshade.privacy.proximity_graph": ("ProximityGraph",),
     "starshade.privacy.proximity_verdict": ("ProximityVerdict",),
+    "starshade.privacy.t_closeness": ("TCloseness",),
     "starshade.privacy.verdict": ("Verdict",),
     "starshade.query.query": ("Query",),
     "starshade.query.result": ("QueryResult",),

@@ -208,9 +208,7 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
         if not column.equals(column.take(first[group])):
             raise ReleaseError("records.parquet: quasi-identifiers that differ within a class")
         if not all(map(_says_something, column.take(first).to_pylist())):
-            raise ReleaseError(
-                "records.parquet: a quasi-identifier out of order or empty"
-            )
+            raise ReleaseError("records.parquet: a quasi-identifier out of order or empty")
         table = table.set_column(place, name, column)
     for name in manifest.sensitive_attributes:
         if str(table.schema.field(name).type) not in ("double", "string"):
