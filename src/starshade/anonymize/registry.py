@@ -22,6 +22,27 @@ ENTRIES = (
         source="Riyana & Natwichai 2018, Algorithms 1-3",
     ),
     Entry(
+        name="k-member",
+        module="starshade.anonymize.k_member",
+        cls="KMember",
+        summary="Groups grown from far apart, each by the records that widen it least.",
+        source="Byun, Kamra, Bertino & Li 2007",
+    ),
+    Entry(
+        name="mondrian",
+        module="starshade.anonymize.mondrian",
+        cls="Mondrian",
+        summary="Records cut in two at the median of the widest item, equal ratings kept together.",
+        source="LeFevre, DeWitt & Ramakrishnan 2006, strict",
+    ),
+    Entry(
+        name="mondrian-relaxed",
+        module="starshade.anonymize.mondrian_relaxed",
+        cls="MondrianRelaxed",
+        summary="Records cut into halves at the median of the widest item.",
+        source="LeFevre, DeWitt & Ramakrishnan 2006, relaxed",
+    ),
+    Entry(
         name="suppress",
         module="starshade.anonymize.suppress",
         cls="SuppressAnonymizer",

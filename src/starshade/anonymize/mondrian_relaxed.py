@@ -1,0 +1,71 @@
+"""Mondrian (LeFevre, DeWitt & Ramakrishnan 2006; SPEC §3.3), with relaxed cuts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.dgh import Dgh
+from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.points import Points
+from starshade.anonymize.positions import positions
+from starshade.kernels.mondrian import relaxed_parts
+
+__all__ = ["MondrianRelaxed", "relaxed_groups"]
+
+_COPIES = 6  # of the table: as it is, as places (up to four bytes each)
+
+
+@dataclass(frozen=True)
+class MondrianRelaxed(Grouping):
+    """Cut the records into halves on the item where they are widest, while both keep k.
+
+    For the parameters see `starshade.anonymize.grouping.Grouping`; the hierarchy is ``range``
+    unless another is named.
+
+    Notes
+    -----
+    As `starshade.anonymize.mondrian.Mondrian`, but the records with the median rating are shared
+    out so that both sides are halves (the left one has the odd record): who comes earlier in a
+    permutation drawn from the seed and the users' ids goes left. Equal records are not cut.
+    """
+
+    name: ClassVar[str] = "mondrian-relaxed"
+
+    hierarchy: str | Path | Dgh = "range"
+
+    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+        """Cut the records into groups; see `relaxed_groups`."""
+        order = seeded_order(points.ratings.users, seed, self.name)
+        return relaxed_groups(points.dense(copies=_COPIES), self.k, order)
+
+
+def relaxed_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Group the rows of a matrix by relaxed Mondrian.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, n_items)
+        Null is a number as well.
+    k : int
+        2 ≤ k ≤ n.
+    order : ndarray of int, shape (n,)
+        A permutation of the rows.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Group of each row; left halves before right ones.
+
+    Examples
+    --------
+    >>> rows = np.array([[1], [5], [5], [5]], dtype=np.uint8)
+    >>> relaxed_groups(rows, 2, np.array([3, 2, 1, 0])).tolist()
+    [0, 1, 1, 0]
+    """
+    return relaxed_parts(positions(matrix)[0], k, np.asarray(order, dtype=np.int64))

@@ -1,0 +1,175 @@
+"""Mondrian's passes: halve a part of the records on the item where it is widest, again and again.
+
+A part is a run of ``who``, the records' indices; to cut it is to sort the run into two, each in
+the order it had, so the order of the whole settles which of equal records go left. Parts are met
+depth first, the left half before the right, and numbered as they turn out to be uncuttable.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.warm import announce
+
+__all__ = ["relaxed_parts", "strict_parts"]
+
+Ints = NDArray[np.int64]
+
+
+def strict_parts(rows: NDArray[Any], k: int) -> Ints:
+    """Cut strictly: records that are equal on an item stay on one side of its cut.
+
+    Parameters
+    ----------
+    rows : ndarray of int8 or int32, shape (n, n_items)
+        C-contiguous; places of values within their columns, so that widths compare.
+    k : int
+        Least size of a part; 2 ≤ k ≤ n.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Part of each record.
+    """
+    announce("Mondrian", _strict)
+    return np.asarray(_strict(rows, k))
+
+
+def relaxed_parts(rows: NDArray[Any], k: int, order: Ints) -> Ints:
+    """Cut into halves: of the records equal to the median, the earlier in an order go left.
+
+    Parameters
+    ----------
+    rows, k
+        As in `strict_parts`.
+    order : ndarray of int64, shape (n,)
+        A permutation of the records.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Part of each record.
+    """
+    announce("relaxed Mondrian", _relaxed)
+    return np.asarray(_relaxed(rows, k, order))
+
+
+@njit(cache=True, nogil=True)
+def _strict(rows, k):  # type: ignore[no-untyped-def]
+    n = len(rows)
+    who = np.arange(n)
+    parts = np.empty(n, np.int64)
+    spare = np.empty(n, np.int64)
+    values = np.empty(n, rows.dtype)
+    open_ends = [n]  # where the parts still to be looked at end, the next one last
+    low, found = 0, 0
+    while open_ends:
+        high = open_ends[-1]
+        run = who[low:high]
+        cut = 0
+        if high - low >= 2 * k:
+            cut = _cut_strictly(rows, run, k, values, spare)
+        if cut:
+            open_ends.append(low + cut)
+            continue
+        for i in run:
+            parts[i] = found
+        found += 1
+        low = open_ends.pop()
+    return parts
+
+
+@njit(cache=True, nogil=True)
+def _cut_strictly(rows, run, k, values, spare):  # type: ignore[no-untyped-def]
+    """Cut a run at the median of the widest item that can be cut; return where, 0 if none can."""
+    width = _widths(rows, run)
+    for _ in range(len(width)):
+        item = width.argmax()  # the first of the widest
+        if width[item] <= 0:
+            return 0
+        width[item] = -1
+        median = _median(rows, run, item, values)
+        left = 0
+        for i in run:
+            left += rows[i, item] <= median
+        if left >= k and len(run) - left >= k:
+            _sort_run(rows, run, item, median, 0, spare)
+            return left
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _relaxed(rows, k, order):  # type: ignore[no-untyped-def]
+    n = len(rows)
+    who = order.copy()
+    parts = np.empty(n, np.int64)
+    spare = np.empty(n, np.int64)
+    values = np.empty(n, rows.dtype)
+    open_ends = [n]
+    low, found = 0, 0
+    while open_ends:
+        high = open_ends[-1]
+        run = who[low:high]
+        if high - low >= 2 * k:
+            width = _widths(rows, run)
+            item = width.argmax()
+            if width[item] > 0:
+                median = _median(rows, run, item, values)
+                half = (high - low + 1) // 2
+                below = 0
+                for i in run:
+                    below += rows[i, item] < median
+                _sort_run(rows, run, item, median - 1, half - below, spare)
+                open_ends.append(low + half)
+                continue
+        for i in run:
+            parts[i] = found
+        found += 1
+        low = open_ends.pop()
+    return parts
+
+
+@njit(cache=True, nogil=True)
+def _widths(rows, run):  # type: ignore[no-untyped-def]
+    """Return what the records of a run span of each item."""
+    m = rows.shape[1]
+    low = rows[run[0]].copy()
+    high = low.copy()
+    for i in run:
+        for j in range(m):
+            low[j] = min(low[j], rows[i, j])
+            high[j] = max(high[j], rows[i, j])
+    return high.astype(np.int64) - low
+
+
+@njit(cache=True, nogil=True)
+def _median(rows, run, item, values):  # type: ignore[no-untyped-def]
+    """Element ⌊(n−1)/2⌋, counted from 0, of the sorted values."""
+    n = len(run)
+    for i in range(n):
+        values[i] = rows[run[i], item]
+    middle = (n - 1) // 2
+    return np.partition(values[:n], middle)[middle]
+
+
+@njit(cache=True, nogil=True)
+def _sort_run(rows, run, item, most, extra, spare):  # type: ignore[no-untyped-def]
+    """Put first who has at most `most`, and the first `extra` of who has one more; keep orders."""
+    left = right = 0
+    for i in run:
+        value = rows[i, item]
+        goes_left = value <= most
+        if not goes_left and extra > 0 and value == most + 1:
+            goes_left = True
+            extra -= 1
+        if goes_left:
+            run[left] = i
+            left += 1
+        else:
+            spare[right] = i
+            right += 1
+    run[left:] = spare[:right]
