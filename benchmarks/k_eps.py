@@ -4,7 +4,7 @@ Each job runs in a process of its own, interleaved; medians of time are printed 
 the tree's, peak memory (of the whole process, imports included), the growth exponent between
 sizes, and whether all counted the same:
 
-    python benchmarks/k_eps.py                     # up to 50,000 records, a few minutes
+    python benchmarks/k_eps.py                     # up to 100,000 records, some minutes
     python benchmarks/k_eps.py --largest 1000000   # the tree alone beyond 200,000 (cKDTree: a
                                                    # sample of queries, scaled up and marked ~)
 
@@ -33,7 +33,7 @@ import numpy as np
 
 ITEMS, EPS, K = 20, 1, 20
 SIZES = (12_500, 25_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-LARGEST = {"tree": 10**9, "cKDTree": 200_000, "slicing": 200_000, "pairwise": 50_000}
+LARGEST = {"tree": 10**9, "cKDTree": 200_000, "slicing": 200_000, "pairwise": 100_000}
 SAMPLE = 2_000  # queries put to a cKDTree of more records than that
 
 
@@ -181,7 +181,7 @@ def told(title: str, label: str, n: int, runs: dict, before: dict[str, float]) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=50_000)
+    parser.add_argument("--largest", type=int, default=100_000)
     parser.add_argument("--smallest", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nulls", default="zero", choices=["strict", "ignore", "zero"])
