@@ -152,8 +152,32 @@ def _median(rows, run, item, values):  # type: ignore[no-untyped-def]
     n = len(run)
     for i in range(n):
         values[i] = rows[run[i], item]
-    middle = (n - 1) // 2
-    return np.partition(values[:n], middle)[middle]
+    return _element(values[:n], (n - 1) // 2)
+
+
+@njit(cache=True, nogil=True)
+def _element(values, wanted):  # type: ignore[no-untyped-def]
+    """Return the element that sorting would put there (Hoare's quickselect)."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if j < wanted < i:
+            break
+        if wanted <= j:
+            high = j
+        else:
+            low = i
+    return values[wanted]
 
 
 @njit(cache=True, nogil=True)
