@@ -16,6 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from starshade.cli import main
+from starshade.ratings.read import read_ratings
+from starshade.release.manifest import Claim
+from tests.unit.release.samples import covering, generalized
 
 USERS, ITEMS = 120, 15
 
@@ -60,6 +63,33 @@ def made(ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
     )
     assert result.exit_code == 0, result.stderr
     return Made(place / "release", place / "receipt.json")
+
+
+@pytest.fixture(scope="session")
+def people_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Personal attributes of those who rated: an age, a town, a job that few lack."""
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    jobs = ("baker", "nurse", "", "pilot")
+    lines = [f"{u},{20 + u % 40},{'AB'[u % 2]},{jobs[u % 4]}" for u in range(1, USERS + 1)]
+    path.write_text("\n".join(["userId,age,town,job", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def claiming(ratings_csv: Path, people_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release with ages and towns generalized that claims 3-anonymity, 2 jobs, and closeness."""
+    ratings = read_ratings(ratings_csv, users=people_csv)
+    groups = np.arange(ratings.n_users) // 4
+    made = covering(ratings, groups, ranges=False)
+    job = {"attribute": "job"}
+    claims = (
+        Claim(model="k-anonymity", parameters={"k": 3}),
+        Claim(model="l-diversity", parameters={"l": 2} | job),
+        Claim(model="t-closeness", parameters={"t": 0.5} | job),
+    )
+    place = tmp_path_factory.mktemp("claiming") / "release"
+    generalized(made, ("age", "town"), ("job",), claims=claims).save(place)
+    return place
 
 
 def call(*args: object) -> Result:

@@ -129,6 +129,22 @@ def test_the_keys_of_proximity_models(ratings_csv: Path) -> None:
     assert found == common | beside
 
 
+def test_the_keys_of_models_of_an_attribute(ratings_csv: Path, people_csv: Path) -> None:
+    common, beside = documented("check"), documented("check", "`l-diversity`, `alpha-k`")
+    asked = ("check", ratings_csv, "--users", people_csv, "--attribute", "job", "--model")
+    found = set(told(*asked, "l-diversity", "--l", 2, code=1))
+    found |= set(told(*asked, "alpha-k", "--k", 2, "--alpha", 0.5, code=1))
+    found |= set(told(*asked, "t-closeness", "--t", 1))
+    assert found == common | beside
+
+
+def test_the_keys_of_several_claims(claiming: Path) -> None:
+    common = documented("check") | documented("check", "A release with several claims")
+    found = told("check", claiming)
+    assert common <= set(found)
+    assert set(found) - common <= documented("check", "`l-diversity`, `alpha-k`")
+
+
 def test_the_page_s_reader_sees_a_missing_key() -> None:
     # the comparison above means something only if the reader finds keys at all
     assert documented("check") >= {"satisfied", "failing_records", "worst", "seconds"}

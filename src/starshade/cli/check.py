@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.model_options import asked_model, claim_of, modelling, to_options
+from starshade.cli.model_options import asked_models, modelling, to_options
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import command, figures, page, words
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 _PROXIMITY = ("k-eps", "k-eps-l")
+_OF_VALUES = ("alpha-k", "l-diversity", "t-closeness")
+_K = 5  # what is usual, where a model does not name one
 
 
 @click.command()
@@ -47,44 +49,53 @@ def check(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Check DATA (ratings, or a release) against a privacy model."""
-    from starshade.privacy.registry import ENTRIES
-    from starshade.registry import find
+    """Check DATA (ratings, or a release) against a privacy model.
+
+    Of a release all models that it claims are checked, unless one is named.
+    """
     from starshade.release.read import is_release, read_release
 
     table: Ratings | Release
     if is_release(data):
         reading.refuse_for_release(data)
         table = read_release(data)
-        claim = claim_of(table.manifest.claims, model)
-        name = model or (claim.model if claim else "k-anonymity")
-        asked = asked_model(find(ENTRIES, name, "model").load(), name, parameters, claim)
+        asked = asked_models(table.manifest.claims, model, parameters)
+        near = _near(asked, graph)
         source = None
-        _ensure_graph(graph, name)
     else:
-        name = model or "k-anonymity"
         # a wrong parameter is told before the long work
-        asked = asked_model(find(ENTRIES, name, "model").load(), name, parameters, None)
-        _ensure_graph(graph, name)
-        table = reading.read(data, dates=not no_dates and name == "k-anonymity")
+        asked = asked_models((), model, parameters)
+        near = _near(asked, graph)
+        table = reading.read(data, dates=not no_dates and near is None)
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
-    verdict = asked.check(table)
-    drawn = _graph_of(asked, table) if graph else None
-    told = verdict.to_dict() | ({} if drawn is None else {"graph": drawn.to_dict()})
+    verdicts = [one.check(table) for one in asked]
+    drawn = _graph_of(near, table) if graph else None
+    told = _told(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
         {**told, "seconds": run.seconds},
-        lambda: _summary(verdict, explain, drawn, _next(verdict, asked, source)),
+        lambda: _summary(asked, verdicts, explain, drawn, source),
     )
-    context.exit(0 if verdict.satisfied else 1)
+    context.exit(0 if all(verdict.satisfied for verdict in verdicts) else 1)
 
 
-def _ensure_graph(graph: bool, model: str) -> None:
-    if graph and model not in _PROXIMITY:
+def _told(verdicts: list[Verdict]) -> dict[str, Any]:
+    """Return the worst verdict, the last of those as bad, and all where there are several."""
+    worst = max(reversed(verdicts), key=lambda verdict: verdict.failing_records)
+    if len(verdicts) == 1:
+        return worst.to_dict()
+    return worst.to_dict() | {"claims": [verdict.to_dict() for verdict in verdicts]}
+
+
+def _near(asked: list[Any], graph: bool) -> Any:
+    """Return the model that asks who is proximate to whom, if there is one."""
+    near = [one for one in asked if hasattr(one, "eps")]
+    if graph and not near:
         raise ConfigError(
-            f"--graph: shows who is proximate to whom, which the model {model} does not ask",
+            "--graph: shows who is proximate to whom, which no model checked here asks",
             advice="Leave it out, or choose --model k-eps.",
         )
+    return near[-1] if near else None
 
 
 def _graph_of(asked: Any, table: Ratings | Release) -> Any:
@@ -94,30 +105,60 @@ def _graph_of(asked: Any, table: Ratings | Release) -> Any:
     return graph.of(table).decomposed(asked.k)
 
 
-def _summary(verdict: Verdict, explain: bool, graph: Any, after: RenderableType | None) -> Any:
-    groups = None
-    told = verdict.explain() if explain else ()
-    if told:
-        groups = figures([("·", text) for text in told], title="Where it fails")
-    drawn = None if graph is None else words(str(graph))
-    return page(words(str(verdict)), groups, drawn, after)
-
-
-def _next(verdict: Verdict, asked: Any, ratings: list[str] | None) -> RenderableType | None:
-    """Say what can be done when it does not hold."""
-    if verdict.satisfied:
-        return None
+def _summary(
+    asked: list[Any], verdicts: list[Verdict], explain: bool, graph: Any, ratings: list[str] | None
+) -> Any:
+    parts: list[RenderableType | None] = []
+    for verdict in verdicts:
+        parts.append(words(str(verdict)))
+        failing = verdict.explain() if explain else ()
+        if failing:
+            parts.append(figures([("·", text) for text in failing], title="Where it fails"))
+    if graph is not None:
+        parts.append(words(str(graph)))
     if ratings is None:
-        least = verdict.smallest_group
-        smaller = f"It holds for k up to {least:,}. " if 1 < least < asked.k else ""
-        return words(
-            f"{smaller}For more the release must be made again from the ratings "
-            "(starshade anonymize)."
-        )
+        parts.append(_again(asked, verdicts))
+    elif not verdicts[0].satisfied:
+        parts.append(_next(verdicts[0], asked[0], ratings))
+    return page(*parts)
+
+
+def _again(asked: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
+    """Say what can be done about a release in which something does not hold."""
+    if all(verdict.satisfied for verdict in verdicts):
+        return None
+    smaller = ""
+    for one, verdict in zip(asked, verdicts, strict=True):
+        least, by_size = verdict.smallest_group, verdict.model in ("k-anonymity", *_PROXIMITY)
+        if by_size and not verdict.satisfied and 1 < least < one.k:
+            smaller = f"It holds for k up to {least:,}. "
+    return words(
+        f"{smaller}For more the release must be made again from the ratings (starshade anonymize)."
+    )
+
+
+def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | None:
+    """Say how to make a release of ratings in which it holds."""
+    if verdict.model in _OF_VALUES:
+        return _next_of_values(verdict, ratings)
     names = ["k", "eps", "l", "nulls", "sensitive"] if verdict.model in _PROXIMITY else ["k"]
     options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
     method = ["--method", "interval"] if verdict.model in _PROXIMITY else []
     return page(
         words("Next, to make a release of these ratings in which it holds:"),
         command("starshade", "anonymize", *ratings, *method, *options, "--out", "DIR"),
+    )
+
+
+def _next_of_values(verdict: Verdict, ratings: list[str]) -> RenderableType:
+    """Say how to make a release of ratings with an attribute that is spread enough."""
+    told = verdict.parameters
+    sure = verdict.model != "alpha-k" and told.get("kind") != "entropy"
+    kept = {"k": told.get("k", _K), "attributes": "generalized"}
+    kept |= {"sensitive-attribute": told["attribute"]}
+    kept |= {name: told[name] for name in ("l", "t") if name in told and sure}
+    after = "in which it holds" if sure else "of equal records, and then to check it there"
+    return page(
+        words(f"Next, to make a release of these ratings {after}:"),
+        command("starshade", "anonymize", *ratings, *to_options(kept), "--out", "DIR"),
     )

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.settings import Command, configured, gathered
+from starshade.cli.settings import Command, configured, gathered, given, option
+from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.release.manifest import Claim
 
-__all__ = ["EPS", "NULLS", "SENSITIVE", "L", "asked_model", "claim_of", "modelling", "to_options"]
+__all__ = ["EPS", "NULLS", "SENSITIVE", "L", "asked_models", "modelling", "to_options"]
 
 EPS = click.option(
     "--eps", type=float, help="Ratings this far apart count as alike; 1 is usual on stars."
 )
 L = click.option(
-    "--l", type=float, help="Least standard deviation of each sensitive item among the alike."
+    "--l",
+    type=float,
+    help="Least spread among the alike: of sensitive items a standard deviation, of an attribute "
+    "different values.",
 )
 SENSITIVE = click.option(
     "--sensitive",
@@ -36,6 +41,14 @@ _PARAMETERS = [
     L,
     SENSITIVE,
     NULLS,
+    click.option("--alpha", type=float, help="alpha-k: largest share of one value in a class."),
+    click.option("--t", type=float, help="t-closeness: largest distance from the whole table."),
+    click.option("--attribute", metavar="NAME", help="The personal attribute to look at."),
+    click.option(
+        "--kind",
+        type=click.Choice(["distinct", "entropy"]),
+        help="l-diversity: count values, or let rare ones count for less. [default: distinct]",
+    ),
     click.option(
         "--search",
         type=click.Choice(["tree", "slicing", "pairwise"]),
@@ -55,22 +68,56 @@ def modelling(command: Command) -> Command:
     return gathered(command, _PARAMETERS, "parameters", dict)
 
 
-def asked_model(cls: Any, name: str, parameters: dict[str, Any], claim: Claim | None) -> Any:
-    """Make the model asked for; what the command line leaves open is as a release claims it.
+def asked_models(
+    claims: tuple[Claim, ...], model: str | None, parameters: dict[str, Any]
+) -> list[Any]:
+    """Make the models to check: the one that is named, or all that a release claims.
+
+    What the command line leaves open is as claimed. Where several models are checked, a
+    parameter is for those that have it.
+
+    Parameters
+    ----------
+    claims : tuple of Claim
+        Of a release; none of ratings, whose model is k-anonymity unless another one is named.
+    model : str or None
+    parameters : dict
+        As `modelling` passes them.
 
     Raises
     ------
     ConfigError
-        A parameter that the model does not have, a missing one, or one out of range.
+        A parameter that no model has, a missing one, or one out of range.
     """
-    claimed = {} if claim is None else dict(claim.parameters)
-    return configured(cls, f"the model {name}", parameters, also=claimed)
+    from starshade.privacy.registry import ENTRIES
+    from starshade.registry import find
 
-
-def claim_of(claims: tuple[Claim, ...], model: str | None) -> Claim | None:
-    """Return the claim of this model, or the last and strongest without a name; None: no such."""
-    fitting = [claim for claim in claims if model in (None, claim.model)]
-    return fitting[-1] if fitting else None
+    asked = [claim for claim in claims if model in (None, claim.model)]
+    if "attribute" in given():
+        own = parameters["attribute"]
+        asked = [claim for claim in asked if claim.parameters.get("attribute", own) == own]
+    if len(asked) < 2:
+        claimed = dict(asked[0].parameters) if asked else {}
+        name = model or (asked[0].model if asked else "k-anonymity")
+        cls = find(ENTRIES, name, "model").load()
+        return [configured(cls, f"the model {name}", parameters, also=claimed)]
+    classes = [find(ENTRIES, claim.model, "model").load() for claim in asked]
+    names = [{field.name for field in fields(cls)} for cls in classes]
+    for useless in given() & parameters.keys() - set().union(*names):
+        told = ", ".join(dict.fromkeys(claim.model for claim in asked))
+        raise ConfigError(
+            f"{option(useless)}: no model that is claimed has such a setting",
+            advice=f"Leave it out, or choose one with --model; claimed are {told}.",
+        )
+    return [
+        configured(
+            cls,
+            f"the model {claim.model}",
+            {key: value for key, value in parameters.items() if key in own},
+            also=dict(claim.parameters),
+        )
+        for cls, own, claim in zip(classes, names, asked, strict=True)
+    ]
 
 
 def to_options(parameters: dict[str, Any]) -> list[str]:

@@ -101,9 +101,18 @@ class AlphaK:
                 f"each of the {values.records:,} records is one of at least {size.min():,} that "
                 f"look the same, and among them no value of {self.attribute} is that of more than "
                 f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
-                f"fail: {size[few].sum():,} look like fewer than {self.k - 1:,} others, and "
-                f"{size[many].sum():,} are in classes where one value of {self.attribute} is that "
-                f"of more than {self.alpha:.1%}; the largest share is {largest:.1%}.",
+                self._failures(int(size[few].sum()), int(size[many].sum()), largest),
             ),
             started=started,
         )
+
+    def _failures(self, few: int, many: int, largest: float) -> str:
+        told = [f"{few:,} look like fewer than {self.k - 1:,} other{'s' * (self.k > 2)}"] * bool(
+            few
+        )
+        if many:
+            told.append(
+                f"{many:,} are in classes where one value of {self.attribute} is that of more than "
+                f"{self.alpha:.1%}, the largest share being {largest:.1%}"
+            )
+        return f"fail: {', and '.join(told)}."

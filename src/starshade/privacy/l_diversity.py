@@ -109,14 +109,15 @@ class LDiversity:
     def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
         n = values.records
         if self.kind == "distinct":
-            of, fewer = "different values", f"fewer than {self.l:g} different values"
+            told = f"{least:.4g} different values of {self.attribute}"
+            fewer = f"fewer than {self.l:g} different values of {self.attribute}"
         else:
-            of = "values, counted as if all were equally frequent"
-            fewer = f"values that count for fewer than {self.l:g}"
+            told = f"{least:.4g} values of {self.attribute}, counted as if all were as frequent"
+            fewer = f"values of {self.attribute} that count for fewer than {self.l:g}"
         return (
-            f"among the records that look like any one of the {n:,} there are at least "
-            f"{least:.4g} {of}, of {self.attribute}. Whoever finds a person's class cannot tell "
-            "from it alone which of them is theirs; that one is much likelier than the others, or "
-            "that they mean much the same, is not ruled out.",
-            f"are in classes with {fewer} of {self.attribute}; the least is {least:.4g}.",
+            f"among the records that look like any one of the {n:,} there are at least {told}. "
+            "Whoever finds a person's class cannot tell from it alone which of them is theirs; "
+            "that one is much likelier than the others, or that they mean much the same, is not "
+            "ruled out.",
+            f"are in classes with {fewer}; the least is {least:.4g}.",
         )

@@ -86,7 +86,7 @@ class TCloseness:
                 f"the values of {self.attribute} among the records that look like any one of the "
                 f"{values.records:,} are distributed at most {largest:.4g} away from those of all "
                 f"(earth mover's distance, values {ground}). Whoever finds a person's class learns "
-                "little more about it than the whole table tells.",
+                "more about it than the whole table tells, but only as far as that.",
                 f"are in classes whose values of {self.attribute} are distributed more than "
                 f"{self.t:g} away from those of all records (earth mover's distance, values "
                 f"{ground}); the largest distance is {largest:.4g}.",
