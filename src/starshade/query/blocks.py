@@ -3,7 +3,8 @@
 The total of a class rests on those of its records whose attribute has a value. Where these are
 fewer than k (and not none), classes are put together, in the order of the release, until k values
 stand behind every total. Nothing finer than a block's number of values and total ever enters an
-answer.
+answer. Which classes make a block follows from which have no value, fewer than k, or at least k of
+them; that much of a class may be found out.
 """
 
 from __future__ import annotations

@@ -140,6 +140,8 @@ def _aggregate(node: Node) -> Aggregate:
     if isinstance(argument, exp.Star) and function == "COUNT":
         _only(argument, set())
         return Aggregate("COUNT")
+    if argument is None:
+        _refuse(f"{function}()", "it takes one personal attribute")
     return Aggregate(function, _name(argument, f"{function}()"))
 
 
