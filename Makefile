@@ -2,13 +2,14 @@
 .DEFAULT_GOAL := help
 VENV := .venv
 BIN := $(VENV)/bin
+ORACLES := .venv-oracles
 # the first interpreter on the path that is new enough
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 DEMO_OUT ?= demo-out
 TESTS ?=
 
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check bench oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -29,12 +30,15 @@ check: $(VENV)/.dev  ## lint, format, types, import floors
 bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmarks/README.md)
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the values it stores
+	@$(ORACLES)/bin/python tests/oracles/pycanon_values.py
+
 format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
@@ -49,3 +53,11 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) with the developers' tools (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.core
+
+# pyCANON pins its world: an environment of its own, without starshade
+$(ORACLES)/.ready:
+	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
+	@echo "setting up $(ORACLES) (once)"
+	@$(PYTHON) -m venv $(ORACLES)
+	@$(ORACLES)/bin/python -m pip install --quiet --disable-pip-version-check 'pycanon>=1.3,<2'
+	@touch $@

@@ -14,7 +14,8 @@ from starshade.privacy.l_diversity import LDiversity
 from starshade.privacy.t_closeness import TCloseness
 from starshade.release.table import Release
 from tests.golden import kl
-from tests.unit.release.samples import covering
+from tests.naive.generalized_release import content
+from tests.unit.release.samples import Grouping
 
 #: class {1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10}
 DISTANCE = {
@@ -28,24 +29,20 @@ DISTINCT = {"City": (2, 3, 2), "Education": (2, 3, 2), "Age": (3, 4, 2)}
 LARGEST = {"City": (0.6667, 0.5, 0.6667)}
 
 
-@pytest.fixture(scope="module", params=["Table 2", "Table 3"])
-def release(request: pytest.FixtureRequest) -> Release:
+def published(name: str) -> Release:
     """KL Table 2 or 3, personal attributes as they are."""
     original = replace(kl.ratings(), attributes=kl.people())
-    made = covering(original, kl.CLASSES, ranges=False)
-    if request.param == "Table 2":
-        null = float("-inf")
-        rows = [
-            [
-                None
-                if cell == {None}
-                else ("set", tuple(sorted(null if v is None else v for v in cell)))
-                for cell in row
-            ]
-            for row in kl.TABLE_2
-        ]
-        made = replace(made, rows=rows)
-    return made.release(attributes="exact")
+    rows = kl.TABLE_2 if name == "Table 2" else kl.TABLE_3
+    contents = [
+        [None if cell == {None} else content(sorted(cell - {None}), None in cell) for cell in row]
+        for row in rows
+    ]
+    return Grouping(original, kl.CLASSES, contents).release(attributes="exact")
+
+
+@pytest.fixture(scope="module", params=["Table 2", "Table 3"])
+def release(request: pytest.FixtureRequest) -> Release:
+    return published(request.param)
 
 
 def by_class(release: Release, found: np.ndarray) -> list[float]:
