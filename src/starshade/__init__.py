@@ -46,6 +46,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.tradeoff import TradeOff
     from starshade.audit.compare import compare
     from starshade.audit.compare_result import Comparison
+    from starshade.audit.kl.reproduce import reproduce_kl
+    from starshade.audit.kl.result import GeneralizationStudy
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
     from starshade.audit.result import AuditResult
@@ -89,6 +91,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.release.table import Release
     from starshade.report.comparison import save_comparison
     from starshade.report.reproduction import save_reproduction
+    from starshade.report.reproduction_kl import save_kl
     from starshade.report.reproduction_sr import save_sr
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
     from starshade.utility.disclosure_shares import DisclosureShares
@@ -114,6 +117,7 @@ __all__ = [
     "DisclosureShares",
     "Distortion",
     "GeneralizationLoss",
+    "GeneralizationStudy",
     "GraphResult",
     "HomogeneityAttack",
     "HomogeneityResult",
@@ -173,10 +177,12 @@ __all__ = [
     "read_item_mapping",
     "read_ratings",
     "read_release",
+    "reproduce_kl",
     "reproduce_ns",
     "reproduce_sr",
     "sample_sparsity",
     "save_comparison",
+    "save_kl",
     "save_reproduction",
     "save_risk_list",
     "save_sr",
@@ -213,6 +219,8 @@ _ROOMS = {
     "starshade.attack.tradeoff": ("TradeOff",),
     "starshade.audit.compare": ("compare",),
     "starshade.audit.compare_result": ("Comparison",),
+    "starshade.audit.kl.reproduce": ("reproduce_kl",),
+    "starshade.audit.kl.result": ("GeneralizationStudy",),
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
     "starshade.audit.result": ("AuditResult",),
@@ -259,6 +267,7 @@ _ROOMS = {
     "starshade.release.table": ("Release",),
     "starshade.report.comparison": ("save_comparison",),
     "starshade.report.reproduction": ("save_reproduction",),
+    "starshade.report.reproduction_kl": ("save_kl",),
     "starshade.report.reproduction_sr": ("save_sr",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
     "starshade.utility.disclosure_shares": ("DisclosureShares",),

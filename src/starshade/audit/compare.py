@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from time import perf_counter
 from typing import Any
 
+from starshade import budget
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
@@ -21,7 +23,6 @@ from starshade.audit.attempts import (
 )
 from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
 from starshade.audit.make import Anonymizer
-from starshade.audit.query_errors import mean_errors
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.progress import note, silence, task
 from starshade.ratings.select import ItemSelection
@@ -30,11 +31,14 @@ from starshade.registry import Entry, find
 from starshade.release.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.utility.query_error import QueryError
+from starshade.utility.query_error_result import KINDS
 from starshade.utility.registry import ENTRIES as MEASURES
 
 __all__ = ["KS", "compare", "grouping_methods"]
 
 KS = (2, 5, 10)
+_DRAWS = 20  # conditions for each set of items and each kind
 _MEASURES = (
     "discernibility",
     "class-size",
@@ -208,7 +212,7 @@ class _Judge:
                 measure = find(MEASURES, name, "measure").load()()
                 measured |= measure.measure(release, self.ratings).to_dict()
             if self.attribute is not None:
-                measured |= mean_errors(release, self.ratings, self.attribute, self.seed)
+                measured |= self._query_errors(release, self.attribute)
             attacked = ScoreboardRH().run(
                 release,
                 self.knowledge,
@@ -230,6 +234,15 @@ class _Judge:
         if made is not None:
             found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
         return found
+
+    def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
+        """Return the mean error of each kind of condition, and the mean of these."""
+        asked = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
+        with budget.limits(threads=1):  # many small rounds: sharing them out would cost more
+            figures = asked.measure(release, self.ratings).figures
+        errors = {name: figures[name] for name in (f"query_error_{kind}" for kind in KINDS)}
+        known = [error for error in errors.values() if error is not None]
+        return errors | {"query_error": fmean(known) if known else None}
 
 
 def _row(way: _Way, judge: _Judge) -> Row:

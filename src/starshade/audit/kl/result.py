@@ -1,0 +1,132 @@
+"""`GeneralizationStudy`: KL's figures on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+from starshade.audit.check import Check
+from starshade.audit.figures import Figure, Skipped
+from starshade.audit.kl.losses import Measured
+from starshade.audit.kl.queries import Asked
+
+__all__ = ["GeneralizationStudy", "loss_rows", "query_rows"]
+
+
+@dataclass(frozen=True)
+class GeneralizationStudy:
+    """KL §5 on other data.
+
+    Attributes
+    ----------
+    data : dict
+        Size and scale of what was anonymized.
+    figures : tuple of Figure
+        In the paper's order.
+    losses : list of dict
+        Behind Figs 10-12 and 16: a row per line, k and run.
+    queries : list of dict
+        Behind Figs 13-15: a row per line, k, kind, size and run.
+    checks : tuple of Check
+        The paper's sentences about its curves, held against ours.
+    skipped : tuple of Skipped
+        What the data could not give, and why.
+    attribute : str or None
+        What queries averaged.
+    runs : int
+        Of everything, each with a seed of its own.
+    seconds : float
+    seed : int
+    digest : str
+    version : str
+    """
+
+    data: dict[str, Any]
+    figures: tuple[Figure, ...]
+    losses: list[dict[str, Any]]
+    queries: list[dict[str, Any]]
+    checks: tuple[Check, ...]
+    skipped: tuple[Skipped, ...]
+    attribute: str | None
+    runs: int
+    seconds: float
+    seed: int
+    digest: str
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {
+            "reproduces": "kl",
+            "data": dict(self.data),
+            "figures": [figure.to_dict() for figure in self.figures],
+            "losses": [dict(row) for row in self.losses],
+            "queries": [dict(row) for row in self.queries],
+            "checks": [check.to_dict() for check in self.checks],
+            "skipped": [entry.to_dict() for entry in self.skipped],
+            "attribute": self.attribute,
+            "runs": self.runs,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        papers = [check for check in self.checks if not check.is_ours]
+        held = sum(check.holds for check in papers)
+        numbers = ", ".join(figure.number for figure in self.figures)
+        told = (
+            f"The experiments of Riyana and Natwichai on {self.data['users']:,} users, "
+            f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures "
+            f"{numbers}. What the paper says of its curves was held against ours in {len(papers)} "
+            f"places; it holds in {held}. Points are means of {self.runs} "
+            f"run{'s' * (self.runs != 1)}, times medians, which depend on the machine."
+        )
+        if self.skipped:
+            told += f" Left out, with the reason: {len(self.skipped)}."
+        return told
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def loss_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Return every release behind Figs 10-12 and 16 as plain values."""
+    return [
+        {
+            "line": entry.line,
+            "k": entry.k,
+            "run": run + 1,
+            "dm": int(loss.dm),
+            "c_avg": loss.c_avg,
+            "gen_iloss": loss.gen_iloss,
+            "seconds": entry.seconds[run] if entry.seconds else None,
+            "grouping_seconds": entry.grouping[run] if entry.grouping else None,
+        }
+        for entry in measured
+        for run, loss in enumerate(entry.losses)
+    ]
+
+
+def query_rows(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+    """Return every mean behind Figs 13-15 as plain values."""
+    return [
+        {
+            "line": entry.line,
+            "k": entry.k,
+            "kind": entry.kind,
+            "size": entry.size,
+            "run": run + 1,
+            "error": error,
+            "error_of_truth": of_truth,
+            "conditions": conditions,
+        }
+        for entry in asked
+        for run, (error, of_truth, conditions) in enumerate(
+            zip(entry.errors, entry.errors_of_truth, entry.conditions, strict=True)
+        )
+    ]

@@ -1,0 +1,270 @@
+"""Methods side by side: rows, refusals, the frontier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit import attempts
+from starshade.audit.attempts import attempt, numeric_attribute, untouched
+from starshade.audit.compare import compare, grouping_methods
+from starshade.audit.compare_result import FIGURES, Comparison, Row, on_frontier
+from starshade.errors import ConfigError, InternalError
+from starshade.progress import note, watch
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import top_items
+from starshade.ratings.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.utility.generalization_loss import GeneralizationLoss
+from tests.strategies import table
+
+STARS = Scale(1, 5, 1)
+MEASURED_ANEW = ("seconds", "peak_rss_mb")
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthesize(n_users=90, n_items=40, n_ratings=1500, rng=1)
+
+
+@pytest.fixture(scope="module")
+def found(ratings: Ratings) -> Comparison:
+    methods = ["k-likeness", "interval", "suppress"]
+    return compare(ratings, methods, [5, 2, 91], items=top_items(6), eps=2, rng=7)
+
+
+class Watcher:
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def start(self, label: str, total: float | None) -> int:
+        return 0
+
+    def advance(self, handle: int, amount: float) -> None: ...
+
+    def stop(self, handle: int) -> None: ...
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def row_of(found: Comparison, method: str, k: int) -> Row:
+    (row,) = [row for row in found.rows if (row.method, row.k) == (method, k)]
+    return row
+
+
+def made(name: str, loss: float, top1: float, deleted: int = 0, kind: str = "gen_iloss") -> Row:
+    own = {kind: loss, "expected_top1": top1, "users_deleted": deleted}
+    return Row(name, 2, None, dict.fromkeys(FIGURES) | own)
+
+
+def test_there_is_a_row_for_every_method_and_k(found: Comparison) -> None:
+    names = [(row.method, row.k, row.eps) for row in found.rows]
+    assert names == [
+        *(("k-likeness", k, None) for k in (2, 5, 91)),
+        *(("interval", k, 2) for k in (2, 5, 91)),
+        *(("suppress", k, 2) for k in (2, 5, 91)),
+    ]
+    assert all(set(row.figures) == set(FIGURES) for row in found.rows)
+
+
+def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Ratings) -> None:
+    part = top_items(6).apply(ratings)
+    release = KLikeness(k=5).anonymize(part, rng=7)
+    f = row_of(found, "k-likeness", 5).figures
+    assert f["gen_iloss"] == GeneralizationLoss().measure(release, part).figures["gen_iloss"]
+    sizes = release.cells().sizes
+    assert f["dm"] == int((sizes**2).sum())
+    assert f["c_avg"] == sizes.sum() / (len(sizes) * 5)
+    assert (f["classes"], f["smallest_group"]) == (len(sizes), sizes.min())
+    attacked = ScoreboardRH().run(
+        release, Knowledge(known=4, dates=False), original=part, rng=7, targets=1000
+    )
+    assert f["expected_top1"] == attacked.expected_top1.rate <= 1 / 5
+    assert f["disclosed"] == attacked.disclosed.rate
+    assert f["targets"] == attacked.targets > 0
+    assert f["users_rating_disclosed"] == release.manifest.users_rating_disclosed
+    assert f["distortion"] is None
+    assert f["seconds"] is not None
+    assert f["seconds"] > 0
+
+
+def test_the_loss_of_moved_ratings_is_their_distortion(found: Comparison) -> None:
+    row = row_of(found, "interval", 2)
+    assert row.figures["gen_iloss"] is None
+    assert row.loss == ("distortion_per_record", row.figures["distortion_per_record"])
+    assert row_of(found, "suppress", 5).figures["users_deleted"]
+
+
+def test_a_refusal_is_a_row_with_the_reason(found: Comparison) -> None:
+    row = row_of(found, "k-likeness", 91)
+    assert row in found.refused
+    assert "k = 91" in str(row.refused)
+    assert set(row.figures.values()) == {None}
+    assert row.loss is None
+    assert row.name in str(found)
+
+
+def test_the_original_hides_nobody(found: Comparison, ratings: Ratings) -> None:
+    part = top_items(6).apply(ratings)
+    distinct = len(np.unique(np.nan_to_num(part.dense()), axis=0))
+    assert found.original["gen_iloss"] == 0
+    assert found.original["classes"] == distinct
+    assert found.original["c_avg"] == part.n_users / distinct
+    assert found.original["users_rating_disclosed"] == 1
+    top1 = row_of(found, "k-likeness", 2).figures["expected_top1"]
+    assert found.original["expected_top1"] > top1
+
+
+def test_it_goes_into_json_and_comes_again(found: Comparison, ratings: Ratings) -> None:
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["data"]["items"] == 6
+    assert [row["frontier"] for row in told["rows"]] == list(on_frontier(found.rows))
+    methods = ["suppress", "k-likeness"]
+    again = compare(ratings, methods, [2, 5], items=top_items(6), eps=2, rng=7)
+    assert [row.method for row in again.rows] == ["suppress"] * 2 + ["k-likeness"] * 2
+    for row in again.rows:
+        before = row_of(found, row.method, row.k).figures
+        for name in set(FIGURES) - set(MEASURED_ANEW):
+            assert row.figures[name] == before[name], name
+
+
+def test_a_row_is_told_as_it_is_done(ratings: Ratings) -> None:
+    watcher = Watcher()
+    with watch(watcher):
+        compare(ratings, ["k-likeness"], [2, 91], items=top_items(6), rng=1)
+    told = [text for text in watcher.notes if text.startswith("k-likeness")]
+    assert "gen_iloss" in told[0]
+    assert "refused" in told[1]
+    assert len(told) == 2
+
+
+def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) -> None:
+    assert "k-likeness" in grouping_methods()
+    assert not {"interval", "suppress"} & set(grouping_methods())
+    found = compare(ratings, ks=[40], items=top_items(3), rng=1)
+    assert [row.method for row in found.rows] == list(grouping_methods())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"methods": ["k-likenes"]}, "Did you mean k-likeness"),
+        ({"methods": ["interval"]}, "eps is missing"),
+        ({"methods": ["k-likeness"], "eps": 1}, "none of the methods has an eps"),
+        ({"methods": ["interval"], "eps": -1}, "eps"),
+        ({"methods": []}, "nothing to compare"),
+        ({"ks": []}, "nothing to compare"),
+        ({"ks": [1]}, "2 or more"),
+        ({"attribute": "Gender"}, "is text"),
+        ({"attribute": "shoe size"}, "none of this name"),
+        ({"known": 0}, "known"),
+        ({"targets": 0}, "targets"),
+    ],
+)
+def test_what_is_wrong_is_refused(ratings: Ratings, arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        compare(ratings, **{"methods": ["k-likeness"], "ks": [2], "rng": 1} | arguments)
+
+
+def test_without_ratings_there_is_nothing(ratings: Ratings) -> None:
+    nobody = ratings.keep_users(np.empty(0, dtype=np.int64))
+    with pytest.raises(ConfigError, match="nothing to compare"):
+        compare(nobody, ["k-likeness"])
+
+
+def test_fewer_cells_are_known_where_nobody_has_so_many() -> None:
+    rows = [{0: 1.0 + i % 5} for i in range(8)]
+    found = compare(table(rows, STARS), ["k-likeness"], [2], rng=1)
+    assert found.known == 1
+    assert found.attribute is None
+    assert found.rows[0].figures["query_error"] is None
+
+
+@contextmanager
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Iterator[None]:
+    def fail(*args: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr("starshade.audit.compare.attempt", fail)
+        yield
+
+
+def test_no_memory_is_a_refusal_and_a_bug_is_a_bug(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raising(monkeypatch, MemoryError()):
+        found = compare(ratings, ["k-likeness"], [2], items=top_items(3), rng=1)
+    assert "no memory left" in str(found.rows[0].refused)
+    with raising(monkeypatch, InternalError("ours")), pytest.raises(InternalError):
+        compare(ratings, ["k-likeness"], [2], items=top_items(3), rng=1)
+
+
+def test_the_frontier_is_what_none_beats() -> None:
+    rows = [
+        made("a", 0.1, 0.5),
+        made("b", 0.2, 0.2),
+        made("worse than b", 0.3, 0.2),
+        made("c", 0.4, 0.1),
+        made("as good as b", 0.2, 0.2),
+        made("worse than a", 0.1, 0.6),
+        made("keeps fewer than b", 0.2, 0.2, deleted=1),
+        made("another loss", 9.0, 0.9, kind="distortion_per_record"),
+        Row("refused", 2, None, dict.fromkeys(FIGURES), "no"),
+    ]
+    best = [row.method for row, yes in zip(rows, on_frontier(rows), strict=True) if yes]
+    assert best == ["a", "b", "c", "as good as b", "another loss"]
+
+
+def test_fewer_users_left_out_may_make_up_for_loss() -> None:
+    rows = [made("a", 0.1, 0.1, deleted=5), made("b", 0.2, 0.1)]
+    assert on_frontier(rows) == (True, True)
+
+
+def test_untouched_ratings_are_their_own_release() -> None:
+    rows = [{0: 1.0, 1: 2.0}, {0: 1.0, 1: 2.0}, {0: 5.0}, {}]
+    release = untouched(table(rows, STARS))
+    assert sorted(release.classes.sizes.tolist()) == [1, 2]
+    assert release.manifest.claims == ()
+
+
+def test_the_attribute_that_queries_ask_for() -> None:
+    ratings = table([{0: 1.0}, {0: 2.0}], STARS)
+    assert numeric_attribute(ratings) is None
+    people = pa.table({"name": ["x", "y"], "Salary": [1.0, 2.0], "AGE": [3.0, None]})
+    ratings = replace(ratings, attributes=people)
+    assert numeric_attribute(ratings) == "AGE"
+    assert numeric_attribute(ratings, "Salary") == "Salary"
+    with pytest.raises(ConfigError, match="Salary, AGE"):
+        numeric_attribute(ratings, "name")
+
+
+def test_the_watcher_hears_nothing_of_an_attempt(ratings: Ratings) -> None:
+    class Loud(KLikeness):
+        def anonymize(self, ratings: Ratings, rng: Any = None) -> Any:
+            note("here I am")
+            return super().anonymize(ratings, rng)
+
+    watcher = Watcher()
+    with watch(watcher):
+        done = attempt(Loud(k=2, items=top_items(3)), ratings, 1)
+    assert watcher.notes == []
+    assert done.release.manifest.claimed_k == 2
+
+
+def test_a_system_that_does_not_count_memory(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(attempts, "_PROCESS", tmp_path / "none")
+    assert attempt(KLikeness(k=2, items=top_items(3)), ratings, 1).peak_rss_mb is None
