@@ -10,6 +10,7 @@ K = 2
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "interval": {"k": K, "eps": 1},
+    "k-exchange": {"k": K},
     "k-likeness": {"k": K},
     "k-member": {"k": K},
     "mondrian": {"k": K},

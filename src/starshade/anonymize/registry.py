@@ -15,6 +15,13 @@ ENTRIES = (
         source="Sun & Sun 2013, section 6",
     ),
     Entry(
+        name="k-exchange",
+        module="starshade.anonymize.k_exchange",
+        cls="KExchange",
+        summary="Greedy groups of k that then exchange records for the least loss of range.",
+        source="starshade's own",
+    ),
+    Entry(
         name="k-likeness",
         module="starshade.anonymize.k_likeness",
         cls="KLikeness",

@@ -1,0 +1,93 @@
+"""How much k-exchange does, settled by the shape of the table and never by the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.k_exchange_rows import GridRows
+
+__all__ = ["Plan", "Turn", "plan"]
+
+_CELLS = 1 << 19  # of a leaf's table in exchanges, about
+_START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
+_RECORDS, _START_RECORDS = 1024, 8192  # in a leaf, at most
+
+_STEPS = 1000  # per record, in a table that is small
+_ALL_STEPS = 12_000_000  # in a larger one, until it is so large that …
+_LARGE = 800  # … a step for every so many records can be paid: greedy rivals take quadratic time
+_STAGES = 24
+_COOLED = 0.2  # of the heat, in the last stage but one; in the last there is none
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One round of exchanges.
+
+    Attributes
+    ----------
+    leaf : int
+        Groups in a leaf, at most.
+    heat : float
+    shrink : ndarray of float64
+        See `starshade.kernels.exchange_anneal.anneal`.
+    effort : float
+        Steps per record and stage.
+    """
+
+    leaf: int
+    heat: float
+    shrink: NDArray[np.float64]
+    effort: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done, in order.
+
+    Attributes
+    ----------
+    start : int
+        Blocks of k records in a leaf in which the first groups are formed, at most.
+    turns : tuple of Turn
+    """
+
+    start: int
+    turns: tuple[Turn, ...]
+
+
+def plan(rows: GridRows, k: int) -> Plan:
+    """Settle the size of leaves, the turns and their steps.
+
+    One leaf for all needs one turn, hot enough to take groups apart. Where leaves are many,
+    they are cut anew a few times, and the heat is less: most of it would be wasted before the
+    groups have cooled.
+    """
+    steps = _STEPS * rows.n if rows.n <= _ALL_STEPS // _STEPS else _ALL_STEPS
+    steps = max(steps, min(_STEPS, rows.n // _LARGE) * rows.n)
+    # a step takes as long as its columns and, where it is taken, its members
+    steps = steps // max(1, _columns(rows, 64) // 256) // max(1, k // 32)
+    leaf = max(_leaf(rows, _CELLS, _RECORDS) // k, 8)
+    whole = rows.n // k <= leaf
+    heats = (0.7,) if whole else (0.3, 0.21, 0.15, 0.1)
+    shrink = np.append(np.geomspace(1, _COOLED, _STAGES - 1), 0.0)
+    effort = steps / rows.n / len(heats) / _STAGES
+    return Plan(
+        start=max(_leaf(rows, _START_CELLS, _START_RECORDS) // k, 4),
+        turns=tuple(Turn(leaf, heat * sqrt(rows.unit), shrink, effort) for heat in heats),
+    )
+
+
+def _leaf(rows: GridRows, cells: int, most: int) -> int:
+    """Return how many records make about so many cells of a leaf's table."""
+    full = cells // max(1, _columns(rows, rows.n))
+    return min(most, max(full, isqrt(cells // max(1, rows.filled // rows.n))))
+
+
+def _columns(rows: GridRows, records: int) -> int:
+    """Return how many columns so many records have between them, at most."""
+    beside = int(rows.arrays[3].shape[1])
+    return min(rows.n_columns, records * (rows.filled // rows.n + 1)) + beside

@@ -1,0 +1,207 @@
+"""Exchange records between groups while that lessens what the groups cost, and a little beyond.
+
+A group's *width* is the sum over columns of the greatest minus the least value of its members;
+its cost is its size times its width. A step draws a record, one of its nearest records, and that
+one's group. Either the record moves there, or it changes places with a member. The step is taken
+if the cost falls, or rises by no more than a threshold drawn at random from a *temperature* that
+falls to nothing (Kirkpatrick, Gelatt & Vecchi 1983): first the groups may come apart, in the end
+only what helps is done. What is returned is never worse than what came.
+
+Of each group and column the two least and the two greatest values are kept, so a step is judged
+without looking at the other members.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from starshade.kernels.fingerprint import number
+
+__all__ = ["CHANCES", "anneal", "distance", "nearest", "widened"]
+
+#: −ln of evenly spread chances: a temperature times a random entry is a threshold
+CHANCES = -np.log((np.arange(1024) + 0.5) / 1024)
+
+_HALF = np.uint64(32)
+_QUARTER = np.uint64(16)
+_LOW = np.uint64(0xFFFF)
+_TEN = np.uint64(1023)
+
+
+@njit(cache=True, nogil=True)
+def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
+    """List for each record the `wanted` nearest (L1) of the first `pool`, ties to the earlier."""
+    near = np.zeros((len(table), wanted), np.int32)
+    least = np.zeros(wanted, np.int32)
+    for r in range(len(table)):
+        found = 0
+        for q in range(min(len(table), pool)):
+            if q == r:
+                continue
+            away = distance(table[r], table[q])
+            if found == wanted and away >= least[wanted - 1]:
+                continue
+            found = min(found + 1, wanted)
+            p = found - 1
+            while p > 0 and least[p - 1] > away:
+                least[p] = least[p - 1]
+                near[r, p] = near[r, p - 1]
+                p -= 1
+            least[p] = away
+            near[r, p] = q
+    return near
+
+
+@njit(cache=True, nogil=True)
+def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, key):  # type: ignore[no-untyped-def]
+    """Lessen the sum of the groups' costs; `group` is changed in place.
+
+    table : int16, (n, n_columns), 0 ≤ values ≤ 16,383
+    group : int64, (n,): 0…n_groups−1, each with k members or more, fewer than 2k
+    near : int32, (n, n_near): whose groups a record may turn to
+    heat : temperature at first, for groups one unit wide; it grows with the root of the width
+    shrink : float64, (n_stages,): what remains of the temperature in each stage
+    chances : `CHANCES`
+    per_stage : steps
+    key : uint64, of the random numbers
+    """
+    n, m = table.shape
+    member = np.zeros((n_groups, 2 * k), np.int32)
+    size = np.zeros(n_groups, np.int64)
+    place = np.zeros(n, np.int64)
+    for i in range(n):
+        _add(i, group[i], member, size, place, group)
+    ends = np.empty((n_groups, 4, m), np.int16)
+    width = np.empty(n_groups, np.int64)
+    for g in range(n_groups):
+        width[g] = _measure(table, member[g], size[g], ends[g])
+    cost = (size * width).sum()
+    hot = heat * np.sqrt(cost / n)
+    least = cost
+    kept = group.copy()
+    step = np.uint64(0)
+    for stage in range(len(shrink)):
+        warm = hot * shrink[stage]
+        for _ in range(per_stage):
+            draw = number(key, step)
+            step += np.uint64(1)
+            # one draw, four parts: 32 bits the record, 10 + 6 chance and member, 16 the neighbour
+            r = np.int64(((draw >> _HALF) * np.uint64(n)) >> _HALF)
+            q = near[r, np.int64(((draw & _LOW) * np.uint64(near.shape[1])) >> _QUARTER)]
+            a, b = group[r], group[q]
+            if a == b:
+                continue
+            bits = number(draw, step)
+            may_rise = warm * chances[np.int64(bits & _TEN)]
+            p = np.int64(((bits >> _HALF) * np.uint64(size[b])) >> _HALF)
+            s = member[b, p]
+            if s == q:  # the neighbour itself stays: the record moves
+                if size[a] == k:
+                    continue
+                rise = (size[a] - 1) * _without(ends[a], table[r]) - size[a] * width[a]
+                rise += (size[b] + 1) * widened(ends[b, 0], ends[b, 2], table[r]) - size[b] * width[
+                    b
+                ]
+                if rise > may_rise:
+                    continue
+                _remove(r, a, member, size, place)
+                _add(r, b, member, size, place, group)
+            else:
+                rise = size[b] * (_replaced(ends[b], table[s], table[r]) - width[b])
+                if rise - size[a] * width[a] > may_rise:
+                    continue
+                rise += size[a] * (_replaced(ends[a], table[r], table[s]) - width[a])
+                if rise > may_rise:
+                    continue
+                member[a, place[r]], member[b, p] = s, r
+                place[s], place[r] = place[r], p
+                group[s], group[r] = a, b
+            width[a] = _measure(table, member[a], size[a], ends[a])
+            width[b] = _measure(table, member[b], size[b], ends[b])
+            cost += rise
+        if cost < least:
+            least = cost
+            kept[:] = group
+    group[:] = kept
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _add(record, g, member, size, place, group):  # type: ignore[no-untyped-def]
+    member[g, size[g]] = record
+    place[record] = size[g]
+    size[g] += 1
+    group[record] = g
+
+
+@njit(cache=True, nogil=True)
+def _remove(record, g, member, size, place):  # type: ignore[no-untyped-def]
+    size[g] -= 1
+    last = member[g, size[g]]
+    member[g, place[record]] = last
+    place[last] = place[record]
+
+
+@njit(cache=True, nogil=True)
+def distance(one, other):  # type: ignore[no-untyped-def]
+    """L1 distance of two records."""
+    total = np.int32(0)  # narrow, here and below: twice as many columns at a time
+    for j in range(len(one)):
+        total = np.int32(total + abs(np.int32(one[j]) - np.int32(other[j])))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _measure(table, members, size, ends):  # type: ignore[no-untyped-def]
+    """Find least, second least, greatest and second greatest of each column; return the width."""
+    low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
+    low[:] = 32767
+    low2[:] = 32767
+    high[:] = -1
+    high2[:] = -1
+    for p in range(size):
+        row = table[members[p]]
+        for j in range(len(row)):
+            v = row[j]
+            low2[j] = min(low2[j], max(low[j], v))
+            low[j] = min(low[j], v)
+            high2[j] = max(high2[j], min(high[j], v))
+            high[j] = max(high[j], v)
+    total = np.int32(0)
+    for j in range(len(low)):
+        total = np.int32(total + np.int32(high[j]) - np.int32(low[j]))
+    return np.int64(total)
+
+
+@njit(cache=True, nogil=True)
+def _replaced(ends, leaves, comes):  # type: ignore[no-untyped-def]
+    """Width of a group after one record took another's place."""
+    low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
+    total = np.int32(0)
+    for j in range(len(low)):
+        least = low2[j] if leaves[j] == low[j] else low[j]
+        greatest = high2[j] if leaves[j] == high[j] else high[j]
+        v = comes[j]
+        total = np.int32(total + np.int32(max(greatest, v)) - np.int32(min(least, v)))
+    return np.int64(total)
+
+
+@njit(cache=True, nogil=True)
+def _without(ends, leaves):  # type: ignore[no-untyped-def]
+    low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
+    total = np.int32(0)
+    for j in range(len(low)):
+        least = low2[j] if leaves[j] == low[j] else low[j]
+        greatest = high2[j] if leaves[j] == high[j] else high[j]
+        total = np.int32(total + np.int32(greatest) - np.int32(least))
+    return np.int64(total)
+
+
+@njit(cache=True, nogil=True)
+def widened(low, high, comes):  # type: ignore[no-untyped-def]
+    """Width of a group with one record more."""
+    total = np.int32(0)
+    for j in range(len(low)):
+        total = np.int32(total + np.int32(max(high[j], comes[j])) - np.int32(min(low[j], comes[j])))
+    return np.int64(total)
