@@ -48,3 +48,25 @@ def disclosure(found: list[tuple[list[Content], int]], minimum: float) -> tuple[
     exists = sum(n for row, n in found if any(c and not has_null(c) for c in row))
     records = sum(n for _, n in found)
     return one / records, exists / records
+
+
+def said_order(said: list) -> list:
+    """What a class says beside its cells: null first, ranges by their ends, lists by texts."""
+    told: list = []
+    for content in said:
+        if isinstance(content, dict):
+            ends = [] if content["low"] is None else [content["low"], content["high"]]
+            told.append((ends, content["null"]))
+        else:
+            told.append([[] if value is None else [value] for value in content])
+    return told
+
+
+def classes_beside(
+    rows: list[list[Content]], said: list[list], sizes: list[int]
+) -> list[tuple[list[Content], list, int]]:
+    """Groups that are equal in cells and in what is said beside them become one."""
+    merged: dict[str, list] = {}
+    for row, beside, size in zip(rows, said, sizes, strict=True):
+        merged.setdefault(repr((row, beside)), [row, beside, 0])[2] += size
+    return sorted(map(tuple, merged.values()), key=lambda c: (order(c[0]), said_order(c[1])))

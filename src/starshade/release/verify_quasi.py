@@ -56,6 +56,8 @@ def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list
         Of each quasi-identifier what it says; empty without any.
     """
     table = written.attributes
+    if (quasi or sensitive) and table.column_names != [*quasi, *sensitive]:
+        raise Failed("forbidden column", "personal attributes other than those declared")
     for name in sensitive:
         if str(table.schema.field(name).type) not in ("double", "string"):
             raise Failed("columns", "a sensitive attribute that is neither number nor text")

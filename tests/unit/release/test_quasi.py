@@ -1,0 +1,474 @@
+"""Releases with generalized personal attributes: built, written, read, verified, described."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.errors import ConfigError, InternalError, ReleaseError
+from starshade.ratings.scale import Scale
+from starshade.release.manifest import Claim
+from starshade.release.read import read_release
+from starshade.release.table import Release
+from starshade.release.verify import verify_folder
+from starshade.utility.class_sizes import class_sizes
+from tests.naive import class_values
+from tests.naive import generalized_release as naive
+from tests.strategies import table
+from tests.unit.release.damage import change, permute, say
+from tests.unit.release.samples import (
+    Grouping,
+    contents_of,
+    covering,
+    generalized,
+    groupings,
+    plain_rows,
+    spread,
+)
+
+#: two groups that differ in their attributes alone, one of other cells, one like the first
+ROWS = [{0: 1}, {0: 1}, {0: 1}, {0: 1}, {0: 5, 1: 2}, {0: 5, 1: 2}, {0: 1}, {0: 1}]
+GROUPS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+PEOPLE = {
+    "age": [30.0, 20.0, 40.0, None, 1.0, 2.0, 20.0, 30.0],
+    "job": ["a", None, "c", "b", "y", "x", None, "a"],
+    "ill": ["q", "p", "p", "q", "s", "r", "p", "q"],
+    "zip": ["1", "2", "3", "4", "5", "6", "7", "8"],
+}
+CLAIMS = (
+    Claim(model="k-anonymity", parameters={"k": 2}),
+    Claim(model="l-diversity", parameters={"l": 2, "attribute": "ill"}),
+    Claim(model="t-closeness", parameters={"t": 0.75, "attribute": "ill"}),
+)
+
+
+def hand_made() -> Grouping:
+    original = replace(table(ROWS, Scale(1, 5, 1)), attributes=pa.table(PEOPLE))
+    return covering(original, GROUPS, ranges=False)
+
+
+def made(**more: Any) -> Release:
+    return generalized(hand_made(), ("age", "job"), ("ill",), **{"claims": CLAIMS} | more)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> tuple[Path, Any]:
+    release = made()
+    release.save(tmp_path / "out")
+    return tmp_path / "out", release.private
+
+
+def test_classes_are_equal_in_cells_and_quasi_identifiers() -> None:
+    release = made()
+    assert release.manifest.audience == "publish"
+    assert (release.manifest.groups, release.manifest.classes) == (4, 3)
+    assert release.classes.sizes.tolist() == [4, 2, 2]
+    assert class_sizes(release).tolist() == [4, 2, 2]
+    one = ("set", (1.0,))
+    assert plain_rows(release.classes) == [
+        [one, None],
+        [one, None],
+        [("set", (5.0,)), ("set", (2.0,))],
+    ]
+    assert release.attributes.column_names == ["age", "job", "ill"]
+    wide = {"low": 20.0, "high": 30.0, "null": False}
+    lone = {"low": 40.0, "high": 40.0, "null": True}
+    last = {"low": 1.0, "high": 2.0, "null": False}
+    assert release.attributes.column("age").to_pylist() == [wide] * 4 + [lone] * 2 + [last] * 2
+    jobs = [[None, "a"]] * 4 + [["b", "c"]] * 2 + [["x", "y"]] * 2
+    assert release.attributes.column("job").to_pylist() == jobs
+    assert release.attributes.column("ill").to_pylist() == list("ppqqpqrs")
+    # cells alone would say the same of all three
+    assert release.manifest.users_rating_disclosed == 1
+
+
+def test_attributes_that_are_neither_are_not_released(saved: tuple[Path, Any]) -> None:
+    assert pq.read_table(saved[0] / "records.parquet").column_names == [
+        *("record", "group", "age", "job", "ill")
+    ]
+    assert b"zip" not in b"".join(contents_of(saved[0]).values())
+
+
+@given(
+    groupings(people=True), st.sampled_from([("Age",), ("job",), ("Age", "job"), ("job", "Age")])
+)
+def test_classes_as_defined(grouping: Grouping, quasi: tuple[str, ...]) -> None:
+    release = generalized(grouping, quasi)
+    by_user = list(zip(*(spread(grouping, name) for name in quasi), strict=True))
+    first = [grouping.groups.tolist().index(g) for g in range(len(grouping.rows))]
+    said = [[plain(content) for content in by_user[u]] for u in first]
+    expected = naive.classes_beside(grouping.rows, said, grouping.sizes)
+    assert plain_rows(release.classes) == [row for row, _, _ in expected]
+    assert release.classes.sizes.tolist() == [size for _, _, size in expected]
+    beside = [list(entry.values()) for entry in release.attributes.to_pylist()]
+    assert [[plain(c) for c in beside[r]] for r in starts(release)] == [s for _, s, _ in expected]
+    of_user = release.class_of_record[release.private.link.record]
+    for user, group in enumerate(grouping.groups.tolist()):
+        row, told, _ = expected[of_user[user]]
+        assert (row, told) == (grouping.rows[group], said[group])
+
+
+def plain(content: Any) -> Any:
+    """Equal numbers written equally."""
+    if isinstance(content, dict):
+        return {k: v + 0.0 if isinstance(v, float) else v for k, v in content.items()}
+    return content
+
+
+def starts(release: Release) -> list[int]:
+    return (np.cumsum(release.classes.sizes) - release.classes.sizes).tolist()
+
+
+@given(groupings(people=True), st.booleans(), st.integers(0, 9))
+def test_round_trip_and_nothing_but_content_decides_the_bytes(
+    grouping: Grouping, turned: bool, seed: int
+) -> None:
+    quasi, sensitive = (("job",), ("Age",)) if turned else (("Age",), ("job",))
+    claims = (
+        Claim(model="k-anonymity", parameters={"k": min(grouping.sizes)}),
+        Claim(model="l-diversity", parameters={"l": 1, "attribute": sensitive[0]}),
+        Claim(model="t-closeness", parameters={"t": 1, "attribute": sensitive[0]}),
+    )
+    release = generalized(grouping, quasi, sensitive, claims=claims)
+    other = grouping.relabelled(np.random.default_rng(seed))
+    again = generalized(other, quasi, sensitive, claims=claims)
+    with tempfile.TemporaryDirectory() as folder:
+        a, b, c = (Path(folder) / name for name in "abc")
+        release.save(a)
+        back = read_release(a)
+        assert plain_rows(back.classes) == plain_rows(release.classes)
+        assert back.attributes.equals(release.attributes)
+        assert back.manifest.quasi_identifiers == quasi
+        assert back.manifest.sensitive_attributes == sensitive
+        again.save(b)
+        assert contents_of(a) == contents_of(b)
+        back.save(c)
+        assert contents_of(a) == contents_of(c)
+        counted = [claim["verified"] for claim in verify_folder(a, release.private)["claims"]]
+    values = release.attributes.column(sensitive[0]).to_pylist()
+    classes = class_values.classes_of(release.class_of_record.tolist(), values)
+    assert counted[0] == {"smallest_group": min(map(len, classes))}
+    assert counted[1] == {"smallest_l": min(map(class_values.distinct_l, classes))}
+    farthest = max(class_values.distance(members, values) for members in classes)
+    assert counted[2]["largest_t"] == pytest.approx(float(farthest), abs=1e-8)
+
+
+@given(groupings(people=True))
+def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Grouping) -> None:
+    """Take the highest age of a range away, or a value of a list: saving fails."""
+    release = generalized(grouping, ("Age", "job"))
+    people = release.attributes.to_pydict()
+    said = people["job"][0]
+    narrow = [said[1:] if told == said and len(said) > 1 else told for told in people["job"]]
+    if narrow != people["job"]:
+        jobs = pa.array(narrow, pa.list_(pa.string()))
+        broken = release.attributes.set_column(1, "job", jobs)
+        with tempfile.TemporaryDirectory() as folder, pytest.raises(InternalError):
+            replace(release, attributes=broken).save(Path(folder) / "out")
+    top = people["Age"][0]
+    if top["low"] != top["high"]:
+        cut = [{**told, "high": told["low"]} if told == top else told for told in people["Age"]]
+        ages = pa.array(cut, release.attributes.schema.field("Age").type)
+        broken = release.attributes.set_column(0, "Age", ages)
+        with tempfile.TemporaryDirectory() as folder, pytest.raises(InternalError):
+            replace(release, attributes=broken).save(Path(folder) / "out")
+
+
+def test_classes_without_any_cell_are_told_apart(tmp_path: Path) -> None:
+    original = replace(
+        table([{}, {}, {}, {}], Scale(1, 5, 1)), attributes=pa.table({"job": ["a", "a", "b", "b"]})
+    )
+    grouping = covering(original, np.array([1, 1, 0, 0]), ranges=False)
+    release = generalized(grouping, ("job",))
+    release.save(tmp_path / "out")
+    assert read_release(tmp_path / "out").classes.sizes.tolist() == [2, 2]
+    assert verify_folder(tmp_path / "out", release.private)["classes"] == 2
+
+
+def test_anybody_may_read_what_is_published(saved: tuple[Path, Any]) -> None:
+    assert stat.S_IMODE(saved[0].stat().st_mode) & 0o500 == 0o500
+    assert read_release(saved[0]).manifest.audience == "publish"
+
+
+def test_an_earlier_folder_says_nothing_of_quasi_identifiers(tmp_path: Path) -> None:
+    hand_made().release().save(tmp_path / "none")
+    hand_made().release(attributes="exact").save(tmp_path / "exact")
+    for name in ("none", "exact"):
+        facts = json.loads((tmp_path / name / "release.json").read_text())
+        assert not {"quasi_identifiers", "sensitive_attributes"} & set(facts)
+        assert read_release(tmp_path / name).manifest.quasi_identifiers == ()
+        verify_folder(tmp_path / name)
+
+
+def at(column: str, rows: tuple[int, ...], value: Any) -> Any:
+    def how(columns: dict[str, list]) -> None:
+        for row in rows:
+            columns[column][row] = value
+
+    return how
+
+
+def ages(low: float | None, high: float | None, null: bool | None) -> Any:
+    return at("age", (0, 1, 2, 3), {"low": low, "high": high, "null": null})
+
+
+def jobs(*values: str | None) -> Any:
+    return at("job", (0, 1, 2, 3), list(values))
+
+
+def swap_classes(columns: dict[str, list]) -> None:
+    for name in ("age", "job", "ill"):
+        columns[name] = [columns[name][i] for i in (4, 5, 0, 1, 2, 3, 6, 7)]
+    columns["group"] = [0, 0, 1, 1, 1, 1, 2, 2]
+
+
+# what happens to records.parquet; what the verifier says with the truth, and the reader
+DAMAGE = {
+    "a lower end": (ages(25.0, 30.0, False), "outside its range", None),
+    "an upper end": (ages(20.0, 29.0, False), "outside its range", None),
+    "a null too many": (ages(20.0, 30.0, True), "told of nobody", None),
+    "a null too few": (
+        at("age", (4, 5), {"low": 40.0, "high": 40.0, "null": False}),
+        "missing attribute that is not told",
+        None,
+    ),
+    "crossed ends": (ages(30.0, 20.0, False), "without ends", "out of order or empty"),
+    "one end": (ages(20.0, None, False), "without ends", "out of order or empty"),
+    "no end and no null": (ages(None, None, False), "without ends", "out of order or empty"),
+    "no flag": (ages(20.0, 30.0, None), "says nothing", "out of order or empty"),
+    "endless": (ages(20.0, float("inf"), False), "without ends", "out of order or empty"),
+    "no number": (ages(20.0, float("nan"), False), "differ|without ends", "differ|out of order"),
+    "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "out of order or empty"),
+    "a value too few": (jobs(None), "outside its list", None),
+    "a null value too few": (jobs("a"), "outside its list|class order", None),
+    "a null value too many": (
+        at("job", (4, 5), [None, "b", "c"]),
+        "told of nobody|class order",
+        None,
+    ),
+    "values unsorted": (jobs("a", None), "empty or not sorted", "out of order or empty"),
+    "a value twice": (jobs(None, "a", "a"), "empty or not sorted", "out of order or empty"),
+    "no value": (jobs(), "empty or not sorted", "out of order or empty"),
+    "within a class": (at("job", (1,), ["z"]), "records of a class differ", "within a class"),
+    "ages within a class": (
+        at("age", (3,), {"low": 0.0, "high": 99.0, "null": False}),
+        "records of a class differ",
+        "within a class",
+    ),
+    "classes swapped": (swap_classes, "class order", None),
+    "sensitive of others": (at("ill", (0,), "o"), "not the user's", None),
+    "sensitive unsorted": (
+        lambda c: permute(c, [2, 0, 1, 3, 4, 5, 6, 7]) or c.update(record=list(range(8))),
+        "record order",
+        None,
+    ),
+    "a column less": (
+        lambda c: c.pop("ill") and None,
+        "forbidden column",
+        "other than release.json",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_with_mended_hashes_is_found(saved: tuple[Path, Any], kind: str) -> None:
+    folder, private = saved
+    how, verified, read = DAMAGE[kind]
+    change(folder, "records.parquet", how)
+    with pytest.raises(ReleaseError, match=verified):
+        verify_folder(folder, private)
+    if read is not None:
+        with pytest.raises(ReleaseError, match=read):
+            read_release(folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("age", ["20-30"] * 8, "type string|no range and no list"),
+        ("age", [20.0] * 8, "type double|no range and no list"),
+        ("job", [[1, 2]] * 8, "type list<.*int64>|no range and no list"),
+        ("ill", [1] * 8, "neither number nor text|no number or text"),
+        ("ill", [["a"]] * 8, "neither number nor text|no number or text"),
+    ],
+)
+def test_columns_must_be_of_their_type(
+    saved: tuple[Path, Any], column: str, values: list, message: str
+) -> None:
+    folder, _ = saved
+
+    def how(columns: dict[str, list]) -> pa.Table:
+        before = pq.read_table(folder / "records.parquet")
+        return before.set_column(before.column_names.index(column), column, pa.array(values))
+
+    change(folder, "records.parquet", how)
+    for opened in (verify_folder, read_release):
+        with pytest.raises(ReleaseError, match=message):
+            opened(folder)
+
+
+@pytest.mark.parametrize(
+    ("facts", "verified", "read"),
+    [
+        ({"quasi_identifiers": ["age"]}, "other than those declared", "not those"),
+        ({"quasi_identifiers": ["job", "age"]}, "other than those declared", "not those"),
+        ({"quasi_identifiers": ["age", "job", "zip"]}, "other than those declared", "not those"),
+        ({"sensitive_attributes": []}, "other than those declared", "not those"),
+        ({"sensitive_attributes": "ill"}, "names of personal attributes", "sensitive_attributes"),
+        (
+            {"quasi_identifiers": ["age"], "sensitive_attributes": ["job", "ill"]},
+            "neither number nor text",
+            "no number or text",
+        ),
+        ({"attributes": "exact"}, "of a release that has none", "not those"),
+        ({"attributes": "none"}, "of a release that has none", "not those"),
+        ({"audience": "query"}, "audience", None),
+    ],
+)
+def test_what_release_json_says_of_attributes_is_checked(
+    saved: tuple[Path, Any], facts: dict[str, Any], verified: str, read: str | None
+) -> None:
+    folder, _ = saved
+    say(folder, **facts)
+    with pytest.raises(ReleaseError, match=verified):
+        verify_folder(folder)
+    if read is not None:
+        with pytest.raises(ReleaseError, match=read):
+            read_release(folder)
+
+
+def test_claims_are_counted_anew(saved: tuple[Path, Any], tmp_path: Path) -> None:
+    found = verify_folder(saved[0], saved[1])
+    # ill: p, q of four and of two; r, s of two: against 3/8, 3/8, 1/8, 1/8
+    assert [c["verified"] for c in found["claims"]] == [
+        {"smallest_group": 2},
+        {"smallest_l": 2},
+        {"largest_t": 0.75},
+    ]
+    assert all(c["holds"] for c in found["claims"])
+    for model, parameters in (("l-diversity", {"l": 3}), ("t-closeness", {"t": 0.7})):
+        claim = {"model": model, "parameters": parameters | {"attribute": "ill"}, "verified": {}}
+        say(saved[0], claims=[claim])
+        assert [c["holds"] for c in verify_folder(saved[0])["claims"]] == [False]
+        with pytest.raises(InternalError, match=f"claim {model}"):
+            made(claims=(Claim(model=model, parameters=claim["parameters"]),)).save(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"model": "l-diversity", "parameters": {"l": 2, "attribute": "job"}},
+        {"model": "l-diversity", "parameters": {"l": 2, "attribute": "zip"}},
+        {"model": "l-diversity", "parameters": {"l": 2}},
+        {"model": "l-diversity", "parameters": {"l": "2", "attribute": "ill"}},
+        {"model": "l-diversity", "parameters": {"l": 0, "attribute": "ill"}},
+        {"model": "l-diversity", "parameters": {"l": 2, "attribute": "ill", "kind": "entropy"}},
+        {"model": "t-closeness", "parameters": {"t": -1, "attribute": "ill"}},
+        {"model": "t-closeness", "parameters": {"t": 0.5, "attribute": ["ill"]}},
+    ],
+)
+def test_claims_that_cannot_be_counted(saved: tuple[Path, Any], claim: dict[str, Any]) -> None:
+    say(saved[0], claims=[claim | {"verified": {}}])
+    with pytest.raises(ReleaseError, match="claim"):
+        verify_folder(saved[0])
+
+
+def test_numbers_are_compared_in_order(tmp_path: Path) -> None:
+    """Ages 1, 2, 3, 4 in two classes of two: .5, .5 against .25 each: (.25 + .5 + .25) / 3."""
+    people = pa.table({"age": [1.0, 2.0, 3.0, 4.0], "town": ["a", "a", "b", "b"]})
+    original = replace(table([{0: 1}] * 4, Scale(1, 5, 1)), attributes=people)
+    grouping = covering(original, np.array([0, 0, 1, 1]), ranges=False)
+    claim = Claim(model="t-closeness", parameters={"t": 0.34, "attribute": "age"})
+    generalized(grouping, ("town",), ("age",), claims=(claim,)).save(tmp_path / "out")
+    (found,) = verify_folder(tmp_path / "out")["claims"]
+    assert found["verified"] == {"largest_t": 0.333333333}
+
+
+def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
+    card = (saved[0] / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("# Anonymized ratings\n")
+    assert "| records.parquet | age | personal attribute, the same for all records of a" in card
+    assert "their range from low to high" in card
+    assert "a sorted list of the values among them" in card
+    assert "| records.parquet | ill | sensitive personal attribute, exactly as it was |" in card
+    assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
+    assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
+    assert "smallest l 2" in card
+    assert "Sensitive attributes stand here as they were." in card
+    assert "records with equal cells and quasi-identifiers have equal numbers" in card
+
+
+@pytest.mark.filterwarnings("ignore")  # the libraries that mlcroissant stands on deprecate much
+def test_croissant_reads_ranges_and_lists(saved: tuple[Path, Any]) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant", reason="pip install 'starshade[dev]'")
+    dataset = mlcroissant.Dataset(jsonld=str(saved[0] / "croissant.json"))
+    assert not dataset.metadata.issues.errors
+    rows = list(dataset.records("records"))
+    assert rows[0]["records/age"]["records/age/low"] == 20.0
+    assert rows[4]["records/age"]["records/age/null"] is True
+    assert list(rows[4]["records/job"]) == [b"b", b"c"]
+    assert rows[0]["records/ill"] == b"p"
+
+
+def test_csv_spells_them_out(tmp_path: Path) -> None:
+    made().to_csv(tmp_path / "out.csv")
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
+    assert list(rows[0]) == [
+        *("record", "group", "item", "name", "members"),
+        *("age", "job", "ill"),
+    ]
+    first = next(row for row in rows if row["record"] == "0")
+    assert (first["age"], json.loads(first["job"]), first["ill"]) == ("20..30", [None, "a"], "p")
+    assert next(row for row in rows if row["record"] == "4")["age"] == "null|40..40"
+
+
+def rows_of(**columns: Any) -> pa.Table:
+    told = {"age": [{"low": 0.0, "high": 99.0, "null": True}] * 8, "ill": PEOPLE["ill"]}
+    return pa.table(told | columns)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"generalized": rows_of().slice(1)}, "not a row per user"),
+        ({"generalized": rows_of().select(["ill", "age"])}, "not a row per user"),
+        ({"generalized": None}, "not a row per user"),
+        ({"generalized": rows_of(age=[20.0] * 8)}, "of type double"),
+        ({"generalized": rows_of(age=[None] * 8)}, "of type null|without any content"),
+        ({"generalized": rows_of(age=[["1"], ["2"]] * 4)}, "members of one group differ"),
+        ({"attributes": "none"}, "of a release that has none"),
+    ],
+)
+def test_what_does_not_belong_together_is_our_bug(arguments: dict[str, Any], message: str) -> None:
+    asked = {
+        "attributes": "generalized",
+        "generalized": rows_of(),
+        "quasi_identifiers": ("age",),
+        "sensitive_attributes": ("ill",),
+    }
+    with pytest.raises(InternalError, match=message):
+        hand_made().release(**asked | arguments)
+
+
+def test_there_must_be_attributes_to_release() -> None:
+    bare = covering(table(ROWS, Scale(1, 5, 1)), GROUPS, ranges=False)
+    with pytest.raises(ConfigError, match=r"no personal attributes\nGive a file"):
+        bare.release(attributes="generalized", generalized=rows_of(), quasi_identifiers=("age",))
+    with pytest.raises(ConfigError, match="no quasi-identifier and no sensitive"):
+        hand_made().release(attributes="generalized", generalized=rows_of().select([]))
+    people = pa.table({"group": PEOPLE["ill"]})
+    named = covering(replace(bare.original, attributes=people), GROUPS, ranges=False)
+    with pytest.raises(ConfigError, match="record or group"):
+        named.release(attributes="generalized", generalized=people, sensitive_attributes=("group",))
