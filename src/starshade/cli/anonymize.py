@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.interrupt import wrote
-from starshade.cli.model_options import EPS, NULLS, SENSITIVE, L
+from starshade.cli.model_options import EPS, NULLS, SENSITIVE
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
 from starshade.cli.settings import Command, configured, gathered
 from starshade.cli.show import command, figures, measured, page, words
-from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
@@ -39,10 +38,16 @@ _SETTINGS = [
     click.option(
         "--hierarchy",
         metavar="NAME|FILE",
-        help="k-likeness: ndgh, range, dgh, dgh-a, dgh-b, dgh-c, or a file. [default: ndgh]",
+        help="What a group may be released as: ndgh (the set of values), range, dgh, dgh-a, "
+        "dgh-b, dgh-c, or a file. [default: ndgh; range for k-member and mondrian]",
     ),
     EPS,
-    L,
+    click.option(
+        "--l",
+        type=float,
+        help="interval, suppress: least standard deviation of sensitive items among the alike; "
+        "others: least number of different values of each sensitive attribute in a group.",
+    ),
     SENSITIVE,
     NULLS,
     click.option(
@@ -56,7 +61,28 @@ _SETTINGS = [
         type=click.Choice(["none", "generalized", "exact"]),
         default="none",
         show_default=True,
-        help="Personal attributes in the release; exact: for a query service only.",
+        help="Personal attributes in the release; generalized: part of what k records share; "
+        "exact: for a query service only.",
+    ),
+    click.option(
+        "--quasi",
+        "quasi_identifiers",
+        metavar="NAME",
+        multiple=True,
+        help="generalized: an attribute that others may know of a person; repeatable. "
+        "[default: all that are not sensitive]",
+    ),
+    click.option(
+        "--sensitive-attribute",
+        "sensitive_attributes",
+        metavar="NAME",
+        multiple=True,
+        help="generalized: an attribute that others must not learn, released as it is; repeatable.",
+    ),
+    click.option(
+        "--t",
+        type=float,
+        help="How far the sensitive attributes of a group may be from those of all, 0 to 1.",
     ),
     click.option(
         "--rare-items",
@@ -96,12 +122,6 @@ def anonymize(
 
     `starshade list methods` names the methods; a setting belongs to those named beside it.
     """
-    if settings["attributes"] == "generalized":
-        raise ConfigError(
-            "--attributes generalized: comes with a later version",
-            advice="Use none to publish without personal attributes, or exact for a release "
-            "that only stands behind a query service.",
-        )
     place = ensure_free(out)
     if private is not None:
         _ensure_receipt(Path(private), place)
