@@ -85,7 +85,7 @@ def _value(row: Row, best: bool) -> dict[str, Any]:
 
 
 def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
-    scale = {"zero": True, "padding": 8}
+    scale = {"domain": [0, 1.05 * max(value["loss"] for value in values) or 1]}
     x = {"field": "loss", "type": "quantitative", "title": _TITLES[kind], "scale": scale}
     axis = {"title": _FOUND, "format": "~%"}
     y = {"field": "found", "type": "quantitative", "axis": axis}
