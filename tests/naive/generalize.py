@@ -24,6 +24,20 @@ def ndgh(values: set[float | None]) -> frozenset:
     return frozenset(values)
 
 
+def span(
+    values: set[float | None], levels: list[float] | None, null: float
+) -> frozenset | tuple[float, float]:
+    """All from the least to the greatest value, null standing at its level below the scale.
+
+    On a scale with steps the members that are between, else the two ends.
+    """
+    numbers = [null if v is None else v for v in values]
+    if levels is None:
+        return min(numbers), max(numbers)
+    inside = [v for v in levels if min(numbers) <= v <= max(numbers)]
+    return frozenset(inside + [None] * (None in values))
+
+
 def dgh(values: set[float | None], levels: Levels, null: float) -> tuple[float, float]:
     """The interval of the lowest level that holds all values, null standing at its level."""
     numbers = [null if v is None else v for v in values]

@@ -14,7 +14,9 @@ from starshade.ratings.table import Ratings
 __all__ = ["dense_levels", "narrowest"]
 
 
-def dense_levels(ratings: Ratings, *, copies: int = 1) -> NDArray[Any]:
+def dense_levels(
+    ratings: Ratings, *, copies: int = 1, beside: NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Return users × items as numbers in which null counts as the level below the scale.
 
     Parameters
@@ -22,37 +24,49 @@ def dense_levels(ratings: Ratings, *, copies: int = 1) -> NDArray[Any]:
     ratings : Ratings
     copies : int
         Tables of this size that the caller will hold at once; all must fit the budget.
+    beside : ndarray, shape (n_users, n_beside), optional
+        Further columns in the same unit, not negative.
 
     Returns
     -------
-    ndarray, shape (n_users, n_items)
+    ndarray, shape (n_users, n_items + n_beside)
         On a stepped scale the number of steps above null's level, so that comparisons are exact:
-        unsigned integers of the narrowest type that holds the L1 distance of any two rows. On a
-        real scale the ratings themselves, float64.
+        unsigned integers of the narrowest type that holds the L1 distance of any two rows, or
+        float64 where further columns are no whole numbers. On a real scale the ratings
+        themselves, float64.
 
     Raises
     ------
     ConfigError
         The tables would not fit into memory.
     """
+    beside = np.empty((ratings.n_users, 0), dtype=np.uint8) if beside is None else beside
     stepped = ratings.scale.step is not None
-    kind = narrowest(ratings.n_items * len(ratings.levels)) if stepped else np.dtype(np.float64)
-    shape = (ratings.n_users, ratings.n_items)
-    needed = ratings.n_users * ratings.n_items * kind.itemsize * copies
+    kind = _kind(ratings, beside) if stepped else np.dtype(np.float64)
+    shape = (ratings.n_users, ratings.n_items + beside.shape[1])
+    needed = shape[0] * shape[1] * kind.itemsize * copies
     if needed > budget.memory():
         raise ConfigError(
-            f"{ratings.n_users:,} records x {ratings.n_items:,} items as a full table take "
+            f"{ratings.n_users:,} records x {shape[1]:,} "
+            f"{'columns' if beside.shape[1] else 'items'} as a full table take "
             f"{budget.amount(needed)}; the budget is {budget.amount(budget.memory())}",
             advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
         )
     rows = np.repeat(np.arange(ratings.n_users), ratings.user_support)
-    if stepped:
-        table = np.zeros(shape, dtype=kind)
-        table[rows, ratings.columns] = ratings.codes.astype(np.int64) + 1
-        return table
-    table = np.full(shape, ratings.scale.null_level, dtype=kind)
-    table[rows, ratings.columns] = ratings.values()
+    table = np.full(shape, 0 if stepped else ratings.scale.null_level, dtype=kind)
+    table[rows, ratings.columns] = (
+        ratings.codes.astype(np.int64) + 1 if stepped else ratings.values()
+    )
+    table[:, ratings.n_items :] = beside
     return table
+
+
+def _kind(ratings: Ratings, beside: NDArray[Any]) -> np.dtype[Any]:
+    """Return the type of a table on a stepped scale."""
+    if beside.dtype.kind == "f":
+        return np.dtype(np.float64)
+    furthest = ratings.n_items * len(ratings.levels) + int(beside.max(axis=0, initial=0).sum())
+    return narrowest(furthest)
 
 
 def narrowest(greatest: int) -> np.dtype[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -11,16 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.dgh import Dgh
+from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy import READY_MADE, resolve
 from starshade.anonymize.hierarchy_file import read_hierarchy
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.personal import check_settings, chosen_names, claims_of, names_of
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_k, prepare
+from starshade.anonymize.quasi import generalized_attributes, quasi_columns
 from starshade.errors import ConfigError
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
-from starshade.release.manifest import Claim
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -44,14 +48,27 @@ class Grouping(ABC):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k users are left out.
-    attributes : {"none", "exact"}
-        Whether personal attributes are released. With ``exact`` the release may only stand
-        behind the query service.
+    attributes : {"none", "generalized", "exact"}
+        Whether personal attributes are released. With ``generalized`` the quasi-identifiers
+        become part of what a group's members share, and sensitive attributes stand as they are;
+        with ``exact`` the release may only stand behind the query service.
+    quasi_identifiers : sequence of str
+        With ``generalized``: what others may know of a person; empty: every attribute that is
+        not sensitive. Those that are neither are not released.
+    sensitive_attributes : sequence of str
+        With ``generalized``: what others must not learn.
+    l : int
+        Least number of different values of each sensitive attribute in a group, null being one;
+        0 asks none. Groups of fewer are merged.
+    t : float, optional
+        How far the distribution of each sensitive attribute in a group may be from that of all
+        (earth mover's distance), from 0 to 1. Groups further away are merged.
 
     Raises
     ------
     ConfigError
-        A parameter is out of its range, or the hierarchy is neither a known name nor a file.
+        A parameter is out of its range or contradicts another, or the hierarchy is neither a
+        known name nor a file.
     """
 
     name: ClassVar[str]
@@ -60,18 +77,21 @@ class Grouping(ABC):
     hierarchy: str | Path | Dgh = "ndgh"
     items: ItemSelection | None = None
     rare_items: RareItems = "drop"
-    attributes: Literal["none", "exact"] = "none"
+    attributes: Literal["none", "generalized", "exact"] = "none"
+    quasi_identifiers: Sequence[str] = ()
+    sensitive_attributes: Sequence[str] = ()
+    l: int = 0  # noqa: E741 - the name that it has everywhere
+    t: float | None = None
 
     def __post_init__(self) -> None:
         check_k(self.k)
         if self.rare_items not in ("drop", "keep"):
             raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
-        if self.attributes not in ("none", "exact"):
-            raise ConfigError(
-                f"attributes {self.attributes!r}: {self.name} generalizes ratings only, "
-                "so personal attributes are released not at all (none) or as they are (exact)",
-                advice="Use none for a release to publish, exact for one behind the query service.",
-            )
+        for what in ("quasi_identifiers", "sensitive_attributes"):
+            object.__setattr__(self, what, names_of(what, getattr(self, what)))
+        check_settings(
+            self.attributes, self.quasi_identifiers, self.sensitive_attributes, self.l, self.t
+        )
         if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
             object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
 
@@ -103,10 +123,10 @@ class Grouping(ABC):
         Raises
         ------
         ConfigError
-            k above the number of records, unknown items, a hierarchy that does not fit the
-            scale, or a table beyond the memory budget.
+            k above the number of records, unknown items or attributes, a hierarchy that does
+            not fit the scale, or a table beyond the memory budget.
         UnmetError
-            No item is rated by k users.
+            No item is rated by k users, or a sensitive attribute has fewer than l values.
         """
         seed = resolve_seed(rng)
         ready = prepare(ratings, self.k, self.items, self.rare_items)
@@ -116,21 +136,37 @@ class Grouping(ABC):
             table.scale,
             null_occurs=table.n_ratings < table.n_users * table.n_items,
         )
-        groups = self.group(Points(table, np.empty((table.n_users, 0), np.uint8)), seed)
+        quasi, sensitive = self._chosen(table)
+        points = Points(table, quasi_columns(table, quasi))
+        groups = self.group(points, seed)
+        if self.l or self.t is not None:
+            order = seeded_order(table.users, seed, "diversity")
+            groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
         return generalized_release(
             table,
             groups,
             generalize(hierarchy, table, groups),
             method=self.name,
             config=self._config(),
-            claims=(Claim(model="k-anonymity", parameters={"k": self.k}),),
+            claims=claims_of(self.k, sensitive, self.l, self.t),
             seed=seed,
             private_config=self._private_config(),
             rare_items=self.rare_items,
             rare_items_dropped=ready.rare_items_dropped,
             users_without_rating=ready.users_without_rating,
             attributes=self.attributes,
+            generalized=generalized_attributes(table, groups, quasi, sensitive)
+            if self.attributes == "generalized"
+            else None,
+            quasi_identifiers=quasi,
+            sensitive_attributes=sensitive,
         )
+
+    def _chosen(self, ratings: Ratings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the quasi-identifiers and the sensitive attributes to release."""
+        if self.attributes != "generalized":
+            return (), ()
+        return chosen_names(ratings, self.quasi_identifiers, self.sensitive_attributes)
 
     @property
     def _named(self) -> str | Dgh:
@@ -147,6 +183,10 @@ class Grouping(ABC):
         }
         if isinstance(named, Dgh):
             config["levels"] = named.to_text()
+        if self.l:
+            config["l"] = int(self.l)
+        if self.t is not None:
+            config["t"] = float(self.t)
         return config
 
     def _private_config(self) -> dict[str, Any]:
@@ -157,4 +197,6 @@ class Grouping(ABC):
             "item_keys": [] if self.items is None else list(self.items.keys),
             "rare_items": self.rare_items,
             "attributes": self.attributes,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive_attributes": list(self.sensitive_attributes),
         }

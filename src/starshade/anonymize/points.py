@@ -24,7 +24,8 @@ class Points:
         scale.
     extra : ndarray, shape (n_users, n_extra)
         Quasi-identifiers as further columns, in the unit of `dense`: steps of the scale, on a
-        real scale ratings. No column where personal attributes are not part of the groups.
+        real scale ratings (`starshade.anonymize.quasi`). Whole numbers or float64. No column
+        where personal attributes are not part of the groups.
     """
 
     ratings: Ratings
@@ -37,4 +38,4 @@ class Points:
 
     def dense(self, *, copies: int = 1) -> NDArray[Any]:
         """Return records × (items, then quasi-identifiers) as numbers; see `dense_levels`."""
-        return dense_levels(self.ratings, copies=copies)
+        return dense_levels(self.ratings, copies=copies, beside=self.extra)

@@ -14,7 +14,7 @@ from starshade.ratings.table import Ratings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check_attributes", "check_names", "in_order", "plain_attributes"]
+__all__ = ["check_attributes", "check_names", "in_order", "plain_attributes", "ranks"]
 
 
 def check_attributes(original: Ratings, attributes: str) -> None:
@@ -59,7 +59,7 @@ def in_order(
     order, record : ndarray of int64, shape (n_users,)
         The user of each record, and the record of each user.
     """
-    order = np.lexsort([*reversed(_ranks(attributes)), class_of_user])
+    order = np.lexsort([*reversed(ranks(attributes)), class_of_user])
     record = np.empty(len(order), dtype=np.int64)
     record[order] = np.arange(len(order))
     return order, record
@@ -83,15 +83,18 @@ def plain_attributes(table: pa.Table | None) -> pa.Table | None:
     return pa.table(columns, names=table.column_names)
 
 
-def _ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:
-    """Return each column as the ranks of its values, null first; strings by code point."""
+def ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:
+    """Return the ranks of each column's values: null 0, others from 1, strings by code point.
+
+    The columns are those of `plain_attributes`; every rank from 1 on occurs.
+    """
     if table is None:
         return []
-    ranks = []
+    out = []
     for column in table.columns:
         coded = column.combine_chunks().dictionary_encode()
         values = coded.dictionary.to_pylist()
         rank = np.zeros(len(values) + 1, dtype=np.int64)  # the last one is null's
         rank[sorted(range(len(values)), key=values.__getitem__)] = 1 + np.arange(len(values))
-        ranks.append(rank[coded.indices.fill_null(len(values)).to_numpy()])
-    return ranks
+        out.append(rank[coded.indices.fill_null(len(values)).to_numpy()])
+    return out

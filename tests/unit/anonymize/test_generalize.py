@@ -12,7 +12,7 @@ from starshade.anonymize.hierarchy import resolve
 from starshade.anonymize.hierarchy_file import parse_hierarchy
 from starshade.ratings.scale import Scale
 from starshade.release.build import generalized_release
-from tests.naive.generalize import dgh, generalized, ndgh
+from tests.naive.generalize import dgh, generalized, ndgh, span
 from tests.naive.k_anonymity import class_sizes, contents
 from tests.strategies import SCALES, ratings_tables, table
 
@@ -64,10 +64,23 @@ def test_dgh_is_the_lowest_interval_that_holds_all(case):
     assert contents(cells) == [said(row) for row in generalized(ratings, members, say)]
 
 
+@given(grouped())
+def test_range_is_all_from_the_least_to_the_greatest(case):
+    ratings, groups, members = case
+    scale = ratings.scale
+    levels = None if scale.step is None else scale.levels.tolist()
+    cells = generalize(resolve("range", scale, null_occurs=True), ratings, groups)
+
+    def say(values):
+        return span(values, levels, scale.null_level)
+
+    assert contents(cells) == [said(row) for row in generalized(ratings, members, say)]
+
+
 @given(grouped(scales=(Scale(1, 5, 1), Scale(0.5, 5, 0.5))))
 def test_every_original_cell_lies_within_its_generalized_cell(case):
     ratings, groups, _ = case
-    for name in ("ndgh", "dgh"):
+    for name in ("ndgh", "range", "dgh"):
         cells = generalize(resolve(name, ratings.scale, null_occurs=True), ratings, groups)
         rows = contents(cells)
         for user, row in enumerate(generalized(ratings, [[u] for u in range(len(groups))], ndgh)):
@@ -136,4 +149,4 @@ def test_coarser_hierarchies_never_make_more_classes(case):
         assert sorted(release.classes.sizes.tolist()) == class_sizes(cells)
         return release.manifest.classes
 
-    assert classes("ndgh") >= classes("dgh")
+    assert classes("ndgh") >= classes("range") >= classes("dgh")

@@ -132,7 +132,7 @@ def test_what_is_out_of_range_is_refused_at_once():
         ({"k": 2.5}, "whole number"),
         ({"k": 5, "hierarchy": "dgh-q"}, "neither a known name nor a file"),
         ({"k": 5, "rare_items": "maybe"}, "allowed are drop and keep"),
-        ({"k": 5, "attributes": "generalized"}, "generalizes ratings only"),
+        ({"k": 5, "attributes": "some"}, "allowed are none, generalized, exact"),
     ):
         with pytest.raises(ConfigError, match=message):
             KLikeness(**wrong)

@@ -1,0 +1,194 @@
+"""l-diversity and t-closeness by merging groups (SPEC §2.4).
+
+A group falls short when some sensitive attribute has fewer than l different values in it, or is
+distributed more than t away from the whole table. Two groups that do not fall short never fall
+short as one: they keep their values, and the distribution of both is between theirs. So groups
+are merged until none falls short. The smallest one that does (of equal ones, that which holds
+the earliest record of a seeded order) is merged with the group that makes the least of the loss
+|e|·Σ range/column; of equally cheap ones, again that which holds the earliest record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.points import Points
+from starshade.anonymize.positions import positions
+from starshade.errors import UnmetError
+from starshade.kernels.merging import cheapest_partner
+from starshade.progress import note
+from starshade.release.attributes import plain_attributes, ranks
+
+__all__ = ["SensitiveValues", "diverse_groups", "merge_until"]
+
+_SLACK = 1e-9
+_COPIES = 6  # of the table: as it is, as places (up to four bytes each)
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveValues:
+    """One sensitive attribute, and what is asked of each group.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n,)
+        The place of each record's value among all, null first; from 0, none left out.
+    numeric : bool
+        Whether values lie in order: neighbours 1/(v−1) apart. Else any two lie 1 apart.
+    least : int
+        Different values that a group must have (l).
+    farthest : float or None
+        Distance from all that it may have (t).
+    """
+
+    codes: Ints
+    numeric: bool
+    least: int
+    farthest: float | None
+
+    def meets(self, members: Ints) -> bool:
+        """Tell whether these records do not fall short."""
+        if self.least and len(np.unique(self.codes[members])) < self.least:
+            return False
+        return self.farthest is None or self.distance(members) <= self.farthest + _SLACK
+
+    def distance(self, members: Ints) -> float:
+        """Return the earth mover's distance of some records from all."""
+        n, size, v = len(self.codes), len(members), int(self.codes.max()) + 1
+        if v == 1:
+            return 0.0
+        own = np.bincount(self.codes[members], minlength=v)
+        excess = own * n - np.bincount(self.codes, minlength=v) * size  # whole numbers
+        if self.numeric:
+            return float(np.abs(np.cumsum(excess)).sum() / (size * n * (v - 1)))
+        return float(np.abs(excess).sum() / (2 * size * n))
+
+
+def diverse_groups(
+    points: Points,
+    groups: Ints,
+    sensitive: Sequence[str],
+    l: int,  # noqa: E741 - the name that it has everywhere
+    t: float | None,
+    order: Ints,
+) -> Ints:
+    """Merge groups until every sensitive attribute is l-diverse and t-close in each.
+
+    Parameters
+    ----------
+    points : Points
+    groups : ndarray of int64, shape (n,)
+        0…G−1, none empty.
+    sensitive : sequence of str
+        Names of personal attributes.
+    l : int
+        0 asks nothing.
+    t : float or None
+    order : ndarray of int64, shape (n,)
+        A permutation of the records, which settles ties.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        0…G′−1.
+
+    Raises
+    ------
+    UnmetError
+        An attribute has fewer than l different values in all.
+    ConfigError
+        Groups must be merged and the table does not fit the memory budget.
+    """
+    attributes = points.ratings.attributes
+    plain = plain_attributes(None if attributes is None else attributes.select(list(sensitive)))
+    assert plain is not None
+    asked = []
+    for name, column, rank in zip(sensitive, plain.columns, ranks(plain), strict=True):
+        codes = np.unique(rank, return_inverse=True)[1]
+        if l > codes.max() + 1:
+            raise UnmetError(
+                f"l = {l}: the sensitive attribute {name!r} has {codes.max() + 1} different "
+                "values in all, so no group can have more",
+                advice=f"Choose l up to {codes.max() + 1}, or another attribute.",
+            )
+        asked.append(SensitiveValues(codes, str(column.type) == "double", l, t))
+    members = _members(groups, order)
+    failing = [any(not a.meets(group) for a in asked) for group in members]
+    if not any(failing):
+        return groups
+    merged = merge_until(positions(points.dense(copies=_COPIES))[0], members, failing, asked)
+    out = np.empty(len(groups), dtype=np.int64)
+    for number, group in enumerate(merged):
+        out[group] = number
+    note(
+        f"{sum(failing):,} of {len(members):,} groups fell short of what is asked of the "
+        f"sensitive attributes; {len(merged):,} groups are left after merging"
+    )
+    return out
+
+
+def _members(groups: Ints, order: Ints) -> list[Ints]:
+    """Return the records of each group, groups and records as `order` meets them."""
+    met = groups[order]
+    first = np.unique(met, return_index=True)[1]
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    sorted_by_group = np.argsort(number[met], kind="stable")
+    ends = np.cumsum(np.bincount(number[met]))
+    return np.split(order[sorted_by_group], ends[:-1])
+
+
+def merge_until(
+    places: NDArray[np.integer],
+    members: list[Ints],
+    failing: list[bool],
+    asked: Sequence[SensitiveValues],
+) -> list[Ints]:
+    """Merge groups that fall short with those that are cheapest to merge with.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (n, n_columns)
+        As `starshade.anonymize.positions` returns them.
+    members : list of ndarray
+        Records of each group; the earlier group wins ties.
+    failing : list of bool
+        Which groups fall short.
+    asked : sequence of SensitiveValues
+        All records together must not fall short.
+
+    Returns
+    -------
+    list of ndarray
+        Records of each group that is left, in the order of `members`.
+    """
+    groups: list[Ints | None] = list(members)
+    low = np.array([places[group].min(axis=0) for group in members], dtype=np.int64)
+    high = np.array([places[group].max(axis=0) for group in members], dtype=np.int64)
+    sizes = np.array([len(group) for group in members])
+    queue = [(int(sizes[g]), g) for g in range(len(members)) if failing[g]]
+    heapify(queue)
+    while queue:
+        size, g = heappop(queue)
+        if size != sizes[g]:
+            continue  # merged since, and looked at then
+        other = cheapest_partner(low, high, sizes, g)
+        keep, gone = min(g, other), max(g, other)
+        mine, its = groups[keep], groups[gone]
+        assert mine is not None
+        assert its is not None
+        union = np.concatenate([mine, its])
+        groups[keep], groups[gone] = union, None
+        low[keep] = np.minimum(low[keep], low[gone])
+        high[keep] = np.maximum(high[keep], high[gone])
+        sizes[keep], sizes[gone] = len(union), 0
+        if any(not a.meets(union) for a in asked):
+            heappush(queue, (len(union), keep))
+    return [group for group in groups if group is not None]

@@ -1,0 +1,140 @@
+"""Personal attributes that a method generalizes or keeps: what may be asked for (DESIGN §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.attributes import check_names
+from starshade.release.manifest import Claim
+
+__all__ = ["check_settings", "chosen_names", "claims_of", "names_of"]
+
+_WAYS = ("none", "generalized", "exact")
+
+
+def names_of(what: str, names: Any) -> tuple[str, ...]:
+    """Return a list of names as a tuple.
+
+    Raises
+    ------
+    ConfigError
+        One text instead of a list, something that is no text, or a name given twice.
+    """
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(
+            f"{what}: a list of names is needed", advice=f'For example {what} = ["age", "zip"].'
+        )
+    told = tuple(names)
+    repeated = sorted({name for name in told if told.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"{what}: {', '.join(repeated)} given more than once")
+    return told
+
+
+def check_settings(
+    attributes: str,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    l: int,  # noqa: E741 - the name that it has everywhere
+    t: float | None,
+) -> None:
+    """Refuse settings that contradict each other, whatever the data.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if attributes not in _WAYS:
+        raise ConfigError(f"attributes {attributes!r}: allowed are {', '.join(_WAYS)}")
+    if isinstance(l, bool) or not isinstance(l, (int, np.integer)) or l < 0:
+        raise ConfigError(
+            f"l = {l}: must be a whole number, 1 or more",
+            advice="l is the least number of different sensitive values in a class; 0 asks none.",
+        )
+    is_number = isinstance(t, (int, float, np.number)) and not isinstance(t, bool)
+    if t is not None and not (is_number and 0 <= t <= 1):
+        raise ConfigError(
+            f"t = {t}: must be from 0 to 1",
+            advice="0 asks every class for the distribution of all, 1 for nothing.",
+        )
+    both = sorted(set(quasi) & set(sensitive))
+    if both:
+        raise ConfigError(
+            f"attributes: {', '.join(both)} named both as quasi-identifier and as sensitive",
+            advice="What others know is a quasi-identifier; what they must not learn is sensitive.",
+        )
+    if (l or t is not None) and not sensitive:
+        raise ConfigError(
+            f"{'l' if l else 't'} asks something of the sensitive attributes, and none is named",
+            advice="Name them (--sensitive-attribute NAME).",
+        )
+    if (quasi or sensitive) and attributes != "generalized":
+        what = "quasi-identifiers" if quasi else "sensitive attributes"
+        raise ConfigError(
+            f"{what} are named, but attributes are released {_SAID[attributes]}",
+            advice="Ask for them with --attributes generalized, or leave the names out.",
+        )
+
+
+_SAID = {"none": "not at all (none)", "exact": "all and as they are (exact)"}
+
+
+def chosen_names(
+    ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the quasi-identifiers and the sensitive attributes of a table.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    quasi : sequence of str
+        Empty: every attribute that is not sensitive.
+    sensitive : sequence of str
+
+    Raises
+    ------
+    ConfigError
+        There are no personal attributes, or none of this name.
+    """
+    table = ratings.attributes
+    if table is None or not table.column_names:
+        raise ConfigError(
+            "attributes generalized: the data have no personal attributes",
+            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+        )
+    unknown = [name for name in (*quasi, *sensitive) if name not in table.column_names]
+    if unknown:
+        raise ConfigError(
+            f"attributes: {', '.join(map(repr, unknown))} not among the personal attributes",
+            advice=f"The data have {', '.join(table.column_names)}.",
+        )
+    others = tuple(name for name in table.column_names if name not in sensitive)
+    told = tuple(quasi) or others
+    check_names([*told, *sensitive], "generalized")
+    return told, tuple(sensitive)
+
+
+def claims_of(
+    k: int,
+    sensitive: Sequence[str],
+    l: int,  # noqa: E741
+    t: float | None,
+) -> tuple[Claim, ...]:
+    """Return what a release promises: k, and l and t of each sensitive attribute."""
+    claims = [Claim(model="k-anonymity", parameters={"k": int(k)})]
+    if l:
+        claims += [
+            Claim(model="l-diversity", parameters={"l": int(l), "attribute": name})
+            for name in sensitive
+        ]
+    if t is not None:
+        claims += [
+            Claim(model="t-closeness", parameters={"t": float(t), "attribute": name})
+            for name in sensitive
+        ]
+    return tuple(claims)

@@ -1,0 +1,153 @@
+"""Quasi-identifiers as a part of the groups: as columns to group on, and generalized.
+
+**As columns.** Each quasi-identifier is one column beside the items, in the items' unit: from
+its least to its greatest value it counts like an item from null to the best rating. A numeric
+one is laid out in proportion. A categorical one is laid out evenly by the code points of its
+values. So the parts of a zip code that are written first count most; and every method, those
+that cut ranges included, can work on it (a column for each value would weigh an attribute by the
+number of its values). Where the order of names means nothing, it still decides who is near whom.
+A null takes the place below all values: one step below, as with ratings.
+
+**Generalized.** A numeric one becomes the range of a group's values and whether a null is among
+them, a categorical one the set of its values, null first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.attributes import plain_attributes, ranks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["generalized_attributes", "quasi_columns"]
+
+_FINEST = 1024  # parts of a step: sums of such fractions are exact, in whichever order
+Ints = NDArray[np.int64]
+
+
+def quasi_columns(ratings: Ratings, names: Sequence[str]) -> NDArray[Any]:
+    """Return quasi-identifiers as numbers in the unit of `Points.dense`.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    names : sequence of str
+        Of personal attributes.
+
+    Returns
+    -------
+    ndarray, shape (n_users, len(names))
+        Not negative; of type int64 where all are whole numbers of steps, else float64.
+
+    Raises
+    ------
+    ConfigError
+        A number that is not finite.
+    """
+    out, scale = np.zeros((ratings.n_users, len(names))), ratings.scale
+    plain = _plain(ratings, names)
+    if scale.step is not None:
+        whole, step = float(len(scale.levels)), 1.0
+    else:
+        whole, step = scale.maximum - scale.null_level, scale.minimum - scale.null_level
+    step = min(step, whole / 2)  # on a scale of one level
+    for j, (name, rank) in enumerate(zip(plain.column_names, ranks(plain), strict=True)):
+        share = _shares(plain.column(name), rank, name)
+        lift = step if (rank == 0).any() else 0.0
+        places = np.where(rank == 0, 0.0, lift + share * (whole - lift))
+        out[:, j] = np.rint(places * _FINEST) / _FINEST
+    return out.astype(np.int64) if (out == np.rint(out)).all() else out
+
+
+def _shares(column: pa.ChunkedArray, rank: Ints, name: str) -> NDArray[np.float64]:
+    """Return where each value lies between the least (0) and the greatest (1); null anywhere."""
+    if str(column.type) == "double":
+        # halves: the range of two floats may be no float
+        values = np.where(rank > 0, column.fill_null(0.0).to_numpy(), np.nan) / 2
+        if not np.isfinite(values[rank > 0]).all():
+            raise ConfigError(f"attribute {name!r}: a number in it is not finite")
+    else:
+        values = np.where(rank > 0, rank, np.nan)
+    if not (rank > 0).any():
+        return values
+    low, high = np.nanmin(values), np.nanmax(values)
+    return np.asarray((values - low) / (high - low if high > low else 1.0))
+
+
+def generalized_attributes(
+    ratings: Ratings, groups: Ints, quasi: Sequence[str], sensitive: Sequence[str]
+) -> pa.Table:
+    """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    groups : ndarray of int64, shape (n_users,)
+        0…G−1, none empty.
+    quasi, sensitive : sequence of str
+        Names of personal attributes, not both empty.
+
+    Returns
+    -------
+    pyarrow.Table
+        As `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>`` for
+        numbers, ``list<string>`` for texts.
+    """
+    import pyarrow as pa
+
+    plain = _plain(ratings, [*quasi, *sensitive])
+    for place, (name, rank) in enumerate(zip(quasi, ranks(plain.select(list(quasi))), strict=True)):
+        column = plain.column(name)
+        values = _values(column, rank)
+        say = _ranges if str(column.type) == "double" else _sets
+        plain = plain.set_column(place, name, say(values, rank, groups).take(pa.array(groups)))
+    return plain
+
+
+def _plain(ratings: Ratings, names: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    table = ratings.attributes
+    plain = plain_attributes(None if table is None else table.select(list(names)))
+    return pa.table({}) if plain is None else plain
+
+
+def _values(column: pa.ChunkedArray, rank: Ints) -> pa.Array:
+    """Return what each rank stands for, that of rank 0 being null."""
+    import pyarrow as pa
+
+    used, first = np.unique(rank, return_index=True)
+    values = column.take(pa.array(first[used > 0])).to_pylist()
+    return pa.array([None, *values], type=column.type)
+
+
+def _ranges(values: pa.Array, rank: Ints, groups: Ints) -> pa.Array:
+    import pyarrow as pa
+
+    n_groups = int(groups.max()) + 1
+    known, own = rank[rank > 0], groups[rank > 0]
+    low, high = np.full(n_groups, len(values)), np.zeros(n_groups, dtype=np.int64)
+    np.minimum.at(low, own, known)
+    np.maximum.at(high, own, known)
+    low[high == 0] = 0  # nulls alone
+    null = np.bincount(groups[rank == 0], minlength=n_groups) > 0
+    ends = [values.take(pa.array(low)), values.take(pa.array(high)), pa.array(null)]
+    return pa.StructArray.from_arrays(ends, names=["low", "high", "null"])
+
+
+def _sets(values: pa.Array, rank: Ints, groups: Ints) -> pa.Array:
+    import pyarrow as pa
+
+    distinct = np.unique(groups * len(values) + rank)
+    members = values.take(pa.array(distinct % len(values)))
+    counts = np.bincount(distinct // len(values))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), members)

@@ -1,0 +1,212 @@
+"""Releases with generalized personal attributes: every grouping method, settings, refusals."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.hierarchy_file import parse_hierarchy
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.k_member import KMember
+from starshade.anonymize.mondrian import Mondrian
+from starshade.anonymize.registry import ENTRIES
+from starshade.errors import ConfigError, UnmetError
+from starshade.privacy.l_diversity import LDiversity
+from starshade.privacy.t_closeness import TCloseness
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import listed_items
+from starshade.ratings.table import Ratings
+from starshade.registry import find
+from starshade.release.read import read_release
+from tests.naive.class_values import distance, distinct_l
+from tests.naive.quasi import said
+from tests.strategies import table
+
+METHODS = [entry.load() for entry in ENTRIES if issubclass(entry.load(), Grouping)]
+every = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+
+
+def some(n: int = 40, seed: int = 0, scale: Scale | None = None) -> Ratings:
+    """People with an age (two unknown), a town and an illness."""
+    scale = scale or Scale(1, 5, 1)
+    rng = np.random.default_rng(seed)
+    levels = scale.levels if scale.step is not None else np.linspace(-10, 10, 9)
+    rows = [
+        {int(i): float(rng.choice(levels)) for i in np.flatnonzero(rng.random(4) < 0.7)} or {0: 1.0}
+        for _ in range(n)
+    ]
+    age = [None if i in (3, 7) else float(rng.integers(18, 80)) for i in range(n)]
+    town = [None if i == 5 else str(rng.choice(["Ulm", "Bonn", "Århus"])) for i in range(n)]
+    ill = [str(rng.choice(["no", "flu", "cold"], p=[0.7, 0.2, 0.1])) for _ in range(n)]
+    attributes = pa.table({"age": age, "town": town, "ill": ill, "note": ["x"] * n})
+    return table(rows, scale, n_items=4).annotate(attributes=attributes)
+
+
+ASKED: dict[str, Any] = {
+    "attributes": "generalized",
+    "quasi_identifiers": ["age", "town"],
+    "sensitive_attributes": ["ill"],
+}
+
+
+def own_values(release, ratings: Ratings, name: str) -> list[list]:
+    """The original values of an attribute, class by class."""
+    column = ratings.attributes.column(name).to_pylist()
+    out: list[list] = [[] for _ in release.classes.sizes]
+    for user, record in zip(release.private.link.users, release.private.link.record, strict=True):
+        out[release.class_of_record[record]].append(column[ratings.users.index(user)])
+    return out
+
+
+@every
+@pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(0.5, 5, 0.5), Scale(-10, 10)])
+def test_each_class_says_of_its_members_what_they_share(method, scale, tmp_path):
+    ratings = some(scale=scale)
+    release = method(3, **ASKED, l=2).anonymize(ratings, rng=1)
+    release.save(tmp_path / "out")  # the verifier recounts the claims
+    back = read_release(tmp_path / "out")
+    assert back.manifest.audience == "publish"
+    assert back.manifest.quasi_identifiers == ("age", "town")
+    assert back.attributes.column_names == ["age", "town", "ill"]
+    first = np.concatenate([[0], np.cumsum(back.classes.sizes)[:-1]])
+    for name, numeric in (("age", True), ("town", False)):
+        told = back.attributes.column(name)
+        for c, members in enumerate(own_values(release, ratings, name)):
+            assert told[int(first[c])].as_py() == said(members, numeric)
+    for members in own_values(release, ratings, "ill"):
+        assert len(members) >= 3
+        assert distinct_l(members) >= 2
+    assert LDiversity(2, "ill").check(back).satisfied
+
+
+@every
+def test_t_is_reached_by_merging(method):
+    ratings = some(60)
+    asked = {**ASKED, "t": 0.15}
+    release = method(3, **asked).anonymize(ratings, rng=1)
+    free = method(3, **ASKED).anonymize(ratings, rng=1)
+    everybody = ratings.attributes.column("ill").to_pylist()
+    assert max(distance(m, everybody) for m in own_values(release, ratings, "ill")) <= 0.15
+    assert max(distance(m, everybody) for m in own_values(free, ratings, "ill")) > 0.15
+    assert 1 < release.manifest.groups < free.manifest.groups
+    assert TCloseness(0.15, "ill").check(release).satisfied
+    assert [(c.model, c.parameters) for c in release.manifest.claims] == [
+        ("k-anonymity", {"k": 3}),
+        ("t-closeness", {"t": 0.15, "attribute": "ill"}),
+    ]
+
+
+@every
+def test_l_as_large_as_the_data_allow_and_beyond(method):
+    ratings = some(30)
+    release = method(2, **ASKED, l=3).anonymize(ratings, rng=2)
+    assert min(map(distinct_l, own_values(release, ratings, "ill"))) == 3
+    with pytest.raises(UnmetError, match="'ill' has 3 different values") as caught:
+        method(2, **ASKED, l=4).anonymize(ratings, rng=2)
+    assert "up to 3" in caught.value.advice
+
+
+@every
+def test_quasi_identifiers_decide_with_whom_one_is_put(method):
+    """Ratings all alike: the groups follow the age alone."""
+    rows = [{0: 3.0, 1: 4.0}] * 12
+    ages = [20.0, 60.0] * 6
+    ratings = table(rows, Scale(1, 5, 1)).annotate(attributes=pa.table({"age": ages}))
+    release = method(3, attributes="generalized").anonymize(ratings, rng=0)
+    told = {(v["low"], v["high"]) for v in release.attributes.column("age").to_pylist()}
+    assert told == {(20.0, 20.0), (60.0, 60.0)}
+
+
+def test_without_names_all_that_is_not_sensitive_is_a_quasi_identifier():
+    release = Mondrian(3, attributes="generalized", sensitive_attributes=["age"]).anonymize(some())
+    assert release.manifest.quasi_identifiers == ("town", "ill", "note")
+    assert release.attributes.column_names == ["town", "ill", "note", "age"]
+
+
+def test_users_left_out_take_their_attributes_with_them():
+    ratings = some()
+    chosen = listed_items(["2", "3"])
+    method = KMember(3, items=chosen, **ASKED)
+    release = method.anonymize(ratings, rng=1)
+    assert release.n_records < ratings.n_users
+    first = np.concatenate([[0], np.cumsum(release.classes.sizes)[:-1]])
+    for c, members in enumerate(own_values(release, ratings, "age")):
+        assert release.attributes.column("age")[int(first[c])].as_py() == said(members, True)
+
+
+def digests(release, place: Path) -> dict[str, str]:
+    release.save(place)
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in place.iterdir()}
+
+
+def again(config: dict[str, Any]) -> Grouping:
+    """Build the method that a receipt names."""
+    settings = dict(config)
+    entry = find(ENTRIES, settings.pop("method"), "method")
+    levels, keys = settings.pop("levels", None), settings.pop("item_keys")
+    if levels:
+        settings["hierarchy"] = parse_hierarchy("\n".join(levels))
+    settings["items"] = listed_items(keys) if keys else None
+    return entry.load()(**settings)
+
+
+@every
+def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("[null,2] [3,5]\n[null,5]\n")
+    ratings = some()
+    release = method(
+        3, hierarchy=path, items=listed_items(["1", "3"]), rare_items="keep", l=2, t=0.4, **ASKED
+    ).anonymize(ratings, rng=11)
+    remade = again(release.private.config).anonymize(ratings, rng=release.private.seed)
+    assert digests(remade, tmp_path / "b") == digests(release, tmp_path / "a")
+    assert remade.private.config == release.private.config
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"attributes": "some"}, "allowed are none, generalized, exact"),
+        ({"quasi_identifiers": ["age"]}, "quasi-identifiers are named, but .* not at all"),
+        ({"sensitive_attributes": ["ill"]}, "sensitive attributes are named, but .* not at all"),
+        (
+            {"sensitive_attributes": ["ill"], "attributes": "exact"},
+            "sensitive attributes are named, but .* all and as they are",
+        ),
+        ({**ASKED, "quasi_identifiers": ["age", "ill"]}, "ill named both as"),
+        ({**ASKED, "quasi_identifiers": ["age", "age"]}, "quasi_identifiers: age given more than"),
+        ({**ASKED, "quasi_identifiers": "age"}, "a list of names is needed"),
+        ({**ASKED, "sensitive_attributes": [3]}, "a list of names is needed"),
+        ({**ASKED, "l": -1}, "l = -1: must be a whole number, 1 or more"),
+        ({**ASKED, "l": 1.5}, "l = 1.5: must be"),
+        ({**ASKED, "l": True}, "l = True: must be"),
+        ({**ASKED, "t": 1.01}, "t = 1.01: must be from 0 to 1"),
+        ({**ASKED, "t": -0.1}, "t = -0.1: must be from 0 to 1"),
+        ({**ASKED, "t": float("nan")}, "t = nan: must be"),
+        ({**ASKED, "t": "0.1"}, "t = 0.1: must be"),
+        ({"attributes": "generalized", "l": 2}, "l asks something of the sensitive"),
+        ({"attributes": "generalized", "t": 0.0}, "t asks something of the sensitive"),
+    ],
+)
+def test_settings_that_contradict_are_refused_at_once(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        KLikeness(2, **settings)
+
+
+def test_what_the_data_lack_is_refused():
+    ratings = some()
+    asked = {**ASKED, "quasi_identifiers": ["age", "Town"]}
+    with pytest.raises(ConfigError, match="'Town' not among") as caught:
+        Mondrian(3, **asked).anonymize(ratings)
+    assert caught.value.advice == "The data have age, town, ill, note."
+    with pytest.raises(ConfigError, match="no personal attributes"):
+        Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
+    named = ratings.annotate(attributes=ratings.attributes.rename_columns(["group", "b", "c", "d"]))
+    with pytest.raises(ConfigError, match="called record or group"):
+        Mondrian(3, attributes="generalized").anonymize(named)
