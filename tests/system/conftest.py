@@ -70,7 +70,7 @@ def people_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Personal attributes of those who rated: an age, a town, a job that few lack."""
     path = tmp_path_factory.mktemp("people") / "people.csv"
     jobs = ("baker", "nurse", "", "pilot")
-    lines = [f"{u},{20 + u % 40},{'AB'[u % 2]},{jobs[u % 4]}" for u in range(1, USERS + 1)]
+    lines = [f"{u},{20 + u % 40},{'AB'[u % 2]},{jobs[u // 2 % 4]}" for u in range(1, USERS + 1)]
     path.write_text("\n".join(["userId,age,town,job", *lines]) + "\n")
     return path
 

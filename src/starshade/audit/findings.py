@@ -8,6 +8,7 @@ from typing import Any
 from starshade.audit.evidence import Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
+from starshade.privacy.class_verdict import ClassVerdict
 from starshade.privacy.registry import ENTRIES
 from starshade.registry import find
 from starshade.release.manifest import Claim
@@ -51,6 +52,8 @@ def judge_model(release: Release, claim: Claim) -> Finding:
     except (ConfigError, TypeError) as error:
         told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
         return Finding(name, False, f"The check of {name} refuses it: {told}.")
+    if isinstance(verdict, ClassVerdict):
+        return Finding(name, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
     k = claim.parameters.get("k")
     if name == "k-anonymity":
         text = f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed."

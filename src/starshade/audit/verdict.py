@@ -154,7 +154,8 @@ class Audit:
         differ = records_differ(release)
         limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
         limit = next(iter(limits), None) if differ else min(limits, default=None)
-        models = [c for c in release.manifest.claims if c.parameters.get("k") is not None]
+        asked = {"k", "attribute"}  # one of them is a parameter of every model
+        models = [c for c in release.manifest.claims if asked & c.parameters.keys()]
         findings = [
             judge_claims(counted["claims"]),
             *(judge_model(release, claim) for claim in models),

@@ -1,0 +1,83 @@
+"""`starshade check` on personal attributes, and on a release with several claims."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import call, refused, told
+
+
+def test_every_claim_is_checked(claiming: Path) -> None:
+    found = told("check", claiming)
+    assert found["satisfied"]
+    assert [c["model"] for c in found["claims"]] == ["k-anonymity", "l-diversity", "t-closeness"]
+    assert all(c["satisfied"] for c in found["claims"])
+    assert found["model"] == "t-closeness"
+    assert found["parameters"] == {"t": 0.5, "attribute": "job"}
+    shown = call("check", claiming).stdout
+    for model in ("k-anonymity (k = 3) holds", "l-diversity (l = 2", "t-closeness (t = 0.5"):
+        assert model in shown
+
+
+def test_one_that_fails_is_enough(claiming: Path) -> None:
+    found = told("check", claiming, "--t", 0, code=1)
+    assert not found["satisfied"]
+    assert (found["model"], found["parameters"]["t"]) == ("t-closeness", 0)
+    assert [c["satisfied"] for c in found["claims"]] == [True, True, False]
+    shown = call("check", claiming, "--l", 4, "--k", 3, "--explain")
+    assert shown.exit_code == 1
+    text = " ".join(shown.stdout.split())
+    assert "l-diversity (l = 4, attribute = job, kind = distinct) does not hold" in text
+    assert "records: l 3" in text
+    assert "k-anonymity (k = 3) holds" in text
+
+
+def test_a_named_model_is_checked_alone(claiming: Path) -> None:
+    found = told("check", claiming, "--model", "l-diversity")
+    assert "claims" not in found
+    assert found["parameters"] == {"l": 2, "attribute": "job", "kind": "distinct"}
+    found = told(
+        "check", claiming, "--model", "alpha-k", "--k", 4, "--alpha", 1, "--attribute", "job"
+    )
+    assert found["largest_share"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--alpha", 0.5], "--alpha: no model that is claimed has such a setting"),
+        (["--graph"], "--graph: shows who is proximate"),
+        (["--model", "l-diversity", "--attribute", "age", "--l", 2], "is a quasi-identifier"),
+        (["--model", "l-diversity", "--attribute", "pay", "--l", 2], "values of their own: job"),
+        (["--model", "alpha-k", "--attribute", "job", "--k", 4], "--alpha is missing"),
+        (["--model", "t-closeness", "--t", 2], "t = 2: must be from 0 to 1"),
+        (["--model", "l-diversity", "--l", 0], "l = 0: must be 1 or more"),
+        (["--model", "l-diversity", "--l", 99], "different values in all"),
+        (["--model", "k-anonymity", "--attribute", "job"], "has no such setting"),
+    ],
+)
+def test_refused(claiming: Path, options: list[object], said: str) -> None:
+    assert said in refused("check", claiming, *options)
+
+
+def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
+    users = ("--users", people_csv)
+    asked = (*users, "--model", "l-diversity", "--attribute", "job", "--l", 3)
+    shown = call("check", ratings_csv, *asked)
+    assert shown.exit_code == 1
+    assert "fewer than 3 different values of job" in " ".join(shown.stdout.split())
+    command = shlex.split(shown.stdout.splitlines()[-1])
+    assert command[:2] == ["starshade", "anonymize"]
+    assert command[-8:] == [
+        *("--attributes", "generalized", "--sensitive-attribute", "job", "--l", "3"),
+        *("--out", "DIR"),
+    ]
+    shown = call("check", ratings_csv, *asked, "--kind", "entropy")
+    assert "--l" not in shlex.split(shown.stdout.splitlines()[-1])
+    assert "no personal attributes" in refused("check", ratings_csv, *asked[2:])
+    assert told(
+        "check", ratings_csv, *users, "--model", "t-closeness", "--attribute", "age", "--t", 1
+    )
