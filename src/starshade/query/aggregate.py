@@ -92,8 +92,7 @@ def total(column: Column, chosen: Chosen) -> Answer:
     spread = _Spread(column, chosen)
     if not spread.records:
         return Answer(None, None, None, 0)
-    low = _extreme_total(*spread.low)
-    high = -_extreme_total(*_mirrored(*spread.high))
+    low, high = spread.low.least_total(), -spread.high.mirrored().least_total()
     return Answer(float((chosen.share * column.totals).sum()), low, high, spread.records)
 
 
@@ -104,8 +103,7 @@ def mean(column: Column, chosen: Chosen) -> Answer:
         return Answer(None, None, None, 0)
     weight = float((chosen.share * column.counts).sum())
     value = float((chosen.share * column.totals).sum()) / weight if weight > 0 else None
-    low = _least_mean(*spread.low)
-    high = -_least_mean(*_mirrored(*spread.high))
+    low, high = spread.low.least_mean(), -spread.high.mirrored().least_mean()
     return Answer(value, low, high, spread.records)
 
 
@@ -131,11 +129,66 @@ def _end(ranked: Ranked, records: Bools, greatest: bool) -> Any:
     return value if isinstance(value, str) else float(value)
 
 
-class _Spread:
-    """How often each value occurs among certain records, and among the others that may satisfy.
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """How often each low (or high) end occurs.
 
-    `low` and `high` are (values ascending, certain, others), for the low and the high ends.
+    Attributes
+    ----------
+    values : shape (n_values,)
+        Ascending.
+    others : shape (n_values,)
+        Records with this end that may satisfy and need not.
+    weighted : shape (n_values,)
+        Values times others.
+    count, total
+        Of the certain records.
     """
+
+    values: Floats
+    others: Ints
+    weighted: Floats
+    count: int
+    total: float
+
+    @classmethod
+    def of(cls, ranked: Ranked, certain: Bools, others: Bools) -> _Ends:
+        counts = ranked.counts(others)
+        sure = ranked.counts(certain)
+        total = float((ranked.values * sure).sum())
+        return cls(ranked.values, counts, ranked.values * counts, int(sure.sum()), total)
+
+    def mirrored(self) -> _Ends:
+        """Turn the greatest into the least."""
+        return _Ends(
+            -self.values[::-1], self.others[::-1], -self.weighted[::-1], self.count, -self.total
+        )
+
+    def least_total(self) -> float:
+        """Return the least sum: the certain values, and of the others those below zero."""
+        below = int(np.searchsorted(self.values, 0.0))
+        if not self.count and not self.others[:below].any():
+            return self._least()  # no set is empty
+        return self.total + float(self.weighted[:below].sum())
+
+    def least_mean(self) -> float:
+        """Return the least mean: of the others, all those below it are added."""
+        if not self.count:
+            return self._least()
+        least, below = self.total / self.count, len(self.values) + 1
+        # each round lowers the mean and keeps fewer of the others; a handful of rounds is usual
+        while (fewer := int(np.searchsorted(self.values, least))) < below:
+            below = fewer
+            number = self.count + int(self.others[:below].sum())
+            least = min(least, (self.total + float(self.weighted[:below].sum())) / number)
+        return least
+
+    def _least(self) -> float:
+        return float(self.values[int(np.argmax(self.others > 0))])
+
+
+class _Spread:
+    """The low and the high ends of the records that a condition chooses."""
 
     def __init__(self, column: Column, chosen: Chosen) -> None:
         assert column.low is not None
@@ -144,33 +197,5 @@ class _Spread:
         certain = chosen.certain & column.known
         others = possible & ~certain
         self.records = int(possible.sum())
-        self.low = _counted(column.low, certain, others)
-        self.high = self.low if column.exact else _counted(column.high, certain, others)
-
-
-def _counted(ranked: Ranked, certain: Bools, others: Bools) -> tuple[Floats, Ints, Ints]:
-    return ranked.values, ranked.counts(certain), ranked.counts(others)
-
-
-def _mirrored(values: Floats, certain: Ints, others: Ints) -> tuple[Floats, Ints, Ints]:
-    """Turn the greatest into the least."""
-    return -values[::-1], certain[::-1], others[::-1]
-
-
-def _extreme_total(values: Floats, certain: Ints, others: Ints) -> float:
-    """Return the least sum: the certain values, and of the others those below zero."""
-    below = (values < 0) & (others > 0)
-    if not certain.any() and not below.any():
-        return float(values[np.flatnonzero(others)[0]])  # no set is empty
-    return float((values * (certain + np.where(below, others, 0))).sum())
-
-
-def _least_mean(values: Floats, certain: Ints, others: Ints) -> float:
-    """Return the least mean: others are added from the least upwards while they lower it."""
-    number = certain.sum() + np.cumsum(others)
-    sums = (values * certain).sum() + np.cumsum(values * others)
-    some = number > 0
-    least = float((sums[some] / number[some]).min()) if some.any() else np.inf
-    if certain.any():
-        least = min(least, float((values * certain).sum() / certain.sum()))
-    return least
+        self.low = _Ends.of(column.low, certain, others)
+        self.high = self.low if column.exact else _Ends.of(column.high, certain, others)

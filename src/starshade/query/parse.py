@@ -10,12 +10,12 @@ from starshade.errors import ConfigError
 from starshade.query.limits import check_text
 from starshade.query.statement import (
     Aggregate,
+    Comparison,
     Condition,
     Function,
     Junction,
     Name,
     Statement,
-    Test,
 )
 
 __all__ = ["parse"]
@@ -161,28 +161,28 @@ def _condition(node: Node, negated: bool) -> Condition:
     return _test(node, negated)
 
 
-def _test(node: Node, negated: bool) -> Test:
+def _test(node: Node, negated: bool) -> Comparison:
     from sqlglot import exp
 
     clause = _described(node)
     if isinstance(node, exp.Is):
         if not isinstance(node.expression, exp.Null):
             _refuse(clause, "IS takes NULL or NOT NULL")
-        return Test(_name(node.this, clause), "null", (), negated)
+        return Comparison(_name(node.this, clause), "null", (), negated)
     if isinstance(node, exp.Between):
         _only(node, {"this", "low", "high"}, clause)
         ends = (_number(node.args["low"], clause), _number(node.args["high"], clause))
-        return Test(_name(node.this, clause), "between", ends, negated)
+        return Comparison(_name(node.this, clause), "between", ends, negated)
     if isinstance(node, exp.In):
         _only(node, {"this", "expressions"}, clause, "a list of numbers is allowed there")
         listed = tuple(_number(entry, clause) for entry in node.expressions)
         if not listed:
             _refuse(clause, "the list is empty")
-        return Test(_name(node.this, clause), "in", listed, negated)
+        return Comparison(_name(node.this, clause), "in", listed, negated)
     return _comparison(node, clause, negated)
 
 
-def _comparison(node: Node, clause: str, negated: bool) -> Test:
+def _comparison(node: Node, clause: str, negated: bool) -> Comparison:
     from sqlglot import exp
 
     #: the operator, whether it is negated, and the same with the sides exchanged
@@ -202,7 +202,7 @@ def _comparison(node: Node, clause: str, negated: bool) -> Test:
         left, right = right, left
     operator, turned = forms[type(node)][mirrored]
     constant = _number(right, clause)
-    return Test(_name(left, clause), operator, (constant,), negated != turned)
+    return Comparison(_name(left, clause), operator, (constant,), negated != turned)
 
 
 def _name(node: Node, clause: str) -> Name:

@@ -19,7 +19,7 @@ from operator import and_, or_
 from starshade.errors import ConfigError
 from starshade.query.names import Names
 from starshade.query.regions import Regions
-from starshade.query.statement import Condition, Junction, Name, Test
+from starshade.query.statement import Comparison, Condition, Junction, Name
 
 __all__ = ["MOST_STEPS", "Cases", "Leaf", "Plan", "Product", "Step", "make_plan"]
 
@@ -84,7 +84,7 @@ def make_plan(condition: Condition | None, names: Names) -> Plan:
     if condition is None:
         return Plan(True, {})
     items = {name: names.item(name) for name in {test.name for test in _tests(condition)}}
-    by_item: dict[int, list[Test]] = {}
+    by_item: dict[int, list[Comparison]] = {}
     for test in _tests(condition):
         by_item.setdefault(items[test.name], []).append(test)
     regions = {item: Regions.of(tests) for item, tests in by_item.items()}
@@ -93,8 +93,8 @@ def make_plan(condition: Condition | None, names: Names) -> Plan:
     return Plan(root, regions)
 
 
-def _tests(condition: Condition) -> list[Test]:
-    if isinstance(condition, Test):
+def _tests(condition: Condition) -> list[Comparison]:
+    if isinstance(condition, Comparison):
         return [condition]
     return [test for part in condition.parts for test in _tests(part)]
 

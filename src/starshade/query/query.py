@@ -24,7 +24,7 @@ from starshade.query.parse import parse
 from starshade.query.plan import make_plan
 from starshade.query.prepared import Prepared, prepared
 from starshade.query.result import QueryResult
-from starshade.query.statement import Aggregate, Condition, Junction, Statement, Test
+from starshade.query.statement import Aggregate, Comparison, Condition, Junction, Statement
 from starshade.query.strict import strict_count, strict_mean, strict_total
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -228,7 +228,7 @@ class Query:
             )
         return self.bounds.get(name)
 
-    def _groups(self, table: Prepared) -> list[tuple[float | None, Test]]:
+    def _groups(self, table: Prepared) -> list[tuple[float | None, Comparison]]:
         """Return the values of the artifact to group by, null first."""
         name = self.statement.group_by
         assert name is not None
@@ -240,7 +240,10 @@ class Query:
                 advice="Ask for ranges of it, one by one, with BETWEEN.",
             )
         levels = scale.levels.tolist()
-        return [(None, Test(name, "null")), *((v, Test(name, "in", (v,))) for v in levels)]
+        return [
+            (None, Comparison(name, "null")),
+            *((v, Comparison(name, "in", (v,))) for v in levels),
+        ]
 
 
 def choose(condition: Condition | None, table: Prepared) -> Chosen:
@@ -267,7 +270,7 @@ def _refused(aggregate: Aggregate, mode: str, reason: str) -> QueryResult:
     )
 
 
-def _both(condition: Condition | None, test: Test) -> Condition:
+def _both(condition: Condition | None, test: Comparison) -> Condition:
     return test if condition is None else Junction("and", (condition, test))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.query.statement import Test
+from starshade.query.statement import Comparison
 from starshade.ratings.scale import SLACK
 from starshade.release.symbols import Symbols
 
@@ -38,7 +38,7 @@ class Regions:
     constants: tuple[float, ...]
 
     @classmethod
-    def of(cls, tests: list[Test]) -> Regions:
+    def of(cls, tests: list[Comparison]) -> Regions:
         """Cut the line at the constants of these tests."""
         kept: list[float] = []
         for value in sorted({c for test in tests for c in test.constants}):
@@ -61,7 +61,7 @@ class Regions:
         """The set of null's region alone."""
         return 1 << (self.count - 1)
 
-    def true_in(self, test: Test) -> int:
+    def true_in(self, test: Comparison) -> int:
         """Return the set of regions in which a test is true."""
         if test.operator == "null":
             return self.everything ^ self.null if test.negated else self.null

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Aggregate", "Condition", "Junction", "Name", "Statement", "Test"]
+__all__ = ["Aggregate", "Comparison", "Condition", "Junction", "Name", "Statement"]
 
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
 
@@ -33,7 +33,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class Test:
+class Comparison:
     """One comparison of an artifact; the other six operators are these, negated or mirrored.
 
     `negated` turns the ratings that satisfy into the ratings that do not; null satisfies neither.
@@ -54,7 +54,7 @@ class Junction:
     parts: tuple[Condition, ...]
 
 
-Condition = Test | Junction
+Condition = Comparison | Junction
 
 
 @dataclass(frozen=True)

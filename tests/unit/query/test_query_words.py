@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
 from starshade.query.limits import DEEPEST, MOST_BYTES, MOST_CONDITIONS
@@ -141,6 +144,27 @@ def test_huge_and_deep_texts_are_refused_at_once() -> None:
     assert "nested" in refusal(f"{head} a = {'- ' * 2_000} 1")
     assert "conditions" in refusal(head + " AND ".join(["a = 1"] * (MOST_CONDITIONS + 1)))
     assert time.perf_counter() - started < 5
+
+
+SPOKEN = (
+    "SELECT COUNT ( ) * , AVG Age a b FROM WHERE GROUP BY AND OR NOT IN BETWEEN IS NULL = <> < >= - "
+    '1 2.5 "x y" ; "" . 1e9 MAX COUNT(*) a=1 AVG(Age) t ORDER INTERVAL DATE x\'y\' [ ] { } ~ @ # ::'
+)
+WORDS = SPOKEN.split(" ")
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=14), st.booleans())
+def test_no_text_breaks_the_parser(words: list[str], head: bool) -> None:
+    sql = ("SELECT COUNT(*) WHERE a = 1 " if head else "") + " ".join(words)
+    with suppress(ConfigError):
+        Query(sql).run(original())
+
+
+@given(st.text(max_size=40))
+def test_no_characters_break_the_parser(text: str) -> None:
+    for sql in (text, f"SELECT COUNT(*) WHERE a = 1 {text}", f'SELECT COUNT(*) WHERE "{text}" = 1'):
+        with suppress(ConfigError):
+            Query(sql).run(original())
 
 
 def test_what_is_just_allowed_is_parsed_on_a_crowded_stack() -> None:
