@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.k_exchange_plan import Turn, plan
+from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
 from starshade.anonymize.k_exchange_rows import GridRows, grid_rows
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
@@ -19,7 +20,7 @@ from starshade.kernels.exchange_leaves import cut_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
 
-__all__ = ["KExchange", "exchange_groups"]
+__all__ = ["KExchange", "exchange_groups", "first_groups"]
 
 Ints = NDArray[np.int64]
 
@@ -45,11 +46,12 @@ class KExchange(Grouping):
         """Group the records; see `exchange_groups`."""
         order = seeded_order(points.ratings.users, seed, self.name)
         groups = np.empty(points.n_records, dtype=np.int64)
-        groups[order] = exchange_groups(grid_rows(points, order), self.k, seed)
+        rows = grid_rows(points, order)
+        groups[order] = exchange_groups(rows, self.k, seed, plan(rows, self.k))
         return groups
 
 
-def exchange_groups(rows: GridRows, k: int, seed: int) -> Ints:
+def exchange_groups(rows: GridRows, k: int, seed: int, steps: Plan) -> Ints:
     """Group rows, meeting them in the order in which they stand.
 
     Parameters
@@ -59,6 +61,7 @@ def exchange_groups(rows: GridRows, k: int, seed: int) -> Ints:
     k : int
         2 ≤ k ≤ n.
     seed : int
+    steps : Plan
 
     Returns
     -------
@@ -68,15 +71,46 @@ def exchange_groups(rows: GridRows, k: int, seed: int) -> Ints:
     n = rows.n
     if n < 2 * k:
         return np.zeros(n, dtype=np.int64)
-    steps = plan(rows, k)
     keys = (stream_key(seed, f"k-exchange {i}") for i in count())
-    each = np.arange(n + 1)
-    leaves = cut_leaves(rows.arrays, rows.n_columns, each, each[:n], k, steps.start, next(keys))
-    groups = form(rows.arrays, rows.n_columns, *leaves, k)
+    groups = first_groups(rows, k, steps.start, keys)
     with task("exchanging records", len(steps.turns)) as step:
         for turn in steps.turns:
             _take_turn(rows, groups, k, turn, next(keys))
             step(1)
+    return groups
+
+
+def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints:
+    """Form ⌊n/k⌋ groups greedily, leaf by leaf, the wider half of them anew.
+
+    The last groups of a leaf are made of what the others left, far apart though each of its
+    members may have near ones in other leaves. So only the narrower half stays, and the records
+    of the rest are cut into leaves once more, until one leaf holds them all.
+
+    Parameters
+    ----------
+    rows : GridRows
+    k : int
+    most : int
+        Blocks of k records in a leaf.
+    keys : iterator of int
+        One for each cut.
+    """
+    groups = np.full(rows.n, -1, dtype=np.int64)
+    free, formed = np.arange(rows.n), 0
+    while len(free):
+        left = rows.take(free)
+        each = np.arange(left.n + 1)
+        leaves = cut_leaves(left.arrays, rows.n_columns, each, each[:-1], k, most, next(keys))
+        group, widths = form(left.arrays, rows.n_columns, *leaves, k)
+        stays = np.ones(len(widths), dtype=np.bool_)
+        if len(leaves[0]) > 2:
+            stays[np.argsort(widths, kind="stable")[len(widths) // 2 :]] = False
+            stays &= np.bincount(group) == k  # what is over comes last
+        number = formed + np.cumsum(stays) - 1
+        groups[free[stays[group]]] = number[group[stays[group]]]
+        free = free[~stays[group]]
+        formed += int(stays.sum())
     return groups
 
 

@@ -14,11 +14,12 @@ __all__ = ["Plan", "Turn", "plan"]
 
 _CELLS = 1 << 19  # of a leaf's table in exchanges, about
 _START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
-_RECORDS, _START_RECORDS = 1024, 8192  # in a leaf, at most
+_START_RECORDS = 2048  # in a leaf while groups are formed, at most
 
-_STEPS = 1000  # per record, in a table that is small
-_ALL_STEPS = 12_000_000  # in a larger one, until it is so large that …
-_LARGE = 800  # … a step for every so many records can be paid: greedy rivals take quadratic time
+_STEPS = 800  # for a record, at most
+_ALL_STEPS = 6_000_000  # for all, in a table so large that they are fewer for a record, unless …
+_LARGE = 2000  # … it is larger still: its greedy rivals take a time for each record that grows
+_MANY = 250  # steps for a record that are worth large leaves, cut often
 _STAGES = 24
 _COOLED = 0.2  # of the heat, in the last stage but one; in the last there is none
 
@@ -66,18 +67,19 @@ def plan(rows: GridRows, k: int) -> Plan:
     they are cut anew a few times, and the heat is less: most of it would be wasted before the
     groups have cooled.
     """
-    steps = _STEPS * rows.n if rows.n <= _ALL_STEPS // _STEPS else _ALL_STEPS
-    steps = max(steps, min(_STEPS, rows.n // _LARGE) * rows.n)
+    steps = min(_STEPS, max(_ALL_STEPS // rows.n, rows.n // _LARGE))
     # a step takes as long as its columns and, where it is taken, its members
-    steps = steps // max(1, _columns(rows, 64) // 256) // max(1, k // 32)
-    leaf = max(_leaf(rows, _CELLS, _RECORDS) // k, 8)
-    whole = rows.n // k <= leaf
-    heats = (0.7,) if whole else (0.3, 0.21, 0.15, 0.1)
+    effort = steps / max(1, _columns(rows, 64) // 256) / max(1, k // 32)
+    many = steps >= _MANY
+    leaf = max(_leaf(rows, _CELLS, 1024 if many else 512) // k, 8)
+    heats = (0.7,) if rows.n // k <= leaf else (0.3, 0.21, 0.15, 0.1) if many else (0.2, 0.1)
     shrink = np.append(np.geomspace(1, _COOLED, _STAGES - 1), 0.0)
-    effort = steps / rows.n / len(heats) / _STAGES
     return Plan(
         start=max(_leaf(rows, _START_CELLS, _START_RECORDS) // k, 4),
-        turns=tuple(Turn(leaf, heat * sqrt(rows.unit), shrink, effort) for heat in heats),
+        turns=tuple(
+            Turn(leaf, heat * sqrt(rows.unit), shrink, effort / len(heats) / _STAGES)
+            for heat in heats
+        ),
     )
 
 

@@ -46,6 +46,12 @@ class GridRows:
         """Cells of the CSR part."""
         return len(self.arrays[1])
 
+    def take(self, places: NDArray[np.int64]) -> GridRows:
+        """Return some of the rows, in the order given, on the same grid."""
+        indptr, columns, values, extra = self.arrays
+        indptr, columns, values, _ = keep_rows(indptr, columns, values, None, places)
+        return GridRows((indptr, columns, values, extra[places]), self.n_columns, self.unit)
+
 
 def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     """Put the values of every column on a grid from its least (0) to its greatest (`unit`).
@@ -75,7 +81,8 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     beside = np.asarray(points.extra)
     side_low = beside.min(axis=0)
     side_width = (beside.max(axis=0) - side_low).astype(np.float64)
-    unit = _unit(np.concatenate([width, side_width]))
+    whole = stepped and bool((beside == np.rint(beside)).all())
+    unit = _unit(np.concatenate([width, side_width])) if whole else FINEST
     placed = _on_grid(cells - low[ratings.columns], width[ratings.columns], unit)
     indptr, columns, values, _ = keep_rows(ratings.indptr, ratings.columns, placed, None, order)
     extra = _on_grid(beside[order] - side_low, side_width[None, :], unit)
@@ -85,11 +92,7 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
 def _unit(widths: NDArray[np.float64]) -> int:
     """Return the least number that all widths divide, or the finest grid."""
     unit = 1
-    for width in np.unique(widths).tolist():
-        if width == 0:
-            continue
-        if width != int(width):
-            return FINEST
+    for width in np.unique(widths[widths > 0]).tolist():
         unit = lcm(unit, int(width))
         if unit > FINEST:
             return FINEST

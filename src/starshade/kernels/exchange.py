@@ -112,7 +112,9 @@ def _renumber(groups):  # type: ignore[no-untyped-def]
     return named, np.searchsorted(named, groups)
 
 
-def form(rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int) -> Ints:
+def form(
+    rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int
+) -> tuple[Ints, Ints]:
     """Form groups within each leaf; see `exchange_start`.
 
     Parameters
@@ -123,8 +125,9 @@ def form(rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int)
 
     Returns
     -------
-    ndarray of int64, shape (n,)
-        Numbered leaf by leaf.
+    groups : ndarray of int64, shape (n,)
+        0…⌊n/k⌋−1, numbered leaf by leaf.
+    widths : ndarray of int64, shape (⌊n/k⌋,)
     """
     announce("k-exchange", _form)
     return _form(*rows, n_columns, leaf_ptr, leaf_records, k)  # type: ignore[no-any-return]
@@ -133,8 +136,12 @@ def form(rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int)
 @njit(cache=True, nogil=True, parallel=True)
 def _form(indptr, columns, values, extra, n_columns, leaf_ptr, leaf_records, k):  # type: ignore[no-untyped-def]
     groups = np.empty(len(leaf_records), np.int64)
+    widths = np.empty(len(leaf_records) // k, np.int64)
     for leaf in prange(len(leaf_ptr) - 1):
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
         table = _leaf_table(indptr, columns, values, extra, n_columns, records)
-        groups[records] = greedy_groups(table, k) + leaf_ptr[leaf] // k
-    return groups
+        group, width = greedy_groups(table, k)
+        first = leaf_ptr[leaf] // k
+        groups[records] = group + first
+        widths[first : first + len(width)] = width
+    return groups, widths

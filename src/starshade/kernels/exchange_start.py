@@ -21,7 +21,10 @@ _PER_K = 3
 
 @njit(cache=True, nogil=True)
 def greedy_groups(table, k):  # type: ignore[no-untyped-def]
-    """Return the group of each record, 0…⌊n/k⌋−1; `table` is (n, n_columns) of int16, n ≥ k."""
+    """Return the group of each record, 0…⌊n/k⌋−1, and the groups' widths.
+
+    table : int16, (n, n_columns), n ≥ k
+    """
     n, m = table.shape
     group = np.full(n, -1, np.int64)
     n_groups = n // k
@@ -51,7 +54,10 @@ def greedy_groups(table, k):  # type: ignore[no-untyped-def]
         n_free = _close_ranks(free, n_free, group)
     for p in range(n_free):
         _join(table, free[p], group, low, high)
-    return group
+    width = np.empty(n_groups, np.int64)
+    for g in range(n_groups):
+        width[g] = widened(low[g], high[g], low[g])
+    return group, width
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,191 @@
+"""k-exchange in plain Python, written for reading.
+
+Rows are lists of whole numbers on the grid (`on_grid`), in the seeded order. The random numbers
+are the package's counter-based ones: the same key must give the same draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import lcm, log, sqrt
+
+import numpy as np
+
+from starshade.kernels import fingerprint
+
+Rows = Sequence[Sequence[int]]
+Groups = list[list[int]]
+MASK = 2**64 - 1
+
+
+def number(key: int, counter: int) -> int:
+    return int(fingerprint.number(np.uint64(key), np.uint64(counter)))
+
+
+def mix(key: int) -> int:
+    return int(fingerprint.mix(np.uint64(key & MASK)))
+
+
+def below(key: int, counter: int, n: int) -> int:
+    return (number(key, counter) >> 32) * n >> 32
+
+
+def on_grid(matrix: Sequence[Sequence[float]], real: bool) -> tuple[list[list[int]], int]:
+    """Every column from 0 to the unit: the ranges' least common multiple, at most 16,383."""
+    columns = list(zip(*matrix, strict=True))
+    ranges = [max(column) - min(column) for column in columns]
+    whole = all(v == int(v) for row in matrix for v in row) and not real
+    unit = lcm(*(int(r) for r in ranges if r)) if whole else 16_383
+    unit = min(unit, 16_383)
+    placed = [
+        [round((v - min(column)) * unit / r) if r else 0 for v in column]
+        for column, r in zip(columns, ranges, strict=True)
+    ]
+    return [list(row) for row in zip(*placed, strict=True)], unit
+
+
+def distance(one: Sequence[int], other: Sequence[int]) -> int:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def width(rows: Rows, members: Sequence[int]) -> int:
+    return sum(max(c) - min(c) for c in zip(*(rows[i] for i in members), strict=True))
+
+
+def cost(rows: Rows, groups: Groups) -> int:
+    return sum(len(group) * width(rows, group) for group in groups)
+
+
+def cut_leaves(rows: Rows, units: Groups, block: int, most: int, key: int) -> list[list[int]]:
+    """Halve the units by random cuts that follow the data; return units, leaf by leaf."""
+    leaves = [list(range(len(units)))]
+    level = 0
+    while -(-(len(units) // block) >> level) > most:
+        halves = []
+        for node, leaf in enumerate(leaves):
+            own = mix(mix(key + level) + node)
+            one, other = (units[leaf[below(own, c, len(leaf))]] for c in (0, 1))
+            away = [
+                sum(rows[i][j] for i in other) - sum(rows[i][j] for i in one)
+                for j in range(len(rows[0]))
+            ]
+
+            def along(unit: int, away: list[int] = away) -> int:
+                members = units[unit]
+                return sum(a * rows[i][j] for i in members for j, a in enumerate(away)) // len(
+                    members
+                )
+
+            leaf.sort(key=along)
+            middle = len(leaf) // block // 2 * block
+            halves += [leaf[:middle], leaf[middle:]]
+        leaves = halves
+        level += 1
+    return leaves
+
+
+def greedy(rows: Rows, records: list[int], k: int) -> Groups:
+    """The first record left takes k-1 times, of the records near it, the one that costs least."""
+    free, groups = list(records), []
+    while len(free) >= k:
+        nucleus, others = free[0], free[1:]
+        near = sorted(others, key=lambda i: distance(rows[nucleus], rows[i]))[: max(64, 3 * k)]
+        group = [nucleus]
+        for _ in range(k - 1):
+            group.append(min(near, key=lambda i: width(rows, [*group, i])))
+            near.remove(group[-1])
+        groups.append(group)
+        free = [i for i in free if i not in group]
+    for i in free:
+        rises = [(len(g) + 1) * width(rows, [*g, i]) - len(g) * width(rows, g) for g in groups]
+        groups[rises.index(min(rises))].append(i)
+    return groups
+
+
+def first_groups(rows: Rows, k: int, most: int, keys: Iterator[int]) -> Groups:
+    """Greedy leaf by leaf; the wider half anew, until one leaf holds what is left."""
+    free, kept = list(range(len(rows))), []
+    while free:
+        leaves = cut_leaves(rows, [[i] for i in free], k, most, next(keys))
+        formed = [
+            group for leaf in leaves for group in greedy(rows, [free[u] for u in sorted(leaf)], k)
+        ]
+        stay = set(range(len(formed)))
+        if len(leaves) > 1:
+            by_width = sorted(stay, key=lambda g: width(rows, formed[g]))
+            stay = {g for g in by_width[: len(formed) // 2] if len(formed[g]) == k}
+        kept += [formed[g] for g in sorted(stay)]
+        gone = {i for g in stay for i in formed[g]}
+        free = [i for i in free if i not in gone]
+    return kept
+
+
+def anneal(
+    rows: Rows, records: list[int], groups: Groups, k: int, heat: float, shrink: list[float],
+    per_stage: int, key: int,
+) -> Groups:  # fmt: skip
+    """Moves and swaps within one leaf; the groups come back in the order in which they came."""
+    near = {
+        i: sorted((j for j in records[:1024] if j != i), key=lambda j: distance(rows[i], rows[j]))[
+            : min(8, len(records) - 1)
+        ]
+        for i in records
+    }
+    groups = [list(group) for group in groups]
+    now = least = cost(rows, groups)
+    best = [list(group) for group in groups]
+    hot = heat * sqrt(now / len(records))
+    step = 0
+    for remains in shrink:
+        for _ in range(per_stage):
+            draw = number(key, step)
+            step += 1
+            more = number(draw, step)
+            r = records[(draw >> 32) * len(records) >> 32]
+            q = near[r][(draw & 0xFFFF) * len(near[r]) >> 16]
+            a = next(g for g in groups if r in g)
+            b = next(g for g in groups if q in g)
+            if a is b:
+                continue
+            may_rise = hot * remains * -log(((more & 1023) + 0.5) / 1024)
+            p = (more >> 32) * len(b) >> 32
+            s = b[p]
+            if s == q:
+                if len(a) == k:
+                    continue
+                new_a, new_b = [i for i in a if i != r], [*b, r]
+                if a[-1] != r:  # the last takes the place that became free
+                    new_a = [a[-1] if i == r else i for i in a[:-1]]
+            else:
+                new_a = [s if i == r else i for i in a]
+                new_b = [r if i == s else i for i in b]
+            rise = cost(rows, [new_a, new_b]) - cost(rows, [a, b])
+            if rise <= may_rise:
+                a[:], b[:] = new_a, new_b
+                now += rise
+        if now < least:
+            least, best = now, [list(group) for group in groups]
+    return best
+
+
+def k_exchange(rows: Rows, k: int, most: int, turns: list, keys: Iterator[int]) -> Groups:
+    """Groups of row numbers. `turns` are pairs of a heat and everything else of a `Turn`."""
+    if len(rows) < 2 * k:
+        return [list(range(len(rows)))]
+    groups = first_groups(rows, k, most, keys)
+    for turn in turns:
+        key = next(keys)
+        groups = [sorted(group) for group in groups]
+        for leaf in cut_leaves(rows, groups, 1, turn.leaf, key):
+            if len(leaf) < 2:
+                continue
+            places = sorted(leaf)
+            records = sorted(i for g in leaf for i in groups[g])
+            # members stand in the order of the records when a turn begins
+            found = anneal(
+                rows, records, [groups[g] for g in places], k, turn.heat, list(turn.shrink),
+                max(1, int(turn.effort * len(records))), mix(key + records[0]),
+            )  # fmt: skip
+            for g, group in zip(places, found, strict=True):
+                groups[g] = group
+    return groups

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from itertools import count
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade import budget
+from starshade.anonymize.k_exchange import KExchange, exchange_groups, first_groups
+from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
+from starshade.anonymize.k_exchange_rows import FINEST, grid_rows
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.points import Points
+from starshade.anonymize.prepare import prepare
+from starshade.privacy.k_anonymity import KAnonymity
+from starshade.ratings.read import read_ratings
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import top_items
+from starshade.rng import stream_key
+from starshade.utility.generalization_loss import GeneralizationLoss
+from tests.naive import k_exchange as naive
+from tests.strategies import ratings_tables, table
+
+STARS = Scale(1, 5, 1)
+
+
+def points(ratings, extra=None) -> Points:
+    return Points(ratings, np.empty((ratings.n_users, 0), np.uint8) if extra is None else extra)
+
+
+def as_groups(groups: np.ndarray) -> list[list[int]]:
+    return [np.flatnonzero(groups == g).tolist() for g in range(groups.max() + 1)]
+
+
+def dense(rows) -> list[list[int]]:
+    indptr, columns, values, extra = rows.arrays
+    out = np.zeros((rows.n, rows.n_columns), dtype=np.int64)
+    out[np.repeat(np.arange(rows.n), np.diff(indptr)), columns] = values
+    return np.hstack([out, extra]).tolist()
+
+
+def keys(seed: int):
+    return (stream_key(seed, f"k-exchange {i}") for i in count())
+
+
+def matrix(ratings) -> np.ndarray:
+    """Steps above null on a stepped scale, ratings on a real one; null at its level."""
+    levels = ratings.dense()
+    if ratings.scale.step is None:
+        return np.where(np.isnan(levels), ratings.scale.null_level, levels)
+    steps = np.rint((levels - ratings.scale.minimum) / ratings.scale.step) + 1
+    return np.where(np.isnan(levels), 0, steps)
+
+
+@st.composite
+def cases(draw: st.DrawFn):
+    ratings = draw(ratings_tables(min_users=2, max_users=26))
+    k = draw(st.integers(2, ratings.n_users))
+    extra = None
+    if draw(st.booleans()):
+        extra = np.random.default_rng(draw(st.integers(0, 99))).integers(
+            -3, 40, (ratings.n_users, 2)
+        )
+    return points(ratings, extra), k, draw(st.integers(0, 1000))
+
+
+@given(cases(), st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.2, 1.5]))
+def test_the_groups_are_those_of_the_twin(case, start, leaf, heat):
+    given_points, k, seed = case
+    order = seeded_order(given_points.ratings.users, seed, "k-exchange")
+    rows = grid_rows(given_points, order)
+    turn = Turn(leaf, heat * sqrt(rows.unit), np.array([1.0, 0.4, 0.0]), 4.0)
+    groups = exchange_groups(rows, k, seed, Plan(start, (turn, turn)))
+    whole = np.hstack([matrix(given_points.ratings), given_points.extra])[order]
+    placed, unit = naive.on_grid(whole.tolist(), real=given_points.ratings.scale.step is None)
+    assert (dense(rows), rows.unit) == (placed, unit)
+    expected = naive.k_exchange(placed, k, start, [turn, turn], keys(seed))
+    assert as_groups(groups) == [sorted(group) for group in expected]
+
+
+@given(cases())
+def test_exchanges_never_cost_and_no_group_is_too_small(case):
+    given_points, k, seed = case
+    rows = grid_rows(given_points, np.arange(given_points.n_records))
+    whole = dense(rows)
+    steps = plan(rows, k)
+    groups = as_groups(exchange_groups(rows, k, seed, steps))
+    assert len(groups) == rows.n // k
+    assert min(map(len, groups)) >= k
+    assert sorted(i for group in groups for i in group) == list(range(rows.n))
+    assert naive.cost(whole, groups) <= naive.cost(whole, [list(range(rows.n))])
+    if rows.n >= 2 * k:
+        before = as_groups(first_groups(rows, k, steps.start, keys(seed)))
+        assert naive.cost(whole, groups) <= naive.cost(whole, before)
+
+
+def test_pairs_that_are_equal_are_found():
+    rng = np.random.default_rng(0)
+    half = [dict(enumerate(rng.integers(1, 6, 8).astype(float))) for _ in range(60)]
+    ratings = table([*half, *half], STARS)
+    release = KExchange(2).anonymize(ratings, rng=1)
+    assert GeneralizationLoss().measure(release, ratings).figures["gen_iloss"] == 0
+
+
+def test_fewer_than_two_groups_are_one():
+    ratings = table([{0: float(1 + i % 5)} for i in range(9)], STARS)
+    assert KExchange(9).group(points(ratings), 0).tolist() == [0] * 9
+    assert KExchange(5).group(points(ratings), 0).tolist() == [0] * 9
+    assert np.bincount(KExchange(4).group(points(ratings), 0)).tolist() in ([4, 5], [5, 4])
+
+
+def test_the_grid_is_exact_where_it_can_be():
+    ratings = table([{0: 1.0, 1: 5.0}, {0: 3.0, 1: 4.0}, {0: 4.0, 1: 5.0}], STARS)
+    rows = grid_rows(points(ratings), np.array([2, 0, 1]))
+    assert rows.unit == 3  # ranges of 3 and 1
+    assert dense(rows) == [[3, 3], [0, 3], [2, 0]]
+    real = table([{0: -10.0}, {0: 3.3}, {0: 10.0}], Scale(-10, 10))
+    assert dense(grid_rows(points(real), np.arange(3))) == [[0], [10_895], [FINEST]]
+    assert grid_rows(points(real, np.array([[0.5], [7], [2]])), np.arange(3)).unit == FINEST
+
+
+@pytest.mark.parametrize("scale", [STARS, Scale(0.5, 5, 0.5), Scale(-10, 10)])
+def test_the_seed_decides_and_not_the_threads(scale):
+    rng = np.random.default_rng(3)
+    levels = scale.levels if scale.step else np.linspace(-10, 10, 41)
+    rows = [
+        {int(i): float(rng.choice(levels)) for i in np.flatnonzero(rng.random(9) < 0.7)}
+        for _ in range(3000)
+    ]
+    many = points(prepare(table(rows, scale), 5).ratings)
+    found = []
+    for threads in (1, 2):
+        with budget.limits(threads=threads):
+            found.append(KExchange(5).group(many, 8))
+    assert np.array_equal(*found)
+    assert not np.array_equal(found[0], KExchange(5).group(many, 9))
+    assert np.bincount(found[0]).min() >= 5
+
+
+def test_the_order_of_the_file_does_not_decide():
+    rng = np.random.default_rng(4)
+    rows = [dict(enumerate(rng.integers(1, 6, 6).astype(float))) for _ in range(200)]
+    ratings = table(rows, STARS)
+    turned = ratings.keep_users(np.arange(199, -1, -1))
+    groups = KExchange(4).group(points(ratings), 2)
+    assert np.array_equal(KExchange(4).group(points(turned), 2)[::-1], groups)
+
+
+def test_a_sparse_table_is_never_made_full():
+    rng = np.random.default_rng(5)
+    rows = [dict.fromkeys(rng.choice(3000, 12, replace=False).tolist(), 4.0) for _ in range(600)]
+    ratings = table(rows, STARS, n_items=3000)
+    with budget.limits(memory=600 * 3000 // 2):  # KLikeness may not have it full either
+        groups = KExchange(5).group(points(ratings), 0)
+    assert np.bincount(groups).min() >= 5
+    rows = grid_rows(points(ratings), np.arange(600))
+    most = plan(rows, 5).turns[0].leaf * 5
+    assert most < 600
+
+
+def test_further_columns_weigh_as_much_as_an_item():
+    ratings = table([{0: 3.0}] * 40, STARS)
+    ages = np.repeat([20, 30, 40, 50], 10)[:, None]
+    groups = KExchange(10).group(points(ratings, ages), 0)
+    assert [len(set(ages[groups == g, 0])) for g in range(4)] == [1, 1, 1, 1]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("k", "bound"), [(2, 0.092), (5, 0.262), (10, 0.404), (20, 0.535)])
+def test_less_is_lost_than_by_any_rival(ml100k_dir, k, bound):
+    ratings = read_ratings(ml100k_dir / "u.data")
+    for seed in range(1, 6):
+        release = KExchange(k, items=top_items(10)).anonymize(ratings, rng=seed)
+        assert KAnonymity(k).check(release).satisfied
+        assert release.n_records / (k * (release.n_records // k)) < 1.02
+        loss = GeneralizationLoss().measure(release, ratings).figures["gen_iloss"]
+        assert loss is not None
+        assert loss < bound
+
+
+@pytest.mark.real
+def test_all_items_at_once(ml100k_dir):
+    ratings = read_ratings(ml100k_dir / "u.data")
+    ours, theirs = (
+        GeneralizationLoss().measure(method(5).anonymize(ratings, rng=1), ratings).figures
+        for method in (KExchange, KLikeness)
+    )
+    assert ours["gen_iloss"] < theirs["gen_iloss"]
