@@ -12,7 +12,15 @@ listed says that somebody rated it) and the users who then have no rating; both 
 the records one after the other in a seeded order; each in turn becomes a *nucleus*, to which the
 k-1 records least away from it are added; what remains at the end joins the group it is nearest
 to. A null counts as the level below the scale, so having rated at all is one step away from the
-worst rating.
+worst rating. Its rivals work on the same records: *k-Member* (Byun et al. 2007) grows each group
+by the record that widens it least, starting far from the last one; *Mondrian* (LeFevre et al.
+2006) cuts all records in two at the median of the item where they are widest, and again, while
+both sides keep k.
+
+*Personal attributes* may be part of all this (`personal.py`). Quasi-identifiers become columns
+beside the items, so that every method groups on them, and are generalized like items (`quasi.py`);
+sensitive attributes stay as they are, and groups in which they vary too little are merged until
+they do not (`diversity.py`).
 
 *Cells* generalizes: each cell of a group becomes one statement that is true of all its members.
 A hierarchy (`hierarchy.py`) says which statements there are: a **DGH** has levels of disjoint
