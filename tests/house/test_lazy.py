@@ -21,6 +21,7 @@ COMMANDS = [
     ["audit"],
     ["query"],
     ["compare"],
+    ["reproduce", "kl"],
     ["list"],
     ["doctor"],
 ]

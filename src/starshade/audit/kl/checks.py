@@ -197,9 +197,9 @@ def _compare(
     slack = _SLACK if equal else -_SLACK
     below = sum(a.y <= b.y + slack for a, b in pairs)
     ratios = [b.y / a.y for a, b in pairs if a.y]
-    told = f"{lower} below {upper} at {below} of {len(pairs)} points"
+    told = f"the first is below at {below} of {len(pairs)} points"
     if ratios:
-        told += f"; {upper} is {min(ratios):.3g} to {max(ratios):.3g} times as high"
+        told += f"; the second is {min(ratios):.3g} to {max(ratios):.3g} times as high"
     place = f"{lower} – {upper}"
     yield Check(figure, says, f"{where}, {place}" if where else place, told, below == len(pairs))
 

@@ -1,0 +1,101 @@
+"""``starshade compare`` and ``starshade reproduce kl`` as they are called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import USERS, call, refused, told
+
+QUICK = ("--runs", 1, "--most-k", 2, "--draws", 2, "--seed", 3)
+
+
+@pytest.fixture(scope="module")
+def users_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("people") / "users.csv"
+    lines = [f"{u},{20 + u * 7 % 50},{'fm'[u % 2]}" for u in range(1, USERS + 1)]
+    path.write_text("userId,age,gender\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_methods_are_compared(ratings_csv: Path, users_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "compared"
+    found = told(
+        *("compare", ratings_csv, "--users", users_csv, "--items", "top:8", "--seed", 1),
+        *("--methods", "k-likeness, suppress", "--k", "2,5", "--eps", 3, "--out", out),
+    )
+    rows = found["rows"]
+    assert [(row["method"], row["k"]) for row in rows] == [
+        ("k-likeness", 2),
+        ("k-likeness", 5),
+        ("suppress", 2),
+        ("suppress", 5),
+    ]
+    assert found["attribute"] == "age"
+    assert rows[0]["query_error"] > 0
+    assert rows[1]["expected_top1"] <= 0.2 < found["original"]["expected_top1"]
+    assert json.loads((out / "compare.json").read_text("utf-8"))["rows"] == rows
+    assert (out / "frontier.svg").is_file()
+
+
+def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
+    args = ("--methods", "k-likeness", "--k", "3,121", "--items", "top:4", "--seed", 1)
+    result = call("compare", ratings_csv, *args)
+    assert result.exit_code == 0, result.stderr
+    assert "k-likeness (k = 3): gen_iloss" in result.stderr
+    assert "k-likeness (k = 121): refused" in result.stderr
+    assert "What is lost" in result.stdout
+    assert "k-likeness (k = 3)" in result.stdout
+    assert "query error" not in result.stdout  # no attribute, no such column
+    assert "Refused" in result.stdout
+
+
+def test_all_refused_is_not_a_success(ratings_csv: Path) -> None:
+    args = ("compare", ratings_csv, "--methods", "k-likeness", "--k", 121, "--seed", 1)
+    found = told(*args, code=1)
+    assert "k = 121" in found["rows"][0]["refused"]
+
+
+def test_what_cannot_be_compared_is_told_before_the_long_work(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    compare = ("compare", ratings_csv)
+    assert "exists already" in refused(*compare, "--out", tmp_path)
+    assert "Did you mean k-member" in refused(*compare, "--methods", "k-membr")
+    assert "eps is missing" in refused(*compare, "--methods", "interval")
+    assert "commas" in refused(*compare, "--k", "2;5")
+    assert "commas" in refused(*compare, "--k", ",")
+    assert "2 or more" in refused(*compare, "--k", "1")
+    assert "none of this name" in refused(*compare, "--attribute", "age")
+    assert "at least one method" in refused(*compare, "--methods", ",")
+
+
+def test_the_study_of_riyana_and_natwichai(
+    ratings_csv: Path, users_csv: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "study"
+    data = ("--data", ratings_csv, "--users", users_csv, "--items", "top:4")
+    found = told("reproduce", "kl", *data, "--scale", "1:5:1", "--out", out, *QUICK)
+    assert [figure["figure"] for figure in found["figures"]] == [str(n) for n in range(10, 17)]
+    assert found["data"]["items"] == 4
+    assert (found["attribute"], found["seed"]) == ("age", 3)
+    assert json.loads((out / "kl.json").read_text("utf-8"))["checks"] == found["checks"]
+    assert (out / "losses.csv").is_file()
+
+
+def test_a_person_reads_what_holds(ratings_csv: Path) -> None:
+    result = call("reproduce", "kl", "--data", ratings_csv, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    assert "Riyana and Natwichai" in result.stdout
+    assert "10 items" in result.stdout
+    assert "no numeric personal" in result.stdout.replace("\n", " ")
+
+
+def test_a_wrong_study_is_refused_at_once(ratings_csv: Path, tmp_path: Path) -> None:
+    study = ("reproduce", "kl")
+    assert "--data" in refused(*study, "--scale", "1:5:1")
+    assert "exists already" in refused(*study, "--out", tmp_path)
+    assert "none of this name" in refused(*study, "--data", ratings_csv, "--attribute", "age")
+    assert "most-k" in call(*study, "--data", ratings_csv, "--most-k", 1).stderr
