@@ -34,6 +34,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "generalization-loss": {},
     "disclosure-shares": {},
     "distortion": {},
+    "query-error": {"draws": 5},
 }
 
 

@@ -42,4 +42,11 @@ ENTRIES = (
         summary="Shares of users of whom a released cell tells a rating, or that there is one.",
         source="starshade",
     ),
+    Entry(
+        name="query-error",
+        module="starshade.utility.query_error",
+        cls="QueryError",
+        summary="How far averages of an attribute, as a query gives them, are off.",
+        source="Riyana & Natwichai 2018, section 5.2.2, Eq. 7",
+    ),
 )

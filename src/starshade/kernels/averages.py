@@ -1,0 +1,115 @@
+"""Averages of an attribute under many conditions at once (KL Eq. 7; SPEC §4, §5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.warm import announce
+
+__all__ = ["Asked", "Board", "averages_all", "averages_any"]
+
+_BLOCK = 2048  # rows whose shares are unpacked together: they stay in the cache
+
+
+class Board(NamedTuple):
+    """A table that is asked: rows of equal records, and what each cell says.
+
+    codes : content of each row on each item, int32, shape (items, rows)
+    shares : share of each content that is in each set of ratings, float64, shape (contents, sets)
+    totals, counts : sum and number of the attribute's values in each row, float64, shape (rows,)
+    """
+
+    codes: NDArray[np.int32]
+    shares: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """Conditions on equally many items.
+
+    items : int32, shape (conditions, s)
+    sets : the set of ratings on each item, int32, shape (conditions, s)
+    """
+
+    items: NDArray[np.int32]
+    sets: NDArray[np.int32]
+
+
+def averages_all(board: Board, asked: Asked) -> NDArray[np.float64]:
+    """Return the average where all of a condition's parts hold, NaN where nothing does."""
+    announce("query errors", _all)
+    return _all(board, asked)  # type: ignore[no-any-return]
+
+
+def averages_any(board: Board, asked: Asked) -> NDArray[np.float64]:
+    """Return the average where some part of a condition holds, NaN where nothing does."""
+    announce("query errors", _any)
+    return _any(board, asked)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _all(board, asked):  # type: ignore[no-untyped-def]
+    n, size = asked.items.shape
+    totals, counts = np.zeros(n), np.zeros(n)
+    for start in range(0, len(board.totals), _BLOCK):
+        stop = min(start + _BLOCK, len(board.totals))
+        table = _unpacked(board, start, stop)
+        for c in range(n):
+            share = table[asked.items[c, 0], asked.sets[c, 0]].copy()
+            for i in range(1, size):
+                share *= table[asked.items[c, i], asked.sets[c, i]]
+            total, count = 0.0, 0.0
+            for row in range(stop - start):
+                total += share[row] * board.totals[start + row]
+                count += share[row] * board.counts[start + row]
+            totals[c] += total
+            counts[c] += count
+    return _divided(totals, counts)
+
+
+@njit(cache=True, nogil=True)
+def _any(board, asked):  # type: ignore[no-untyped-def]
+    n, size = asked.items.shape
+    totals, counts = np.zeros(n), np.zeros(n)
+    for start in range(0, len(board.totals), _BLOCK):
+        stop = min(start + _BLOCK, len(board.totals))
+        table = 1.0 - _unpacked(board, start, stop)
+        for c in range(n):
+            # the share of which no part holds
+            none = table[asked.items[c, 0], asked.sets[c, 0]].copy()
+            for i in range(1, size):
+                none *= table[asked.items[c, i], asked.sets[c, i]]
+            total, count = 0.0, 0.0
+            for row in range(stop - start):
+                total += (1.0 - none[row]) * board.totals[start + row]
+                count += (1.0 - none[row]) * board.counts[start + row]
+            totals[c] += total
+            counts[c] += count
+    return _divided(totals, counts)
+
+
+@njit(cache=True, nogil=True)
+def _unpacked(board, start, stop):  # type: ignore[no-untyped-def]
+    """Return the share of each row that is in each set, items by sets by rows."""
+    table = np.empty((len(board.codes), board.shares.shape[1], stop - start))
+    for i in range(len(board.codes)):
+        for row in range(start, stop):
+            content = board.codes[i, row]
+            for s in range(board.shares.shape[1]):
+                table[i, s, row - start] = board.shares[content, s]
+    return table
+
+
+@njit(cache=True, nogil=True)
+def _divided(total, count):  # type: ignore[no-untyped-def]
+    """Return the averages; a share that no condition has leaves NaN."""
+    out = np.full(len(total), np.nan)
+    for c in range(len(total)):
+        if count[c] > 0:
+            out[c] = total[c] / count[c]
+    return out

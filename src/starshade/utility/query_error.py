@@ -1,0 +1,194 @@
+"""Query error: how far averages over a release are off (KL §5.2.2, Eq. 7; SPEC §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.averages import Asked, Board, averages_all, averages_any
+from starshade.progress import note
+from starshade.query.columns import Column, column_of
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells, cells_of
+from starshade.release.part import released_part
+from starshade.release.table import Release
+from starshade.rng import generator
+from starshade.utility.query_conditions import WIDTHS, drawn_any, fitting_all, windows
+from starshade.utility.query_error_result import QueryErrorResult, Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["QueryError"]
+
+_LEVELS = 255  # of a scale, at most: a set of one rating is asked for each
+_WORK = 2**32  # rows looked at, all conditions together; a few seconds
+
+
+@dataclass(frozen=True)
+class QueryError:
+    """Ask the release and the original for the same averages, and compare.
+
+    Parameters
+    ----------
+    attribute : str, optional
+        A numeric personal attribute. None: the one called age, in any case, else the first
+        numeric one that is released.
+    draws : int
+        Conditions for each set of items and each kind, at most. Fewer are asked of large tables:
+        conditions times rows stay below 2**32.
+    items : int
+        Items in the conditions: the most rated ones of the release; 1 to 10.
+    seed : int
+        The same seed asks the same conditions of every release of the same ratings.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    Three kinds of condition are asked, AVG(attribute) each: an exact rating on each of 1 to
+    `items` artifacts joined by AND; the same joined by OR; and one artifact with a rating in a
+    range of width 0 to 5 (fifths of the scale with null's level, so 0 to 5 on 1-5), each range
+    that lies within the scale, the whole scale where it is wider. Every set of items is taken.
+    Conditions that are null on either side are passed over. Under AND only conditions that
+    somebody fulfils are drawn, each with the same chance: all others are null on the original.
+
+    The expected answer of the release is that of `starshade.query` (SPEC §5).
+    """
+
+    attribute: str | None = None
+    draws: int = 100
+    items: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.draws < 1:
+            raise ConfigError(f"draws {self.draws}: at least 1")
+        if not 1 <= self.items <= 10:
+            raise ConfigError(f"items {self.items}: allowed are 1 to 10")
+        if self.seed < 0:
+            raise ConfigError(f"seed {self.seed}: 0 or more")
+
+    def measure(self, release: Release, original: Ratings) -> QueryErrorResult:
+        """Return the mean errors in percent; None without attributes, or on a fine scale.
+
+        Parameters
+        ----------
+        release : Release
+            With personal attributes, exact or generalized; a scale of at most 255 steps.
+        original : Ratings
+            The table that the release was made from, with its attributes, or one that contains
+            it.
+
+        Raises
+        ------
+        ConfigError
+            The release was not made of these ratings, or there is no such numeric attribute.
+        """
+        name = self._name(release.attributes)
+        scale = release.classes.symbols.scale
+        if name is None or scale.step is None or len(scale.levels) > _LEVELS:
+            return QueryErrorResult.of(None, ())
+        part = released_part(release, original)
+        if part.attributes is None or name not in part.attributes.column_names:
+            note(
+                f"query error: the ratings were read without {name}, so nothing can be compared; "
+                "give the file of personal attributes (--users FILE)"
+            )
+            return QueryErrorResult.of(None, ())
+        chosen = np.sort(part.most_rated(self.items))
+        levels = scale.levels
+        told = _board(release.cells(), chosen, levels, _column(release.attributes, name, release))
+        true = _board(cells_of(part), chosen, levels, _column(part.attributes, name, None))
+        steps = list(self._steps(told, true, len(levels)))
+        sets = windows(scale)
+        steps += [_ranges(told, true, width, sets[width]) for width in range(WIDTHS)]
+        return QueryErrorResult.of(name, tuple(steps))
+
+    def _name(self, attributes: pa.Table | None) -> str | None:
+        """Choose the attribute; None where no numeric one is released."""
+        numeric = [] if attributes is None else _numeric(attributes)
+        if self.attribute is not None:
+            if numeric and self.attribute not in numeric:
+                raise ConfigError(
+                    f"attribute {self.attribute!r}: not among the numeric ones of the release",
+                    advice=f"There are {', '.join(numeric)}.",
+                )
+            return self.attribute if numeric else None
+        return next((n for n in numeric if n.lower() == "age"), next(iter(numeric), None))
+
+    def _steps(self, told: Board, true: Board, n_levels: int) -> Iterator[Step]:
+        """Ask conditions joined by AND and OR, one number of artifacts after the other."""
+        n = len(told.codes)
+        rows = len(told.totals) + len(true.totals)
+        draws = max(1, min(self.draws, _WORK // (rows * 2 * 2**n)))
+        for size in range(1, n + 1):
+            both: list[NDArray[np.int32]] = []
+            some: list[NDArray[np.int32]] = []
+            sets = list(combinations(range(n), size))
+            for items in sets:
+                rng = generator(self.seed, f"query error {items}")
+                both.append(fitting_all(true, items, n_levels, draws, rng))
+                some.append(drawn_any(size, n_levels, draws, rng))
+            asked = _asked(sets, both)
+            yield Step.of("and", size, averages_all(told, asked), averages_all(true, asked))
+            asked = _asked(sets, some)
+            yield Step.of("or", size, averages_any(told, asked), averages_any(true, asked))
+
+
+def _asked(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) -> Asked:
+    """Join conditions on several sets of items."""
+    repeats = [len(each) for each in ratings]
+    return Asked(np.repeat(np.array(items, np.int32), repeats, axis=0), np.concatenate(ratings))
+
+
+def _ranges(told: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Step:
+    """Ask for a rating in a range, of each item."""
+    item, each = np.divmod(np.arange(len(told.codes) * len(sets), dtype=np.int32), len(sets))
+    asked = Asked(item[:, None], each[:, None])
+    x, x0 = (averages_all(_in_sets(board, sets), asked) for board in (told, true))
+    return Step.of("range", width, x, x0)
+
+
+def _in_sets(board: Board, sets: NDArray[np.bool_]) -> Board:
+    """Ask for sets of ratings, a row of flags over the levels each, instead of single ones."""
+    return board._replace(shares=board.shares @ sets.T.astype(np.float64))
+
+
+def _board(
+    cells: Cells, items: NDArray[np.int64], levels: NDArray[np.float64], column: Column
+) -> Board:
+    """Lay a table out: content 0 is null alone."""
+    symbols, by_item = cells.symbols, cells.by_item
+    shares = np.zeros((len(symbols) + 1, len(levels)))
+    inside = symbols.contains(levels).T
+    shares[1:] = inside / np.maximum(symbols.n_members + symbols.null, 1)[:, None]
+    codes = np.zeros((len(items), cells.n_groups), np.int32)
+    for place, item in enumerate(items.tolist()):
+        at = slice(by_item.indptr[item], by_item.indptr[item + 1])
+        codes[place, by_item.users[at]] = 1 + by_item.codes[at].astype(np.int32)
+    return Board(codes, shares, column.totals, column.counts.astype(np.float64))
+
+
+def _column(attributes: pa.Table | None, name: str, release: Release | None) -> Column:
+    """Add an attribute up: by class of a release, or by person."""
+    assert attributes is not None
+    sizes = np.ones(attributes.num_rows, np.int64) if release is None else release.classes.sizes
+    return column_of(name, attributes.column(name), np.cumsum(sizes) - sizes)
+
+
+def _numeric(attributes: pa.Table) -> list[str]:
+    """Name the attributes that have an average: numbers, and ranges of numbers."""
+    import pyarrow as pa
+
+    kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_struct)
+    return [f.name for f in attributes.schema if any(is_kind(f.type) for is_kind in kinds)]

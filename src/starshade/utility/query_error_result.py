@@ -1,0 +1,108 @@
+"""`QueryErrorResult`: mean errors of each kind of query, and the steps behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.utility.result import UtilityResult
+
+__all__ = ["KINDS", "QueryErrorResult", "Step"]
+
+KINDS = ("and", "or", "range")
+
+
+@dataclass(frozen=True)
+class Step:
+    """Conditions of one kind and size.
+
+    Attributes
+    ----------
+    kind : {"and", "or", "range"}
+    size : int
+        Artifacts in the condition; of a range its width, in fifths of the scale with null's level.
+    conditions : int
+        Compared; those null on either side are not among them.
+    passed_over : int
+        Null on the original or on the release.
+    error : float or None
+        Mean of |x - x0|/|x| · 100 (KL Eq. 7), x the answer of the release, x0 the truth. None
+        without a condition; those with x = 0 have no such error and are left out.
+    error_of_truth : float or None
+        Mean of |x - x0|/|x0| · 100.
+    """
+
+    kind: str
+    size: int
+    conditions: int
+    passed_over: int
+    error: float | None
+    error_of_truth: float | None
+
+    @classmethod
+    def of(cls, kind: str, size: int, x: NDArray[np.float64], x0: NDArray[np.float64]) -> Step:
+        """Compare answers, NaN being null."""
+        both = ~np.isnan(x) & ~np.isnan(x0)
+        off = np.abs(x - x0)[both]
+        return cls(
+            kind,
+            size,
+            conditions=int(both.sum()),
+            passed_over=int((~both).sum()),
+            error=_mean_percent(off, x[both]),
+            error_of_truth=_mean_percent(off, x0[both]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class QueryErrorResult(UtilityResult):
+    """Figures in percent, each a mean over the sizes of a kind, and the curves behind them.
+
+    Attributes
+    ----------
+    attribute : str or None
+        What was averaged; None: does not apply.
+    steps : tuple of Step
+    """
+
+    attribute: str | None = None
+    steps: tuple[Step, ...] = ()
+
+    @classmethod
+    def of(cls, attribute: str | None, steps: tuple[Step, ...]) -> QueryErrorResult:
+        """Sum the steps up."""
+        figures: dict[str, float | int | None] = {}
+        for kind in KINDS:
+            ours = [step for step in steps if step.kind == kind]
+            figures[f"query_error_{kind}"] = _mean([step.error for step in ours])
+            figures[f"query_error_{kind}_of_truth"] = _mean([s.error_of_truth for s in ours])
+        figures["query_error_conditions"] = (
+            sum(step.conditions for step in steps) if attribute is not None else None
+        )
+        what = "an attribute" if attribute is None else attribute
+        return cls(
+            measure="query-error",
+            figures=figures,
+            meaning=f"Low is more useful: how far, in percent, the average of {what} that a query "
+            "on the release gives lies from the true one; of the answer given (the paper's "
+            "formula), and of the truth.",
+            attribute=attribute,
+            steps=steps,
+        )
+
+
+def _mean_percent(off: NDArray[np.float64], base: NDArray[np.float64]) -> float | None:
+    some = base != 0
+    return float((off[some] / np.abs(base[some])).mean() * 100) if some.any() else None
+
+
+def _mean(errors: list[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return float(np.mean(known)) if known else None
