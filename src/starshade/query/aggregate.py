@@ -154,9 +154,8 @@ class _Ends:
     @classmethod
     def of(cls, ranked: Ranked, certain: Bools, others: Bools) -> _Ends:
         counts = ranked.counts(others)
-        sure = ranked.counts(certain)
-        total = float((ranked.values * sure).sum())
-        return cls(ranked.values, counts, ranked.values * counts, int(sure.sum()), total)
+        sure = ranked.values[ranked.codes[certain]]
+        return cls(ranked.values, counts, ranked.values * counts, len(sure), float(sure.sum()))
 
     def mirrored(self) -> _Ends:
         """Turn the greatest into the least."""

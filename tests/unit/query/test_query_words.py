@@ -147,8 +147,8 @@ def test_huge_and_deep_texts_are_refused_at_once() -> None:
 
 
 SPOKEN = (
-    "SELECT COUNT ( ) * , AVG Age a b FROM WHERE GROUP BY AND OR NOT IN BETWEEN IS NULL = <> < >= - "
-    '1 2.5 "x y" ; "" . 1e9 MAX COUNT(*) a=1 AVG(Age) t ORDER INTERVAL DATE x\'y\' [ ] { } ~ @ # ::'
+    "SELECT COUNT ( ) * , AVG Age a b FROM WHERE GROUP BY AND OR NOT IN BETWEEN IS NULL = <> < >= "
+    '- 1 2.5 "x y" ; "" . 1e9 MAX COUNT(*) a=1 AVG(Age) t ORDER DATE x\'y\' [ ] { } ~ @ # ::'
 )
 WORDS = SPOKEN.split(" ")
 
