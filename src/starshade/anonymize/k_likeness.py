@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
+from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
 from starshade.kernels.likeness import distances, nucleus_groups
+from starshade.kernels.likeness_sparse import SparseRows, sparse_distances, sparse_nucleus_groups
 
-__all__ = ["KLikeness", "likeness_groups"]
+__all__ = ["KLikeness", "likeness_groups", "sparse_likeness_groups"]
 
-_COPIES = 3  # of the table: by user, by item, and the one that shrinks as groups leave it
+_COPIES = 4  # of the table: by user, by item, as words of bits, and laid out
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class KLikeness(Grouping):
     -----
     Distances are L1 over the released items, a null counting as the level below the scale. Ties
     go to the record that comes earlier in a permutation drawn from the seed and the users' ids.
+    Where most cells are null, distances are computed from the sparse rows; the groups are the
+    same.
     """
 
     name: ClassVar[str] = "k-likeness"
@@ -35,6 +40,8 @@ class KLikeness(Grouping):
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Group the records around nuclei; see `likeness_groups`."""
         order = seeded_order(points.ratings.users, seed, self.name)
+        if is_sparse(points, _COPIES):
+            return sparse_likeness_groups(sparse_rows(points, order), self.k, order)
         return likeness_groups(points.dense(copies=_COPIES), self.k, order)
 
 
@@ -67,11 +74,42 @@ def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) ->
         return np.zeros(n, dtype=np.int64)
     table = np.ascontiguousarray(matrix[order].T)
     place, n_groups = nucleus_groups(table, k)
+    _join(place, n_groups, lambda left: distances(table, table[:, left].copy()))
+    return _by_row(place, order)
+
+
+def sparse_likeness_groups(
+    rows: SparseRows, k: int, order: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Group sparse rows by k-Likeness: the groups of `likeness_groups` on the full table.
+
+    Parameters
+    ----------
+    rows : SparseRows
+        In the order of the permutation.
+    k : int
+        2 ≤ k ≤ n.
+    order : ndarray of int, shape (n,)
+        The permutation.
+    """
+    n = len(order)
+    if n <= 2 * k - 1:
+        return np.zeros(n, dtype=np.int64)
+    place, n_groups = sparse_nucleus_groups(rows, k)
+    _join(place, n_groups, lambda left: sparse_distances(rows, left))
+    return _by_row(place, order)
+
+
+def _join(place: NDArray[np.int64], n_groups: int, away: Callable[[int], NDArray[Any]]) -> None:
+    """Let each record left over join the group of least sum of distances (KL Eq. 6)."""
     for left in np.flatnonzero(place < 0).tolist():
         member = place >= 0
         # float64 is exact for sums of integers; on real scales members add in order
-        away = distances(table, table[:, left].copy())[member].astype(np.float64)
-        place[left] = np.bincount(place[member], weights=away, minlength=n_groups).argmin()
-    groups = np.empty(n, dtype=np.int64)
+        weights = away(left)[member].astype(np.float64)
+        place[left] = np.bincount(place[member], weights=weights, minlength=n_groups).argmin()
+
+
+def _by_row(place: NDArray[np.int64], order: NDArray[np.integer]) -> NDArray[np.int64]:
+    groups = np.empty(len(order), dtype=np.int64)
     groups[order] = place
     return groups

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import likeness_groups
-from starshade.kernels import likeness
+from starshade.kernels import likeness, likeness_search
 from tests.naive.k_likeness import distances, k_likeness
 
 
@@ -44,7 +44,7 @@ def test_groups_are_those_of_the_twin_for_any_permutation(matrix, data):
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float64])
 @pytest.mark.parametrize(("k", "levels"), [(2, 6), (7, 3), (40, 6)])
 def test_groups_are_those_of_the_twin_across_blocks_and_batches(monkeypatch, kind, k, levels):
-    monkeypatch.setattr(likeness, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(likeness_search, "_WORTH_THREADS", 0)
     rng = np.random.default_rng(k)
     # more rows than a block, copies that batches quarrel over, a number of items that four
     # does not divide
@@ -56,7 +56,7 @@ def test_groups_are_those_of_the_twin_across_blocks_and_batches(monkeypatch, kin
 @pytest.mark.parametrize("threads_from", [0, 10**9])
 @pytest.mark.parametrize(("batch", "spare"), [(1, 0), (2, 0), (64, 0), (64, 3)])
 def test_neither_batch_nor_threads_change_a_group(monkeypatch, batch, spare, threads_from):
-    monkeypatch.setattr(likeness, "_WORTH_THREADS", threads_from)
+    monkeypatch.setattr(likeness_search, "_WORTH_THREADS", threads_from)
     rng = np.random.default_rng(1)
     matrix = rng.integers(0, 3, (400, 3)).astype(np.uint8)
     order = rng.permutation(400)

@@ -1,0 +1,63 @@
+"""Records as sparse rows, where a full table would be mostly nulls."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.anonymize.points import Points
+from starshade.kernels.csr import keep_rows
+from starshade.kernels.likeness_sparse import SparseRows
+
+__all__ = ["is_sparse", "sparse_rows"]
+
+_SHARE = 0.1  # of cells rated, below which walking the raters is faster
+_ITEMS = 64  # below, a full table is faster whatever it holds
+_CELL = 60  # bytes for each rating, all copies at their largest counted
+
+
+def is_sparse(points: Points, copies: int) -> bool:
+    """Tell whether distances are better computed from sparse rows than from a full table.
+
+    They also are where only they fit into memory.
+
+    Parameters
+    ----------
+    points : Points
+    copies : int
+        Full tables that would be held at once.
+    """
+    ratings = points.ratings
+    cells = ratings.n_users * ratings.n_items
+    if ratings.n_items >= _ITEMS and ratings.n_ratings < _SHARE * cells:
+        return True
+    full = cells * copies  # a byte for each at least
+    return _CELL * ratings.n_ratings < budget.memory() < full
+
+
+def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
+    """Return the records in a given order, without making a full table.
+
+    Parameters
+    ----------
+    points : Points
+    order : ndarray of int, shape (n,)
+        A permutation of the records.
+    """
+    ratings = points.ratings
+    indptr, columns, codes, _ = keep_rows(
+        ratings.indptr, ratings.columns, ratings.codes, None, order.astype(np.int64)
+    )
+    if ratings.scale.step is not None:
+        cells, null = codes.astype(np.int32) + np.int32(1), 0.0
+    else:
+        cells, null = ratings.levels[codes], ratings.scale.null_level
+    return SparseRows(
+        indptr=indptr,
+        columns=columns,
+        cells=cells,
+        null=null,
+        beside=points.extra[order].astype(np.float64),
+        n_items=ratings.n_items,
+    )

@@ -1,0 +1,186 @@
+"""Records laid out in blocks of near ones, so that a search can pass over most blocks.
+
+Items are shared out to a few *directions*; along a direction a record stands at the sum of its
+items, each taken with a sign. Whatever the signs, two records differ along all directions
+together by no more than their L1 distance: so a block whose records all stand too far away along
+the directions holds nobody near. The signs and the shares follow the data (items that go
+together add up, which spreads the records out), but only the time depends on them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["BLOCK", "TRAY", "Blocks", "directions", "lay_out"]
+
+BLOCK = 64
+TRAY = 16  # blocks
+_DIRECTIONS = 4
+_SAMPLE = 4096  # records that the directions are taken from
+_ROUNDS = 16  # of the power method
+_PLACES = 256  # that a direction is divided into while records are laid out
+_SLACK = 1e-9  # of the greatest sum: far above rounding, for real numbers
+
+
+class Blocks(NamedTuple):
+    """Free records in blocks of 64, with the box that each block fills.
+
+    Attributes
+    ----------
+    cells : ndarray, shape (n_words or n_items, n)
+        Words of bits (uint64), or plain numbers.
+    kind : ndarray, shape (0,)
+        Its dtype is that of distances.
+    position : ndarray of int32, shape (n,)
+        Place of each record in the permutation.
+    slot : ndarray of int32, shape (n_all,)
+        The inverse, for records that are laid out.
+    along : ndarray of int32 or float64, shape (n_directions, n_all)
+        Where each record stands, by position.
+    low, high : ndarray, shape (n_directions, n_blocks)
+        Of `along`; of float64 with slack.
+    tray_low, tray_high : ndarray, shape (n_directions, n_trays)
+        The same of sixteen blocks in a row.
+    first : ndarray of int32, shape (n_blocks,)
+        The least position in the block.
+    """
+
+    cells: NDArray[Any]
+    kind: NDArray[Any]
+    position: NDArray[np.int32]
+    slot: NDArray[np.int32]
+    along: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    tray_low: NDArray[Any]
+    tray_high: NDArray[Any]
+    first: NDArray[np.int32]
+
+
+def directions(table: NDArray[Any]) -> NDArray[Any]:
+    """Return where each record stands along a few directions, shape (n_directions, n).
+
+    int32, on a table of real numbers float64.
+    """
+    n_items, n = table.shape
+    real = table.dtype.kind == "f"
+    sample = table[:, :: max(1, n // _SAMPLE)].astype(np.float64)
+    sample -= sample.mean(axis=1, keepdims=True)
+    lead = np.ones(n_items)
+    for _ in range(_ROUNDS):
+        lead = sample @ (sample.T @ lead)
+        lead /= np.abs(lead).max() or 1.0
+    by_lead = np.argsort(lead, kind="stable")
+    along = np.zeros((min(_DIRECTIONS, n_items), n), np.float64 if real else np.int32)
+    for out, items in zip(along, np.array_split(by_lead, len(along)), strict=True):
+        for j in items:
+            # summed in the type of `along`, so unsigned numbers do not wrap around
+            np.add(out, table[j], out=out, casting="unsafe") if lead[j] >= 0 else np.subtract(
+                out, table[j], out=out, casting="unsafe"
+            )
+    return along
+
+
+def lay_out(
+    cells: NDArray[Any], along: NDArray[Any], free: NDArray[np.int64], greatest: float
+) -> Blocks:
+    """Lay out the records that are free.
+
+    Parameters
+    ----------
+    cells : ndarray, shape (n_words or n_items, n_all)
+        By position.
+    along : ndarray, shape (n_directions, n_all)
+    free : ndarray of int64, shape (n,)
+        Positions, ascending.
+    greatest : float
+        Sum over the items of the greatest magnitude, for the slack.
+    """
+    order = free[_sort(_coarse(along[:, free]))]
+    slot = np.full(along.shape[1], -1, np.int32)
+    slot[order] = np.arange(len(order), dtype=np.int32)
+    starts = np.arange(0, len(order), BLOCK)
+    sorted_along = along[:, order]
+    low = np.minimum.reduceat(sorted_along, starts, axis=1)
+    high = np.maximum.reduceat(sorted_along, starts, axis=1)
+    if along.dtype.kind == "f":
+        low, high = low - _SLACK * greatest, high + _SLACK * greatest
+    position = order.astype(np.int32)
+    trays = np.arange(0, low.shape[1], TRAY)
+    return Blocks(
+        cells=np.ascontiguousarray(cells[:, order]),
+        kind=np.empty(0, np.int64 if cells.dtype == np.uint64 else cells.dtype),
+        position=position,
+        slot=slot,
+        along=along,
+        low=low,
+        high=high,
+        tray_low=np.minimum.reduceat(low, trays, axis=1),
+        tray_high=np.maximum.reduceat(high, trays, axis=1),
+        first=np.minimum.reduceat(position, starts),
+    )
+
+
+def _coarse(along: NDArray[Any]) -> NDArray[np.uint8]:
+    """Divide each direction into places of equal width, shape (n, n_directions)."""
+    low = along.min(axis=1, keepdims=True)
+    width = float((along.max(axis=1) - low[:, 0].astype(np.float64)).max())
+    if along.dtype.kind != "f":
+        width = max(width, _PLACES - 1.0)  # a step is never more than one place
+    scale = (_PLACES - 1) / width if width > 1e-9 else 0.0  # one for all: they are compared
+    return np.ascontiguousarray(((along - low) * scale).astype(np.uint8).T)
+
+
+@njit(cache=True, nogil=True)
+def _sort(keys):  # type: ignore[no-untyped-def]
+    """Order records by halving: by the direction of most spread, ties as they came."""
+    n = len(keys)
+    order, spare = np.arange(n), np.empty(n, np.int64)
+    firsts, lasts = [0], [n]
+    while len(firsts) > 0:
+        first, last = firsts.pop(), lasts.pop()
+        d = _widest(keys, order[first:last])
+        if d < 0:
+            continue
+        _sort_by(keys, d, order[first:last], spare[first:last])
+        if last - first > 2 * BLOCK:
+            middle = first + ((last - first) // BLOCK + 1) // 2 * BLOCK
+            firsts.append(middle)
+            lasts.append(last)
+            firsts.append(first)
+            lasts.append(middle)
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _widest(keys, rows):  # type: ignore[no-untyped-def]
+    """Return the direction of greatest variance; −1: all rows stand at one place."""
+    best, most = -1, 0.0
+    for d in range(keys.shape[1]):
+        total = squares = np.int64(0)
+        for i in rows:
+            x = np.int64(keys[i, d])
+            total += x
+            squares += x * x
+        spread = squares - total * (total / len(rows))
+        if spread > most + 1e-6:
+            best, most = d, spread
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _sort_by(keys, d, rows, spare):  # type: ignore[no-untyped-def]
+    counts = np.zeros(_PLACES + 1, np.int64)
+    for i in rows:
+        counts[np.int64(keys[i, d]) + 1] += 1
+    for c in range(_PLACES):
+        counts[c + 1] += counts[c]
+    for i in rows:
+        place = np.int64(keys[i, d])
+        spare[counts[place]] = i
+        counts[place] += 1
+    rows[:] = spare
