@@ -52,6 +52,21 @@ def said(members: list, numeric: bool) -> dict | list:
     return [None] * null + sorted(set(known))
 
 
+def joined(rows: dict, members: list) -> list:
+    """All values that share their name on the first level where the members have one.
+
+    `rows` has of each value its names, level by level; null stands aside.
+    """
+    null, known = [None] * (None in members), [v for v in members if v is not None]
+    if len(set(known)) < 2:
+        return null + known[:1]
+    for level in range(len(rows[known[0]])):
+        names = {rows[value][level] for value in known}
+        if len(names) == 1:
+            return null + sorted(value for value in rows if rows[value][level] in names)
+    raise AssertionError("no level joins them")
+
+
 def merged(
     rows: list[list[Fraction]], groups: list[list[int]], short: Callable[[list[int]], bool]
 ) -> list[list[int]]:

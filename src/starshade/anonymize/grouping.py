@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -11,13 +11,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
 from starshade.anonymize.dgh import Dgh
 from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy import READY_MADE, resolve
 from starshade.anonymize.hierarchy_file import read_hierarchy
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.personal import check_settings, chosen_names, claims_of, names_of
+from starshade.anonymize.personal import (
+    check_settings,
+    chosen_names,
+    claims_of,
+    hierarchies_of,
+    names_of,
+)
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_k, prepare
 from starshade.anonymize.quasi import generalized_attributes, quasi_columns
@@ -63,6 +70,9 @@ class Grouping(ABC):
     t : float, optional
         How far the distribution of each sensitive attribute in a group may be from that of all
         (earth mover's distance), from 0 to 1. Groups further away are merged.
+    attribute_hierarchies : mapping of str to path or AttributeHierarchy
+        For categorical quasi-identifiers: what their values are joined to; a file is read at
+        once (`starshade.anonymize.attribute_hierarchy`). Without one, to the set of values.
 
     Raises
     ------
@@ -82,6 +92,7 @@ class Grouping(ABC):
     sensitive_attributes: Sequence[str] = ()
     l: int = 0  # noqa: E741 - the name that it has everywhere
     t: float | None = None
+    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = ()
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -89,9 +100,10 @@ class Grouping(ABC):
             raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
         for what in ("quasi_identifiers", "sensitive_attributes"):
             object.__setattr__(self, what, names_of(what, getattr(self, what)))
-        check_settings(
-            self.attributes, self.quasi_identifiers, self.sensitive_attributes, self.l, self.t
-        )
+        named = hierarchies_of(self.attribute_hierarchies)
+        object.__setattr__(self, "attribute_hierarchies", named)
+        told = self.quasi_identifiers, self.sensitive_attributes
+        check_settings(self.attributes, *told, self.l, self.t, named)
         if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
             object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
 
@@ -137,7 +149,8 @@ class Grouping(ABC):
             null_occurs=table.n_ratings < table.n_users * table.n_items,
         )
         quasi, sensitive = self._chosen(table)
-        points = Points(table, quasi_columns(table, quasi))
+        joined = dict(self.attribute_hierarchies)
+        points = Points(table, quasi_columns(table, quasi, joined))
         groups = self.group(points, seed)
         if self.l or self.t is not None:
             order = seeded_order(table.users, seed, "diversity")
@@ -155,7 +168,7 @@ class Grouping(ABC):
             rare_items_dropped=ready.rare_items_dropped,
             users_without_rating=ready.users_without_rating,
             attributes=self.attributes,
-            generalized=generalized_attributes(table, groups, quasi, sensitive)
+            generalized=generalized_attributes(table, groups, quasi, sensitive, joined)
             if self.attributes == "generalized"
             else None,
             quasi_identifiers=quasi,
@@ -166,7 +179,9 @@ class Grouping(ABC):
         """Return the quasi-identifiers and the sensitive attributes to release."""
         if self.attributes != "generalized":
             return (), ()
-        return chosen_names(ratings, self.quasi_identifiers, self.sensitive_attributes)
+        hierarchies = tuple(dict(self.attribute_hierarchies).items())
+        told = self.quasi_identifiers, self.sensitive_attributes
+        return chosen_names(ratings, *told, hierarchies)
 
     @property
     def _named(self) -> str | Dgh:
@@ -187,6 +202,8 @@ class Grouping(ABC):
             config["l"] = int(self.l)
         if self.t is not None:
             config["t"] = float(self.t)
+        if self.attribute_hierarchies:
+            config["attribute_hierarchies"] = list(dict(self.attribute_hierarchies))
         return config
 
     def _private_config(self) -> dict[str, Any]:
@@ -199,4 +216,8 @@ class Grouping(ABC):
             "attributes": self.attributes,
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive_attributes": list(self.sensitive_attributes),
+            "attribute_hierarchies": {
+                name: hierarchy.to_text()
+                for name, hierarchy in dict(self.attribute_hierarchies).items()
+            },
         }

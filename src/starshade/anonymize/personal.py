@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from starshade.anonymize.attribute_hierarchy import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names
 from starshade.release.manifest import Claim
 
-__all__ = ["check_settings", "chosen_names", "claims_of", "names_of"]
+__all__ = ["check_settings", "chosen_names", "claims_of", "hierarchies_of", "names_of"]
 
 _WAYS = ("none", "generalized", "exact")
 
@@ -36,12 +37,36 @@ def names_of(what: str, names: Any) -> tuple[str, ...]:
     return told
 
 
+def hierarchies_of(asked: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:
+    """Return hierarchies by attribute, files having been read, in the order of names.
+
+    Raises
+    ------
+    ConfigError
+        No mapping of names to hierarchies, or a file that is none.
+    """
+    try:
+        named = dict(asked)
+    except (TypeError, ValueError):
+        named = {None: None}
+    if not all(isinstance(n, str) and h is not None for n, h in named.items()):
+        raise ConfigError(
+            "attribute_hierarchies: a file for each name is needed",
+            advice='For example attribute_hierarchies = {"zip": "zip.csv"}.',
+        )
+    return tuple(
+        (name, h if isinstance(h, AttributeHierarchy) else read_attribute_hierarchy(h))
+        for name, h in sorted(named.items())
+    )
+
+
 def check_settings(
     attributes: str,
     quasi: Sequence[str],
     sensitive: Sequence[str],
     l: int,  # noqa: E741 - the name that it has everywhere
     t: float | None,
+    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
 ) -> None:
     """Refuse settings that contradict each other, whatever the data.
 
@@ -73,8 +98,9 @@ def check_settings(
             f"{'l' if l else 't'} asks something of the sensitive attributes, and none is named",
             advice="Name them (--sensitive-attribute NAME).",
         )
-    if (quasi or sensitive) and attributes != "generalized":
-        what = "quasi-identifiers" if quasi else "sensitive attributes"
+    if (quasi or sensitive or hierarchies) and attributes != "generalized":
+        what = "sensitive attributes" if sensitive else "hierarchies of attributes"
+        what = "quasi-identifiers" if quasi else what
         raise ConfigError(
             f"{what} are named, but attributes are released {_SAID[attributes]}",
             advice="Ask for them with --attributes generalized, or leave the names out.",
@@ -85,7 +111,10 @@ _SAID = {"none": "not at all (none)", "exact": "all and as they are (exact)"}
 
 
 def chosen_names(
-    ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str]
+    ratings: Ratings,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the quasi-identifiers and the sensitive attributes of a table.
 
@@ -95,11 +124,13 @@ def chosen_names(
     quasi : sequence of str
         Empty: every attribute that is not sensitive.
     sensitive : sequence of str
+    hierarchies : sequence of (str, AttributeHierarchy)
 
     Raises
     ------
     ConfigError
-        There are no personal attributes, or none of this name.
+        There are no personal attributes, or none of this name; a hierarchy of one that is no
+        quasi-identifier.
     """
     table = ratings.attributes
     if table is None or not table.column_names:
@@ -115,6 +146,12 @@ def chosen_names(
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
     told = tuple(quasi) or others
+    idle = [name for name, _ in hierarchies if name not in told]
+    if idle:
+        raise ConfigError(
+            f"attributes: a hierarchy of {', '.join(map(repr, idle))}, no quasi-identifier",
+            advice=f"Quasi-identifiers are {', '.join(told) or 'none'}.",
+        )
     check_names([*told, *sensitive], "generalized")
     return told, tuple(sensitive)
 

@@ -3,23 +3,27 @@
 **As columns.** Each quasi-identifier is one column beside the items, in the items' unit: from
 its least to its greatest value it counts like an item from null to the best rating. A numeric
 one is laid out in proportion. A categorical one is laid out evenly by the code points of its
-values. So the parts of a zip code that are written first count most; and every method, those
-that cut ranges included, can work on it (a column for each value would weigh an attribute by the
-number of its values). Where the order of names means nothing, it still decides who is near whom.
+values, or in the order of its hierarchy if it has one (`attribute_hierarchy.py`). So the parts
+of a zip code that are written first count most; and every method, those that cut ranges
+included, can work on it (a column for each value would weigh an attribute by the number of its
+values). Where the order of names means nothing, it still decides who is near whom.
 A null takes the place below all values: one step below, as with ratings.
 
 **Generalized.** A numeric one becomes the range of a group's values and whether a null is among
-them, a categorical one the set of its values, null first.
+them, a categorical one the set of its values, null first; with a hierarchy all values that share
+their name on the first level where they have one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
@@ -31,9 +35,12 @@ __all__ = ["generalized_attributes", "quasi_columns"]
 
 _FINEST = 1024  # parts of a step: sums of such fractions are exact, in whichever order
 Ints = NDArray[np.int64]
+Hierarchies = Mapping[str, AttributeHierarchy]
 
 
-def quasi_columns(ratings: Ratings, names: Sequence[str]) -> NDArray[Any]:
+def quasi_columns(
+    ratings: Ratings, names: Sequence[str], hierarchies: Hierarchies = MappingProxyType({})
+) -> NDArray[Any]:
     """Return quasi-identifiers as numbers in the unit of `Points.dense`.
 
     Parameters
@@ -41,6 +48,7 @@ def quasi_columns(ratings: Ratings, names: Sequence[str]) -> NDArray[Any]:
     ratings : Ratings
     names : sequence of str
         Of personal attributes.
+    hierarchies : mapping of str to AttributeHierarchy, optional
 
     Returns
     -------
@@ -50,7 +58,7 @@ def quasi_columns(ratings: Ratings, names: Sequence[str]) -> NDArray[Any]:
     Raises
     ------
     ConfigError
-        A number that is not finite.
+        A number that is not finite; a hierarchy of numbers, or one that lacks a value.
     """
     out, scale = np.zeros((ratings.n_users, len(names))), ratings.scale
     plain = _plain(ratings, names)
@@ -60,6 +68,8 @@ def quasi_columns(ratings: Ratings, names: Sequence[str]) -> NDArray[Any]:
         whole, step = scale.maximum - scale.null_level, scale.minimum - scale.null_level
     step = min(step, whole / 2)  # on a scale of one level
     for j, (name, rank) in enumerate(zip(plain.column_names, ranks(plain), strict=True)):
+        if name in hierarchies:
+            rank = _in_order_of(hierarchies[name], plain.column(name), rank, name)
         share = _shares(plain.column(name), rank, name)
         lift = step if (rank == 0).any() else 0.0
         places = np.where(rank == 0, 0.0, lift + share * (whole - lift))
@@ -82,8 +92,35 @@ def _shares(column: pa.ChunkedArray, rank: Ints, name: str) -> NDArray[np.float6
     return np.asarray((values - low) / (high - low if high > low else 1.0))
 
 
+def _in_order_of(
+    hierarchy: AttributeHierarchy, column: pa.ChunkedArray, rank: Ints, name: str
+) -> Ints:
+    """Return ranks in the order of a hierarchy instead of that of code points."""
+    if str(column.type) == "double":
+        raise ConfigError(
+            f"attribute {name!r}: a hierarchy is for texts, and these are numbers",
+            advice="Numbers are generalized to ranges: leave the hierarchy out.",
+        )
+    place = {value: i for i, value in enumerate(hierarchy.values)}
+    values = _values(column, rank).to_pylist()
+    lacking = sum(value not in place for value in values[1:])
+    if lacking:
+        raise ConfigError(
+            f"attribute {name!r}: its hierarchy lacks {lacking:,} of {len(values) - 1:,} values",
+            advice="Give each value of the data a line.",
+        )
+    order = np.argsort([place[value] for value in values[1:]])
+    ranked = np.zeros(len(values), dtype=np.int64)
+    ranked[1 + order] = 1 + np.arange(len(order))
+    return ranked[rank]
+
+
 def generalized_attributes(
-    ratings: Ratings, groups: Ints, quasi: Sequence[str], sensitive: Sequence[str]
+    ratings: Ratings,
+    groups: Ints,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Hierarchies = MappingProxyType({}),
 ) -> pa.Table:
     """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
 
@@ -94,6 +131,8 @@ def generalized_attributes(
         0…G−1, none empty.
     quasi, sensitive : sequence of str
         Names of personal attributes, not both empty.
+    hierarchies : mapping of str to AttributeHierarchy, optional
+        That `quasi_columns` has not refused.
 
     Returns
     -------
@@ -108,7 +147,11 @@ def generalized_attributes(
         column = plain.column(name)
         values = _values(column, rank)
         say = _ranges if str(column.type) == "double" else _sets
-        plain = plain.set_column(place, name, say(values, rank, groups).take(pa.array(groups)))
+        told = say(values, rank, groups)
+        if name in hierarchies:
+            joined = map(hierarchies[name].join, told.to_pylist())
+            told = pa.array(map(list, joined), type=told.type)
+        plain = plain.set_column(place, name, told.take(pa.array(groups)))
     return plain
 
 

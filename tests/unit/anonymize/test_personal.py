@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.attribute_hierarchy import parse_attribute_hierarchy
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.hierarchy_file import parse_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
@@ -25,7 +26,7 @@ from starshade.ratings.table import Ratings
 from starshade.registry import find
 from starshade.release.read import read_release
 from tests.naive.class_values import distance, distinct_l
-from tests.naive.quasi import said
+from tests.naive.quasi import joined, said
 from tests.strategies import table
 
 METHODS = [entry.load() for entry in ENTRIES if issubclass(entry.load(), Grouping)]
@@ -53,6 +54,9 @@ ASKED: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
     "sensitive_attributes": ["ill"],
 }
+
+
+TOWNS = "Ulm;south;*\nÅrhus;north;*\nBonn;south;*\nKiel;north;*\n"
 
 
 def own_values(release, ratings: Ratings, name: str) -> list[list]:
@@ -129,6 +133,24 @@ def test_without_names_all_that_is_not_sensitive_is_a_quasi_identifier():
     assert release.attributes.column_names == ["town", "ill", "note", "age"]
 
 
+@every
+def test_a_hierarchy_joins_values_to_those_of_one_name(method, tmp_path):
+    ratings, towns = some(), parse_attribute_hierarchy(TOWNS)
+    release = method(2, **ASKED, attribute_hierarchies={"town": towns}).anonymize(ratings, rng=1)
+    release.save(tmp_path / "out")
+    names = dict(towns.rows)
+    first = np.concatenate([[0], np.cumsum(release.classes.sizes)[:-1]])
+    seen = set()
+    for c, members in enumerate(own_values(release, ratings, "town")):
+        told = release.attributes.column("town")[int(first[c])].as_py()
+        assert told == joined(names, members)
+        seen.add(tuple(told))
+    assert len(seen) > 1
+    known = [t for told in seen if (t := tuple(v for v in told if v is not None))]
+    assert {len(told) for told in known} <= {1, 2, 4}
+    assert {("Bonn", "Ulm"), ("Kiel", "Århus")} >= {told for told in known if len(told) == 2}
+
+
 def test_users_left_out_take_their_attributes_with_them():
     ratings = some()
     chosen = listed_items(["2", "3"])
@@ -153,6 +175,10 @@ def again(config: dict[str, Any]) -> Grouping:
     if levels:
         settings["hierarchy"] = parse_hierarchy("\n".join(levels))
     settings["items"] = listed_items(keys) if keys else None
+    settings["attribute_hierarchies"] = {
+        name: parse_attribute_hierarchy("\n".join(lines))
+        for name, lines in settings["attribute_hierarchies"].items()
+    }
     return entry.load()(**settings)
 
 
@@ -160,10 +186,21 @@ def again(config: dict[str, Any]) -> Grouping:
 def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("[null,2] [3,5]\n[null,5]\n")
+    towns = tmp_path / "towns.csv"
+    towns.write_text(TOWNS, encoding="utf-8")
     ratings = some()
     release = method(
-        3, hierarchy=path, items=listed_items(["1", "3"]), rare_items="keep", l=2, t=0.4, **ASKED
+        3,
+        hierarchy=path,
+        items=listed_items(["1", "3"]),
+        rare_items="keep",
+        l=2,
+        t=0.4,
+        attribute_hierarchies={"town": towns},
+        **ASKED,
     ).anonymize(ratings, rng=11)
+    assert release.manifest.config["attribute_hierarchies"] == ["town"]
+    towns.unlink()  # it was read when the method was made
     remade = again(release.private.config).anonymize(ratings, rng=release.private.seed)
     assert digests(remade, tmp_path / "b") == digests(release, tmp_path / "a")
     assert remade.private.config == release.private.config
@@ -190,6 +227,13 @@ def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
         ({**ASKED, "t": -0.1}, "t = -0.1: must be from 0 to 1"),
         ({**ASKED, "t": float("nan")}, "t = nan: must be"),
         ({**ASKED, "t": "0.1"}, "t = 0.1: must be"),
+        ({**ASKED, "attribute_hierarchies": ["town"]}, "a file for each name is needed"),
+        ({**ASKED, "attribute_hierarchies": 3}, "a file for each name is needed"),
+        ({**ASKED, "attribute_hierarchies": {"town": "/no/such"}}, "cannot be read"),
+        (
+            {"attribute_hierarchies": {"town": parse_attribute_hierarchy(TOWNS)}},
+            "hierarchies of attributes are named, but .* not at all",
+        ),
         ({"attributes": "generalized", "l": 2}, "l asks something of the sensitive"),
         ({"attributes": "generalized", "t": 0.0}, "t asks something of the sensitive"),
     ],
@@ -207,6 +251,14 @@ def test_what_the_data_lack_is_refused():
     assert caught.value.advice == "The data have age, town, ill, note."
     with pytest.raises(ConfigError, match="no personal attributes"):
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
+    hierarchies = {"town": parse_attribute_hierarchy("Ulm;*\nBonn;*")}
+    with pytest.raises(ConfigError, match="'town': its hierarchy lacks 1 of 3 values"):
+        Mondrian(3, **ASKED, attribute_hierarchies=hierarchies).anonymize(ratings)
+    with pytest.raises(ConfigError, match="'age': a hierarchy is for texts"):
+        Mondrian(3, **ASKED, attribute_hierarchies={"age": hierarchies["town"]}).anonymize(ratings)
+    with pytest.raises(ConfigError, match="a hierarchy of 'note', no quasi-identifier") as caught:
+        Mondrian(3, **ASKED, attribute_hierarchies={"note": hierarchies["town"]}).anonymize(ratings)
+    assert caught.value.advice == "Quasi-identifiers are age, town."
     named = ratings.annotate(attributes=ratings.attributes.rename_columns(["group", "b", "c", "d"]))
     with pytest.raises(ConfigError, match="called record or group"):
         Mondrian(3, attributes="generalized").anonymize(named)

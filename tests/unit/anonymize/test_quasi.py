@@ -15,6 +15,7 @@ from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.anonymize.quasi import generalized_attributes, quasi_columns
 from starshade.errors import ConfigError
+from starshade.kernels.merging import cheapest_partner
 from starshade.ratings.scale import Scale
 from tests.naive.class_values import distance, distinct_l
 from tests.naive.k_member import shares
@@ -138,3 +139,10 @@ def test_groups_are_merged_as_the_twin_merges_them(case, l, t):  # noqa: E741
     expected = merged(shares(matrix), [group.tolist() for group in members], short)
     assert [sorted(group.tolist()) for group in found] == [sorted(group) for group in expected]
     assert not any(map(short, expected))
+
+
+def test_of_equally_cheap_partners_the_first_is_taken():
+    low = np.array([[0], [4], [5], [6], [5]])
+    sizes = np.array([1, 2, 1, 2, 0])  # the last has been merged away
+    assert cheapest_partner(low, low, sizes, 2) == 1
+    assert cheapest_partner(low[::-1].copy(), low[::-1].copy(), sizes[::-1].copy(), 2) == 1

@@ -120,6 +120,20 @@ def test_places_of_coprime_ranges_are_rounded_to_a_billionth():
     assert places[1].tolist() == [round(2**30 / r) for r in ranges]
 
 
+def test_places_of_what_is_not_whole_are_as_fine():
+    places, unit = positions(np.array([[0.0, 0], [0.1, 1], [1.0, 3]]))
+    assert unit == 3 * (2**30 // 3)
+    assert places.tolist() == [[0, 0], [round(0.1 * unit), unit // 3], [unit, unit]]
+
+
+def test_a_cluster_that_grew_costs_more_to_widen():
+    """[0, 40] takes 60; then 75 costs it 4·75 - 3·60 = 120, and [100, 140] 3·65 - 2·40 = 115."""
+    low, high, sizes = np.array([[0], [100]]), np.array([[40], [140]]), np.array([2, 2])
+    assert kernel.join_cluster(np.array([60]), low, high, sizes) == 0
+    assert kernel.join_cluster(np.array([75]), low, high, sizes) == 1
+    assert (low.tolist(), high.tolist(), sizes.tolist()) == ([[0], [75]], [[60], [140]], [3, 3])
+
+
 def test_sides_smaller_than_k_make_way_for_the_next_item():
     """The widest item holds one outlier; the cut is made on the second."""
     rows = np.array([[9, 1], [0, 1], [0, 1], [0, 5], [0, 5], [0, 5]], dtype=np.uint8)

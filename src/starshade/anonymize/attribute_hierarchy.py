@@ -1,0 +1,149 @@
+"""Hierarchies of categorical attributes, from ARX's CSV: a value, then its name on each level.
+
+::
+
+    55401;5540*;55***;*
+    55402;5540*;55***;*
+    55125;5512*;55***;*
+
+One line for each value, fields separated by ``;``; UTF-8. Values that share a name on a level
+share it on every later one, and all share the last. A group is said to have all values of the
+first level on which its members have one name. Null needs no line: whether there is one in a
+group is said beside its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from starshade.errors import ConfigError
+
+__all__ = ["AttributeHierarchy", "parse_attribute_hierarchy", "read_attribute_hierarchy"]
+
+
+@dataclass(frozen=True)
+class AttributeHierarchy:
+    """The values of a categorical attribute and what they are called on each level.
+
+    Build one with `read_attribute_hierarchy` or `parse_attribute_hierarchy`.
+
+    Attributes
+    ----------
+    rows : tuple of (value, names)
+        A value, and its name on each level above itself.
+    """
+
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All values, those of one name beside each other, else in the order of the file."""
+        place = {value: i for i, (value, _) in enumerate(self.rows)}
+        first: dict[tuple[int, str], int] = {}
+        for value, names in self.rows:
+            for level, name in enumerate(names):
+                first.setdefault((level, name), place[value])
+        key = {
+            value: (*reversed([first[at] for at in enumerate(names)]), place[value])
+            for value, names in self.rows
+        }
+        return tuple(sorted(key, key=key.__getitem__))
+
+    def join(self, members: Iterable[str | None]) -> tuple[str | None, ...]:
+        """Return what is said of values together: null first if it is one, others by code point.
+
+        Parameters
+        ----------
+        members : iterable of str or None
+            All texts among `values`.
+        """
+        names, null = dict(self.rows), False
+        told = set()
+        for member in members:
+            if member is None:
+                null = True
+            else:
+                told.add(member)
+        if len(told) > 1:
+            for level in range(len(self.rows[0][1])):
+                called = {names[value][level] for value in told}
+                if len(called) == 1:
+                    told = {value for value, own in self.rows if own[level] in called}
+                    break
+        return (*((None,) if null else ()), *sorted(told))
+
+    def to_text(self) -> list[str]:
+        """Return the lines of a file that says the same."""
+        return [";".join([value, *names]) for value, names in self.rows]
+
+
+def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
+    """Read a file.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be read, or a line of it does not fit; the message has the line's number.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"hierarchy file {str(path)!r}: cannot be read ({reason})") from None
+    return parse_attribute_hierarchy(text, f"hierarchy file {path}")
+
+
+def parse_attribute_hierarchy(text: str, place: str = "hierarchy") -> AttributeHierarchy:
+    r"""Read the text of a file; `place` is what messages call it.
+
+    Raises
+    ------
+    ConfigError
+        As `read_attribute_hierarchy`.
+
+    Examples
+    --------
+    >>> towns = parse_attribute_hierarchy("Ulm;south;*\nMunich;south;*\nKiel;north;*")
+    >>> towns.join(["Ulm", "Munich"])
+    ('Munich', 'Ulm')
+    >>> towns.join(["Kiel", "Ulm"])
+    ('Kiel', 'Munich', 'Ulm')
+    """
+    rows: dict[str, tuple[str, ...]] = {}
+    upper: dict[tuple[int, str], tuple[str, ...]] = {}
+    for n, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        value, *names = (field.strip().strip('"') for field in line.split(";"))
+        where, width = f"{place}, line {n}", len(next(iter(rows.values()), names))
+        if not names or len(names) != width:
+            raise ConfigError(
+                f"{where}: {len(names) + 1} columns; {max(width, 1) + 1} are needed",
+                advice="Each line is a value and its name on every level, separated by ;.",
+            )
+        if not value:
+            raise ConfigError(
+                f"{where}: an empty value",
+                advice="Leave the line out: a null is told beside the values.",
+            )
+        if value in rows:
+            raise ConfigError(f"{where}: its value stands there a second time")
+        for level, name in enumerate(names):
+            if upper.setdefault((level, name), tuple(names[level:])) != tuple(names[level:]):
+                raise ConfigError(
+                    f"{where}: what has one name on level {level + 1} has two on a later one",
+                    advice="Values that are joined stay joined on all later levels.",
+                )
+        rows[value] = tuple(names)
+    if not rows:
+        raise ConfigError(f"{place}: no value in it")
+    if len({names[-1] for names in rows.values()}) > 1:
+        raise ConfigError(
+            f"{place}: the last level has more than one name",
+            advice="Add a level on which all values share one, e.g. *.",
+        )
+    return AttributeHierarchy(tuple(rows.items()))
