@@ -22,6 +22,8 @@ COMMANDS = [
     ["query"],
     ["compare"],
     ["reproduce", "kl"],
+    ["reproduce", "ns"],
+    ["reproduce", "sr"],
     ["list"],
     ["doctor"],
 ]

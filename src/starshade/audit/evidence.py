@@ -6,6 +6,9 @@ quarter of the cells wrong, ratings to within a quarter of the scale. A release 
 (k, ε) is also tried by that model's own adversary, who knows ratings to within ε. The targets and
 what is known of each are drawn from the seed, and are the same on the ratings and on the release;
 nothing is known of items that the release claims to be sensitive.
+
+Whatever else a release is for, queries may be asked of it: so the tracker, who sees nothing and
+only counts, is let loose on an interface to each.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.tracker import TrackerAttack
+from starshade.attack.tracker_result import TrackerResult
 from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -27,7 +32,9 @@ from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
 
-__all__ = ["Evidence", "attack_both", "knowledge_to_try"]
+__all__ = ["Asked", "Evidence", "ask_both", "attack_both", "knowledge_to_try"]
+
+_QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,20 @@ class Evidence:
     knowledge: Knowledge
     before: AttackResult
     after: AttackResult
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The tracker attack on a query interface, and what it achieved.
+
+    Attributes
+    ----------
+    before, after : TrackerResult
+        On the ratings and on the release.
+    """
+
+    before: TrackerResult
+    after: TrackerResult
 
 
 def knowledge_to_try(
@@ -112,6 +133,26 @@ def attack_both(
             step(1)
             found.append(Evidence(knowledge, before, after))
     return found
+
+
+def ask_both(original: Ratings, release: Release) -> Asked | None:
+    """Let the tracker ask of the ratings and of the release; None where no queries are answered.
+
+    Only releases of generalized cells that claim a k answer queries. The tracker knows all
+    personal attributes that the ratings come with.
+
+    Parameters
+    ----------
+    original : Ratings
+        The released items of the original.
+    release : Release
+    """
+    manifest = release.manifest
+    if manifest.layout != "generalized" or (manifest.claimed_k or 1) < 2:
+        return None
+    known = () if original.attributes is None else tuple(original.attributes.column_names)
+    attack = TrackerAttack(background=known, queries=_QUERIES)
+    return Asked(attack.run(original), attack.run(release, original=original))
 
 
 def _attacks_with(knowledge: Knowledge) -> list[ScoreboardRH | LabelAttack]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from starshade.audit.evidence import Evidence
+from starshade.attack.result import counted
+from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.privacy.class_verdict import ClassVerdict
@@ -21,6 +22,7 @@ __all__ = [
     "judge_claims",
     "judge_disclosed",
     "judge_model",
+    "judge_tracker",
     "records_differ",
     "understated",
 ]
@@ -144,6 +146,26 @@ def judge_attack(
     else:
         sort = "each target" if passed else "the mean over targets"
     return Finding("attack", passed, f"{found}; the limit is {limit:.2%}, for {sort}.")
+
+
+def judge_tracker(asked: Asked | None) -> Finding | None:
+    """Ask whether counting, behind a query interface, singles anybody out; None if not tried."""
+    if asked is None:
+        return None
+    before, after = asked.before, asked.after
+    tried = (
+        f"of {after.queries:,} COUNT queries, of up to {after.config['conditions']} conditions on "
+        f"the {counted(after.items, 'most rated item')},"
+    )
+    if after.refused or after.at_risk.rate:
+        text = f"Behind a query interface, {tried} {after.refused:,} rest on fewer records than the"
+        text += f" k = {after.floor:,} that are claimed"
+        return Finding("tracker", False, f"{text}; they single people out unless refused.")
+    text = "Behind a query interface nobody is singled out by counting"
+    if after.fewest is not None:
+        text += f": {tried} none rests on fewer than {after.fewest:,} records"
+    text += f"; on the ratings the same attack singles out {before.at_risk} of the people."
+    return Finding("tracker", (after.fewest or after.floor) >= after.floor, text)
 
 
 def judge_audience(release: Release) -> Finding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from starshade.attack.view import look
 from starshade.progress import task
 from starshade.ratings.table import Ratings
@@ -37,11 +39,17 @@ def measure_all(release: Release, original: Ratings) -> dict[str, float | int | 
     return figures_of(release, original)
 
 
-def figures_of(release: Release, original: Ratings) -> dict[str, float | int | None]:
-    """Measure a release that is known to have been made of these ratings."""
+def figures_of(
+    release: Release, original: Ratings, *, without: Collection[str] = ()
+) -> dict[str, float | int | None]:
+    """Measure a release that is known to have been made of these ratings.
+
+    `without` names measures that are not taken.
+    """
     figures: dict[str, float | int | None] = {}
-    with task("measuring", len(ENTRIES)) as step:
-        for entry in ENTRIES:
+    entries = [entry for entry in ENTRIES if entry.name not in without]
+    with task("measuring", len(entries)) as step:
+        for entry in entries:
             figures |= entry.load()().measure(release, original=original).to_dict()
             step(1)
     manifest = release.manifest

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.evidence import Evidence
+from starshade.audit.evidence import Asked, Evidence
 from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding"]
@@ -19,7 +19,7 @@ class Finding:
 
     Attributes
     ----------
-    name : {"claims", "attack", "audience", "disclosed"} or the name of a claimed model
+    name : {"claims", "attack", "tracker", "audience", "disclosed"} or that of a claimed model
     passed : bool
     text : str
         One sentence: what was found, and against which limit.
@@ -64,6 +64,8 @@ class AuditResult:
     seconds : float
     same_data : tuple of str
         Earlier releases of the same data: to hold both is to hold more than either.
+    tracker : Asked or None
+        The attack on a query interface, before and after; None where no queries are answered.
     version : str
     """
 
@@ -82,6 +84,7 @@ class AuditResult:
     digest: str
     seconds: float
     same_data: tuple[str, ...] = ()
+    tracker: Asked | None = None
     version: str = field(default=__version__)
 
     @property
@@ -110,6 +113,12 @@ class AuditResult:
             "claims": [dict(claim) for claim in self.claims],
             "attack_before": self._attacks("before"),
             "attack_after": self._attacks("after"),
+            "tracker": None
+            if self.tracker is None
+            else {
+                "before": self.tracker.before.to_dict(),
+                "after": self.tracker.after.to_dict(),
+            },
             "utility": dict(self.utility),
             "disclosure": dict(self.disclosure),
             "audience": self.audience,

@@ -8,13 +8,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
+from starshade.audit.evidence import Asked, Evidence, ask_both, attack_both, knowledge_to_try
 from starshade.audit.findings import (
     judge_attack,
     judge_audience,
     judge_claims,
     judge_disclosed,
     judge_model,
+    judge_tracker,
     records_differ,
     understated,
 )
@@ -129,11 +130,13 @@ class Audit:
             counted = _verified(Path(release), released, original)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
+        asked = ask_both(original, released)
         return AuditResult(
-            findings=self._judge(released, counted, evidence),
+            findings=self._judge(released, counted, evidence, asked),
             warnings=(*_warnings(released, evidence, same), *map(_unknown, unknown)),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
+            tracker=asked,
             utility=measure_all(released, ratings),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
@@ -148,18 +151,23 @@ class Audit:
         )
 
     def _judge(
-        self, release: Release, counted: dict[str, Any], evidence: Sequence[Evidence]
+        self,
+        release: Release,
+        counted: dict[str, Any],
+        evidence: Sequence[Evidence],
+        asked: Asked | None,
     ) -> tuple[Finding, ...]:
         k = release.manifest.claimed_k
         differ = records_differ(release)
         limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
         limit = next(iter(limits), None) if differ else min(limits, default=None)
-        asked = {"k", "attribute"}  # one of them is a parameter of every model
-        models = [c for c in release.manifest.claims if asked & c.parameters.keys()]
+        named = {"k", "attribute"}  # one of them is a parameter of every model
+        models = [c for c in release.manifest.claims if named & c.parameters.keys()]
         findings = [
             judge_claims(counted["claims"]),
             *(judge_model(release, claim) for claim in models),
             judge_attack(evidence, limit, release, differ=differ),
+            judge_tracker(asked),
             judge_audience(release),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
@@ -199,10 +207,29 @@ def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
             + " the attack, and original cells were not looked up."
         )
+    if release.manifest.attributes == "generalized":
+        told.append(_of_attributes(release))
     few = min(e.after.targets for e in evidence)
     if few < _FEW:
         told.append(f"One of the attacks had only {few:,} targets; its interval is wide.")
     return told
+
+
+def _of_attributes(release: Release) -> str:
+    """Say what the released attributes mean for the attacks, which know ratings alone."""
+    manifest = release.manifest
+    text = "The attacks tried know ratings, and no personal attributes."
+    if manifest.quasi_identifiers:
+        text += (
+            f" {', '.join(manifest.quasi_identifiers)} are part of what the records of a class "
+            f"share: who knows them too still finds {manifest.claimed_k or 1} records or more."
+        )
+    if manifest.sensitive_attributes:
+        text += (
+            f" {', '.join(manifest.sensitive_attributes)} stand there as they are: whoever finds a "
+            "person's class reads the values in it, one of which is theirs."
+        )
+    return text
 
 
 def _lineages(

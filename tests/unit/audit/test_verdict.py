@@ -41,13 +41,43 @@ def test_it_passes_and_says_why(out: Path) -> None:
     result = QUICK.run(RATINGS, out, private=out.parent / "receipt", rng=1)
     assert result.passed
     assert result.reasons == ()
-    assert {f.name for f in result.findings} == {"claims", "k-anonymity", "attack", "audience"}
+    named = ["claims", "k-anonymity", "attack", "tracker", "audience"]
+    assert [f.name for f in result.findings] == named
     assert result.warnings == ("One of the attacks had only 10 targets; its interval is wide.",)
     assert "may leave" in str(result)
     assert "<table>" in result._repr_html_()
     found = json.loads(json.dumps(result.to_dict()))
     assert found["config"]["targets"] == 10
     assert found["utility"] == measure_all(KLikeness(k=3).anonymize(RATINGS, rng=0), RATINGS)
+
+
+def test_the_tracker_is_let_loose_on_both(out: Path) -> None:
+    result = QUICK.run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    found = json.loads(json.dumps(result.to_dict()))["tracker"]
+    # of 24 users ten have a copy each; nobody else has the same ratings
+    assert found["before"]["at_risk"]["rate"] == 14 / 34
+    assert found["after"]["at_risk"]["rate"] == found["after"]["refused"] == 0
+    assert found["after"]["fewest"] >= 3
+    text = next(f.text for f in result.findings if f.name == "tracker")
+    assert f"none rests on fewer than {found['after']['fewest']} records" in text
+    assert f"singles out {found['before']['at_risk']['rate']:.1%}" in text
+
+
+def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
+    claims = json.loads((out / "release.json").read_text())["claims"]
+    claims[0]["parameters"]["k"] = 9
+    changed(out, claims=claims)
+    result = QUICK.run(RATINGS, out, rng=1)
+    finding = next(f for f in result.findings if f.name == "tracker")
+    assert not finding.passed
+    assert "rest on fewer records than the k = 9 that are claimed" in finding.text
+
+
+def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
+    changed(out, claims=[])
+    result = QUICK.run(RATINGS, out, rng=1)
+    assert result.tracker is None
+    assert result.to_dict()["tracker"] is None
 
 
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:

@@ -85,7 +85,10 @@ def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
                 told = f"{ys[0]:.4g} → {ys[-1]:.4g}"
                 yield Check(number, says, where, told, course and moves)
             if number == "7a":
-                says_zero = "“when ε = 5”, all of the scale, “the information loss reaches 0”"
+                here = f", here {widest:g}" if (widest := line.points[-1].x) != 5 else ""
+                says_zero = (
+                    f"“when ε = 5”{here}, all of the scale, “the information loss reaches 0”"
+                )
                 yield Check(number, says_zero, where, f"{ys[-1]:.4g}", ys[-1] == 0)
         yield from _cluster_against_whole(figures[number])
 
