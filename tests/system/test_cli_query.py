@@ -33,7 +33,7 @@ def test_a_mean_with_declared_bounds(folder: Path) -> None:
     assert 0 <= found["low"] < found["high"] <= 120
     assert 3 <= found["records"] <= USERS
     assert (found["refused"], found["reason"], found["mode"]) == (False, None, "strict")
-    everybody = told("query", folder, "SELECT AVG(age), COUNT(*)", "--bounds", "age=0:120")
+    everybody = told("query", folder, "SELECT AVG(AGE), COUNT(*)", "--bounds", "Age=0:120")
     assert everybody["value"] == pytest.approx(sum(20 + u % 30 for u in range(1, 61)) / 60)
     assert everybody["results"][1]["value"] == USERS
 

@@ -24,7 +24,7 @@ from starshade.query.parse import parse
 from starshade.query.plan import make_plan
 from starshade.query.prepared import Prepared, prepared
 from starshade.query.result import QueryResult
-from starshade.query.statement import Aggregate, Comparison, Condition, Junction, Statement
+from starshade.query.statement import Aggregate, Comparison, Condition, Junction, Name, Statement
 from starshade.query.strict import strict_count, strict_mean, strict_total
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -221,12 +221,9 @@ class Query:
         return made(blocks, chosen, bounds)
 
     def _declared(self, name: str, table: Prepared) -> tuple[float, float] | None:
-        unknown = [n for n in self.bounds if n not in table.names.attributes]
-        if unknown:
-            raise ConfigError(
-                f"bounds of {unknown[0]!r}: there is no personal attribute of this name"
-            )
-        return self.bounds.get(name)
+        named = table.names.attribute
+        declared = {named(Name(n, quoted=False), "bounds"): b for n, b in self.bounds.items()}
+        return declared.get(name)
 
     def _groups(self, table: Prepared) -> list[tuple[float | None, Comparison]]:
         """Return the values of the artifact to group by, null first."""
