@@ -29,6 +29,13 @@ _LABELS = {
     "invented_cells": "ratings filled in, of those released",
     "users_rating_disclosed": "users with a rating disclosed",
     "users_rating_exists": "users with a rating known to exist",
+    "query_error_and": "averages by query, % off: ratings joined by AND",
+    "query_error_and_of_truth": "  as % of the true average",
+    "query_error_or": "averages by query, % off: ratings joined by OR",
+    "query_error_or_of_truth": "  as % of the true average",
+    "query_error_range": "averages by query, % off: ranges of ratings",
+    "query_error_range_of_truth": "  as % of the true average",
+    "query_error_conditions": "averages compared",
 }
 _SHARES = ("invented_cells", "users_rating_disclosed", "users_rating_exists")
 

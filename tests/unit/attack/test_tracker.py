@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.tracker import TrackerAttack
-from starshade.attack.tracker_result import Background, TrackerResult
+from starshade.attack.tracker_result import Background, Condition, TrackerResult
 from starshade.attack.view import look
 from starshade.errors import ConfigError
+from starshade.query.query import Query
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -160,6 +161,44 @@ def some() -> Ratings:
         {"Age": rng.integers(20, 30, 40).astype(float), "City": [f"c{i % 3}" for i in range(40)]}
     )
     return replace(table(rows, FIVE, n_items=6), attributes=attributes)
+
+
+def where(condition: Condition, ratings: Ratings) -> str:
+    return " AND ".join(f'"{ratings.items[item]}" {predicate}' for item, predicate in condition)
+
+
+def test_the_query_room_counts_one_and_tells_the_rest() -> None:
+    ratings = some()
+    ages = ratings.attributes.column("Age").to_pylist()
+    singled = TrackerAttack().run(ratings).singled
+    assert len(singled) > 20
+    for user, condition in singled.items():
+        told = Query(f"SELECT COUNT(*), AVG(Age) WHERE {where(condition, ratings)}").run(ratings)
+        assert [each.value for each in told.results] == [1, ages[user]]
+
+
+def test_the_guard_answers_as_the_attack_counts() -> None:
+    ratings = some()
+    release = KLikeness(k=4, attributes="exact").anonymize(ratings, rng=0)
+    result = TrackerAttack(conditions=2).run(release, original=ratings)
+    order, predicates = asked_of(ratings)
+    conditions = list(naive.conditions(order, predicates, 2))
+    words = {"null": "IS NULL", "rated": "IS NOT NULL"}
+    rests_on, asked = [], 0
+    for condition in conditions:
+        told = [(item, words.get(str(p), f"= {p}")) for item, p in condition]
+        answer = Query(f"SELECT COUNT(*) WHERE {where(tuple(told), ratings)}").run(release)
+        assert not answer.refused
+        rows = [
+            row
+            for row in range(release.classes.n_groups)
+            if all(naive.may_satisfy(release.classes, row, i, p) for i, p in condition)
+        ]
+        assert answer.records == int(release.classes.sizes[rows].sum())
+        rests_on += [answer.records] if answer.records else []
+        asked += 1
+    assert result.fewest == min(rests_on)
+    assert result.queries <= asked
 
 
 def test_queries_run_out() -> None:
