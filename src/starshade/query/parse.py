@@ -212,7 +212,7 @@ def _name(node: Node, clause: str) -> Name:
         _refuse(
             clause,
             f"{_described(node)} stands where the name of a column is expected "
-            "(names with blanks or signs in double quotes)",
+            "(names with blanks or signs, and keys that are numbers, in double quotes)",
         )
     _only(node, {"this"}, clause, "a name of several parts")
     identifier = node.this

@@ -65,8 +65,8 @@ class Prepared:
             cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
             found = np.full(self.cells.n_groups, alone, dtype=code_type(alone + 1))
             found[by_item.users[cells]] = by_item.codes[cells]
-            while len(self._codes) >= _KEPT:
-                self._codes.pop(next(iter(self._codes)), None)
+            for oldest in list(self._codes)[: max(0, len(self._codes) - _KEPT + 1)]:
+                self._codes.pop(oldest, None)
             self._codes[item] = found
         return found
 
