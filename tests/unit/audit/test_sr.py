@@ -294,6 +294,16 @@ def held(number: str, *lines: Series, says: str = "") -> list[bool]:
     return [check.holds for check in checks if says in check.says]
 
 
+def test_all_of_the_scale_is_named_as_it_was_tried() -> None:
+    def says(x: int) -> list[str]:
+        points = (Point(1, 4.0), Point(x, 0.0))
+        checks = check_figures((figure("7a", Series("line", "panel", points)),), [])
+        return [check.says for check in checks if "reaches 0" in check.says]
+
+    assert says(5) == ["“when ε = 5”, all of the scale, “the information loss reaches 0”"]
+    assert says(6) == ["“when ε = 5”, here 6, all of the scale, “the information loss reaches 0”"]
+
+
 @pytest.mark.parametrize(
     ("number", "ys", "holds"),
     [
