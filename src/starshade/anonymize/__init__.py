@@ -17,6 +17,14 @@ by the record that widens it least, starting far from the last one; *Mondrian* (
 2006) cuts all records in two at the median of the item where they are widest, and again, while
 both sides keep k.
 
+*k-exchange* is our own, and loses least. What all of these lose is the range of each group in each
+column, so it works on that alone, with every column on a grid of whole numbers
+(`k_exchange_rows.py`). Groups are formed greedily in parts of near records, the wider half of them
+again in other parts (`k_exchange.py`); then records move to other groups or change places, at
+first even where that costs a little, in the end only where it helps
+(`kernels/exchange_anneal.py`). Effort is settled by the table's shape (`k_exchange_plan.py`), and
+parts are cut out of the sparse table, so the items may be many.
+
 *Personal attributes* may be part of all this (`personal.py`). Quasi-identifiers become columns
 beside the items, so that every method groups on them, and are generalized like items (`quasi.py`);
 sensitive attributes stay as they are, and groups in which they vary too little are merged until

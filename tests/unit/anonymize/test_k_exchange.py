@@ -59,7 +59,8 @@ def matrix(ratings) -> np.ndarray:
 @st.composite
 def cases(draw: st.DrawFn):
     ratings = draw(ratings_tables(min_users=2, max_users=26))
-    k = draw(st.integers(2, ratings.n_users))
+    # small groups, and so many of them, as often as large ones
+    k = draw(st.one_of(st.integers(2, min(3, ratings.n_users)), st.integers(2, ratings.n_users)))
     extra = None
     if draw(st.booleans()):
         extra = np.random.default_rng(draw(st.integers(0, 99))).integers(
