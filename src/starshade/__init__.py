@@ -43,6 +43,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.scoreboard_rh import ScoreboardRH
     from starshade.attack.sparsity import Sparsity, SparsityResult
     from starshade.attack.structure import StructureAttack
+    from starshade.attack.tracker import TrackerAttack
+    from starshade.attack.tracker_result import TrackerResult
     from starshade.attack.tradeoff import TradeOff
     from starshade.audit.compare import compare
     from starshade.audit.compare_result import Comparison
@@ -98,6 +100,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.utility.distortion import Distortion
     from starshade.utility.generalization_loss import GeneralizationLoss
     from starshade.utility.naive_bayes import naive_bayes_accuracy
+    from starshade.utility.query_error import QueryError
+    from starshade.utility.query_error_result import QueryErrorResult
     from starshade.utility.result import UtilityResult
 
 __all__ = [
@@ -139,6 +143,8 @@ __all__ = [
     "ProximityGraph",
     "ProximityVerdict",
     "Query",
+    "QueryError",
+    "QueryErrorResult",
     "QueryResult",
     "Ratings",
     "Release",
@@ -156,6 +162,8 @@ __all__ = [
     "Study",
     "SuppressAnonymizer",
     "TCloseness",
+    "TrackerAttack",
+    "TrackerResult",
     "TradeOff",
     "UnmetError",
     "UserError",
@@ -216,6 +224,8 @@ _ROOMS = {
     "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
     "starshade.attack.sparsity": ("Sparsity", "SparsityResult"),
     "starshade.attack.structure": ("StructureAttack",),
+    "starshade.attack.tracker": ("TrackerAttack",),
+    "starshade.attack.tracker_result": ("TrackerResult",),
     "starshade.attack.tradeoff": ("TradeOff",),
     "starshade.audit.compare": ("compare",),
     "starshade.audit.compare_result": ("Comparison",),
@@ -274,6 +284,8 @@ _ROOMS = {
     "starshade.utility.distortion": ("Distortion",),
     "starshade.utility.generalization_loss": ("GeneralizationLoss",),
     "starshade.utility.naive_bayes": ("naive_bayes_accuracy",),
+    "starshade.utility.query_error": ("QueryError",),
+    "starshade.utility.query_error_result": ("QueryErrorResult",),
     "starshade.utility.result": ("UtilityResult",),
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
