@@ -103,6 +103,20 @@ def test_equal_shares_are_compared_without_dust() -> None:
     assert TCloseness(0, "job").check(ratings).satisfied
 
 
+def test_29_of_100_are_29_percent() -> None:
+    """As floats 0.29 times 100 is below 29."""
+    people = pa.table({"job": ["a"] * 29 + [f"{i % 25}" for i in range(71)]})
+    ratings = replace(table([{0: 1.0}] * 100, STARS), attributes=people)
+    assert AlphaK(0.29, 2, "job").check(ratings).satisfied
+    assert not AlphaK(0.2899, 2, "job").check(ratings).satisfied
+
+
+def test_alpha_k_asks_for_k_too() -> None:
+    verdict = AlphaK(1, 3, "job").check(three_classes())
+    assert (verdict.satisfied, verdict.failing_records) == (False, 2)
+    assert "2 look like fewer than 2 others." in str(verdict)
+
+
 def test_null_is_a_value_below_all_numbers() -> None:
     rows = [{0: 1.0}, {0: 1.0}, {0: 2.0}, {0: 2.0}]
     people = pa.table({"age": pa.array([None, 1.0, 1.0, 9.0], pa.float64())})
