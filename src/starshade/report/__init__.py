@@ -5,8 +5,9 @@ specification (a dict with the data inside, which any Vega viewer opens), a pict
 the optional extra ``starshade[report]``) and a page of text. Nothing is computed here: a figure
 in a report is the figure in the result. ::
 
-    audit.ns.Reproduction ── charts ──> Vega-Lite, SVG
-                          ── reproduction ──> a folder: ns.json, the charts, README.md
+    audit.ns, .sr, .kl ── charts ──> Vega-Lite, SVG
+                       ── reproduction, _sr, _kl ──> a folder: JSON, the charts, README.md
+    audit.compare      ── frontier, comparison ──> the same for methods side by side
 
 Every chart says on how much data it rests, shows 95 % intervals, and sets the paper's numbers
 apart from ours by shape and colour; colours are told apart by the colour-blind too, and dashes
