@@ -16,7 +16,7 @@ _CELLS = 1 << 19  # of a leaf's table in exchanges, about
 _START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
 _START_RECORDS = 2048  # in a leaf while groups are formed, at most
 
-_STEPS = 800  # for a record, at most
+_STEPS = 1500  # for a record, at most
 _ALL_STEPS = 6_000_000  # for all, in a table so large that they are fewer for a record, unless …
 _LARGE = 2000  # … it is larger still: its greedy rivals take a time for each record that grows
 _MANY = 250  # steps for a record that are worth large leaves, cut often
