@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from starshade.errors import ConfigError, InternalError, ReleaseError
 from starshade.ratings.scale import Scale
+from starshade.release import verify_values
 from starshade.release.manifest import Claim
 from starshade.release.read import read_release
 from starshade.release.table import Release
@@ -386,14 +387,39 @@ def test_claims_that_cannot_be_counted(saved: tuple[Path, Any], claim: dict[str,
 
 
 def test_numbers_are_compared_in_order(tmp_path: Path) -> None:
-    """Ages 1, 2, 3, 4 in two classes of two: .5, .5 against .25 each: (.25 + .5 + .25) / 3."""
-    people = pa.table({"age": [1.0, 2.0, 3.0, 4.0], "town": ["a", "a", "b", "b"]})
-    original = replace(table([{0: 1}] * 4, Scale(1, 5, 1)), attributes=people)
-    grouping = covering(original, np.array([0, 0, 1, 1]), ranges=False)
-    claim = Claim(model="t-closeness", parameters={"t": 0.34, "attribute": "age"})
+    """Ages 1 to 6 in two classes of three: (1 + 2 + 3 + 2 + 1) / 6 / 5."""
+    people = pa.table({"age": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "town": list("aaabbb")})
+    original = replace(table([{0: 1}] * 6, Scale(1, 5, 1)), attributes=people)
+    grouping = covering(original, np.array([0, 0, 0, 1, 1, 1]), ranges=False)
+    claim = Claim(model="t-closeness", parameters={"t": 0.3, "attribute": "age"})
     generalized(grouping, ("town",), ("age",), claims=(claim,)).save(tmp_path / "out")
     (found,) = verify_folder(tmp_path / "out")["claims"]
-    assert found["verified"] == {"largest_t": 0.333333333}
+    assert found["verified"] == {"largest_t": 0.3}
+
+
+def test_classes_are_counted_in_blocks(
+    saved: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The farthest class is the last one."""
+    monkeypatch.setattr(verify_values, "_BLOCK", 4)
+    assert verify_folder(saved[0])["claims"][2]["verified"] == {"largest_t": 0.75}
+
+
+def test_minus_zero_is_zero() -> None:
+    people = pa.table({"age": [0.0, 0.0, -0.0, -0.0]})
+    original = replace(table([{0: 1}] * 4, Scale(1, 5, 1)), attributes=people)
+    grouping = covering(original, np.array([0, 0, 1, 1]), ranges=False)
+    release = generalized(grouping, ("age",), claims=())
+    assert release.classes.sizes.tolist() == [4]
+    assert "-0.0" not in str(release.attributes.to_pydict())
+
+
+def test_nulls_alone_come_first() -> None:
+    people = pa.table({"age": pa.array([-5.0, -5.0, None, None], pa.float64())})
+    original = replace(table([{0: 1}] * 4, Scale(1, 5, 1)), attributes=people)
+    grouping = covering(original, np.array([0, 0, 1, 1]), ranges=False)
+    lows = [told["low"] for told in generalized(grouping, ("age",)).attributes["age"].to_pylist()]
+    assert lows == [None, None, -5.0, -5.0]
 
 
 def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
