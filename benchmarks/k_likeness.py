@@ -1,17 +1,21 @@
 """k-Likeness beside plain NumPy, over growing sizes.
 
 Each job runs in a process of its own, interleaved, three rounds; medians are printed, with peak
-memory, whether both formed the very same groups, and how many single comparisons of two ratings
-that is per second:
+memory, whether both formed the very same groups, the loss of the release (GenILoss), and how many
+comparisons of two ratings a pass over all pairs would have to make in the same time:
 
     python benchmarks/k_likeness.py                    # up to 100,000 records
     python benchmarks/k_likeness.py --largest 1000000  # NumPy sits the last one out
 
 The data are bootstrapped from MovieLens 100K's most rated items where STARSHADE_DATA (default
-../shared/data) has it, and survey-like (every cell filled, 1-5, three latent tastes). The NumPy
-side computes the distances of the records that are left and sorts them stably, which for small
-integers is a radix sort. "Release" is the whole of `KLikeness.anonymize`: grouping,
+../shared/data) has it, with a random step up or down on a tenth of the cells (rows drawn twice
+would be equal otherwise), and survey-like (every cell filled, 1-5, three latent tastes). The
+NumPy side computes the distances of the records that are left and sorts them stably, which for
+small integers is a radix sort. "Release" is the whole of `KLikeness.anonymize`: grouping,
 generalizing, classes in content order.
+
+Last come tables of many items, which stay sparse: all of MovieLens 100K, and 3,000 records x
+10,000 items of a long tail.
 """
 
 from __future__ import annotations
@@ -29,23 +33,35 @@ from pathlib import Path
 import numpy as np
 
 K = 10
-SIZES = ((927, 10), (10_000, 10), (100_000, 20), (1_000_000, 20))
+SIZES = ((927, 10), (10_000, 20), (100_000, 20), (1_000_000, 20))
+SPARSE = (("everything", 943, 1682), ("long tail", 3_000, 10_000))
 LARGEST_FOR_NUMPY = 100_000
 
 
-def movielens(n: int, m: int) -> np.ndarray:
-    """Rows of MovieLens 100K's m most rated items; drawn again and again if n is above 927."""
+def everything(n: int = 943, m: int = 1682) -> np.ndarray:
+    """All of MovieLens 100K, users x items, null = 0."""
     root = Path(__file__).parent.parent.parent / "shared" / "data"
     file = Path(os.environ.get("STARSHADE_DATA", root)) / "ml-100k" / "u.data"
     if not file.exists():
         return np.empty((0, m), dtype=np.uint8)
     users, items, ratings = np.loadtxt(file, dtype=np.int64, usecols=(0, 1, 2)).T
-    full = np.zeros((users.max() + 1, items.max() + 1), dtype=np.uint8)
-    full[users, items] = ratings
+    full = np.zeros((n, m), dtype=np.uint8)
+    full[users - 1, items - 1] = ratings
+    return full
+
+
+def movielens(n: int, m: int) -> np.ndarray:
+    """Rows of MovieLens 100K's m most rated items; drawn again and again if n is above 927."""
+    full = everything()
     top = np.argsort(-(full > 0).sum(axis=0), kind="stable")[:m]
     rows = full[:, np.sort(top)]
     rows = rows[rows.any(axis=1)]
-    return rows if n <= len(rows) else rows[np.random.default_rng(1).integers(0, len(rows), n)]
+    if n <= len(rows) or not len(rows):
+        return rows
+    rng = np.random.default_rng(1)
+    drawn = rows[rng.integers(0, len(rows), n)].astype(np.int8)
+    step = np.where(rng.random(drawn.shape) < 0.5, 1, -1) * (rng.random(drawn.shape) < 0.1)
+    return np.clip(drawn + step, 0, 5).astype(np.uint8)
 
 
 def survey(n: int, m: int) -> np.ndarray:
@@ -54,7 +70,22 @@ def survey(n: int, m: int) -> np.ndarray:
     return np.clip(np.round(0.8 * taste + 3), 1, 5).astype(np.uint8)
 
 
-DATA = {"movielens": movielens, "survey": survey}
+def long_tail(n: int, m: int) -> np.ndarray:
+    """Each item rated by fewer than the one before, about a hundred ratings to a record."""
+    rng = np.random.default_rng(4)
+    rows = np.zeros((n, m), dtype=np.uint8)
+    for row in rows:
+        rated = np.unique((m * rng.random(100) ** 3).astype(np.int64))
+        row[rated] = rng.integers(1, 6, len(rated))
+    return rows
+
+
+DATA = {
+    "movielens": movielens,
+    "survey": survey,
+    "everything": everything,
+    "long tail": long_tail,
+}
 
 
 def numpy_groups(matrix: np.ndarray, k: int, order: np.ndarray) -> np.ndarray:
@@ -95,7 +126,35 @@ def job(name: str, data: str, n: int, m: int) -> dict[str, object]:
     table = as_ratings(matrix)
     KLikeness(K).anonymize(table.keep_users(np.arange(min(30_000, len(matrix)))), rng=0)
     start = time.perf_counter()
-    return told(start, KLikeness(K).anonymize(table, rng=0).class_of_record)
+    release = KLikeness(K).anonymize(table, rng=0)
+    figures = told(start, release.class_of_record)
+    from starshade.utility.generalization_loss import GeneralizationLoss
+
+    loss = GeneralizationLoss().measure(release, table).figures["gen_iloss"]
+    return {**figures, "loss": loss}
+
+
+def sparse_job(data: str, n: int, m: int, *, full: bool) -> dict[str, object]:
+    """Group a table of many items, from sparse rows or (to compare) from the full table."""
+    from starshade.anonymize.k_likeness import likeness_groups, sparse_likeness_groups
+    from starshade.anonymize.order import seeded_order
+    from starshade.anonymize.points import Points
+    from starshade.anonymize.sparse_rows import sparse_rows
+
+    matrix = DATA[data](n, m)
+    table = as_ratings(matrix)
+    del matrix
+    points = Points(table, np.empty((table.n_users, 0), np.uint8))
+    order = seeded_order(table.users, 0, "k-likeness")
+
+    def groups() -> np.ndarray:
+        if full:
+            return likeness_groups(points.dense(), K, order)
+        return sparse_likeness_groups(sparse_rows(points, order), K, order)
+
+    groups()  # loads the kernels
+    start = time.perf_counter()
+    return told(start, groups())
 
 
 def as_ratings(matrix: np.ndarray) -> object:
@@ -154,22 +213,38 @@ def measure(data: str, n: int, m: int, rounds: int) -> None:
     records = runs["groups"][0]["records"]
     # each nucleus meets everybody who is left: n, n - k, n - 2k, …
     comparisons = records * (records + K) / (2 * K) * m
-    print(f"\n{data}, {records:,} x {m}, k = {K}")
+    print(f"\n{data}, {records:,} x {m}, k = {K}; GenILoss {runs['release'][0]['loss']:.4f}")
     for name in names:
         peak = max(r["peak_mb"] for r in runs[name])
         print(f"  {name:8s} {median[name]:8.3f} s   peak {peak:6,.0f} MB")
     print(
-        f"  {comparisons / median['groups'] / 1e9:.1f} G comparisons/s; at the speed of vector "
-        f"arithmetic on bytes: {vector_floor(comparisons):.3f} s"
+        f"  all pairs would be {comparisons / median['groups'] / 1e9:.1f} G comparisons/s; at the "
+        f"speed of vector arithmetic on bytes they take {vector_floor(comparisons):.3f} s"
     )
     if "numpy" in names:
-        same = {r["digest"] for name in ("groups", "numpy") for r in runs[name]}
-        print(
-            f"  {median['numpy'] / median['groups']:.0f} x as fast as NumPy; "
-            f"{'the same groups' if len(same) == 1 else 'OTHER GROUPS'}"
-        )
+        ratio = median["numpy"] / median["groups"]
+        print(f"  {ratio:.0f} x as fast as NumPy; {agreement(runs, 'groups', 'numpy')}")
     if len({r["digest"] for r in runs["groups"]}) > 1:
         raise SystemExit("groups differ between runs")
+
+
+def measure_sparse(data: str, n: int, m: int, rounds: int) -> None:
+    names = ("sparse", "full")
+    runs: dict[str, list[dict]] = {name: [] for name in names}
+    for _ in range(rounds):
+        for name in names:
+            runs[name].append(run(name, data, n, m))
+    print(f"\n{data}, {n:,} x {m:,}, k = {K}")
+    for name in names:
+        seconds = statistics.median(r["seconds"] for r in runs[name])
+        peak = max(r["peak_mb"] for r in runs[name])
+        print(f"  {name:8s} {seconds:8.3f} s   peak {peak:6,.0f} MB")
+    print(f"  {agreement(runs, *names)}")
+
+
+def agreement(runs: dict[str, list[dict]], *names: str) -> str:
+    digests = {r["digest"] for name in names for r in runs[name]}
+    return "the same groups" if len(digests) == 1 else "OTHER GROUPS"
 
 
 def main() -> None:
@@ -180,16 +255,25 @@ def main() -> None:
     options = parser.parse_args()
     if options.job:
         name, data, n, m = options.job
-        print(json.dumps(job(name, data, int(n), int(m))))
+        if name in ("sparse", "full"):
+            figures = sparse_job(data, int(n), int(m), full=name == "full")
+        else:
+            figures = job(name, data, int(n), int(m))
+        print(json.dumps(figures))
         return
     for n, m in SIZES:
-        for data in DATA:
+        for data in ("movielens", "survey"):
             if n > options.largest:
                 continue
             if data == "movielens" and not len(movielens(n, m)):
                 print(f"\nmovielens, {n:,} x {m}: skipped, MovieLens 100K not found")
                 continue
             measure(data, n, m, options.rounds)
+    for data, n, m in SPARSE:
+        if data == "everything" and not len(everything()):
+            print("\nall of MovieLens 100K: skipped, not found")
+            continue
+        measure_sparse(data, n, m, options.rounds)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from starshade.kernels.likeness_cells import fill, least_away
 __all__ = ["nearest"]
 
 _CHUNK = 4  # nuclei that one thread looks for in one go
+_AROUND = 8  # blocks on both sides of the own one that are gone through unasked
 _SHELVES = 32  # of blocks, by nearness
 _WORTH_THREADS = 4_000_000  # comparisons of two cells; below, waking threads costs more
 
@@ -96,7 +97,7 @@ def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _start(cells, position, slot, free, nucleus, query, buffer, near, least):  # type: ignore[no-untyped-def]
-    """Go through the own block and its neighbours until the list is full.
+    """Go through the own block and its neighbours, at least until the list is full.
 
     Returns whether it is, and how far on both sides the blocks were gone through.
     """
@@ -109,9 +110,9 @@ def _start(cells, position, slot, free, nucleus, query, buffer, near, least):  #
                 low, high = b * BLOCK, min(b * BLOCK + BLOCK, len(position))
                 fill(cells, low, high, query, buffer)
                 found = _insert(buffer, position[low:high], free, nucleus, near, least, found)
-        if found == len(least):
-            return True, step
-    return False, n_blocks
+        if found == len(least) and step >= _AROUND:
+            break
+    return found == len(least), step
 
 
 @njit(cache=True, nogil=True, inline="always")
