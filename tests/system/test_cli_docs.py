@@ -105,6 +105,7 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "label": common | fitting,
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
+        "tracker": plain | documented("attack", "`--attack tracker`"),
     }
     assert set(expected) == {entry.name for entry in ENTRIES}
     for name, keys in expected.items():
