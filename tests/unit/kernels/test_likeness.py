@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import likeness_groups
 from starshade.kernels import likeness, likeness_search
+from starshade.kernels.likeness_bits import thermometers
 from tests.naive.k_likeness import distances, k_likeness
 
 
@@ -83,3 +84,21 @@ def test_fewer_than_two_groups_of_records_are_one_group():
     matrix = np.arange(9, dtype=np.uint8)[:, None]
     assert likeness_groups(matrix, 5, np.arange(9)).tolist() == [0] * 9
     assert likeness_groups(matrix[:8], 4, np.arange(8)).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("items", "words"), [(12, 1), (21, 2), (33, 3)])
+def test_as_bits_in_one_word_or_more(items, words):
+    rng = np.random.default_rng(items)
+    matrix = rng.integers(0, 6, (1200, items))[rng.integers(0, 1200, 4000)].astype(np.uint8)
+    matrix[:, 0] = 3  # a constant item takes no bits
+    assert thermometers(np.ascontiguousarray(matrix.T)).shape == (words, 4000)
+    order = rng.permutation(4000)
+    assert as_lists(likeness_groups(matrix, 8, order)) == twin(matrix, 8, order)
+
+
+def test_words_are_left_alone_where_they_are_no_gain():
+    table = np.zeros((9, 4), dtype=np.uint8)
+    for steps, gain in ((7, True), (8, False), (64, False)):  # one word, two, none
+        table[:, 0] = steps
+        assert (thermometers(table) is not None) is gain
+    assert thermometers(table.astype(np.float64)) is None
