@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.anonymize.points import Points
+from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.likeness_sparse import SparseRows
 
@@ -44,8 +45,20 @@ def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
     points : Points
     order : ndarray of int, shape (n,)
         A permutation of the records.
+
+    Raises
+    ------
+    ConfigError
+        Not even the rows would fit into memory.
     """
     ratings = points.ratings
+    needed = _CELL * ratings.n_ratings
+    if needed > budget.memory():
+        raise ConfigError(
+            f"{ratings.n_ratings:,} ratings as sparse rows take {budget.amount(needed)}; the "
+            f"budget is {budget.amount(budget.memory())}",
+            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+        )
     indptr, columns, codes, _ = keep_rows(
         ratings.indptr, ratings.columns, ratings.codes, None, order.astype(np.int64)
     )

@@ -11,6 +11,7 @@ from starshade.anonymize.k_likeness import KLikeness, likeness_groups, sparse_li
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
+from starshade.errors import ConfigError
 from starshade.kernels import likeness_sparse
 from starshade.kernels.likeness_sparse import sparse_distances
 from starshade.ratings.scale import Scale
@@ -99,6 +100,9 @@ def test_sparse_rows_are_taken_where_only_they_fit():
     with budget.limits(memory=60 * points.ratings.n_ratings + 1):
         assert is_sparse(points, 4)
         assert len(KLikeness(5).group(points, 0)) == 400
+    wide = Points(some(60, 200), beside(None, 60, 0))
+    with budget.limits(memory=1000), pytest.raises(ConfigError, match="ratings as sparse rows"):
+        KLikeness(5).group(wide, 0)
 
 
 @pytest.mark.real
