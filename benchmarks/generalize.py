@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from k_likeness import as_ratings, movielens, survey
+from k_likeness import DATA, as_ratings, movielens
 
 METHODS = ("k-exchange", "k-likeness", "k-member", "mondrian", "mondrian-relaxed")
 KS = (2, 5, 10, 20)
@@ -32,17 +32,6 @@ SEEDS = (1, 2, 3, 4, 5)
 GROWTH = (10_000, 100_000, 1_000_000)
 LARGEST = {"k-member": 100_000}  # its time grows with the square of the records
 ALL_ITEMS = 10_000  # columns: as many as there are
-
-
-def rows_of(data: str, n: int, m: int) -> np.ndarray:
-    if data == "survey":
-        return survey(n, m)
-    rows = movielens(n, m)
-    if n <= 1000 or not len(rows):
-        return rows
-    random = np.random.default_rng(5)
-    flips = (random.random(rows.shape) < 0.1) * random.choice([-1, 1], rows.shape)
-    return np.clip(rows + flips, 0, 5).astype(np.uint8)
 
 
 def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
@@ -53,7 +42,7 @@ def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
     from starshade.registry import find
 
     method = find(ENTRIES, name, "method").load()(k)
-    table = prepare(as_ratings(rows_of(data, n, m)), k).ratings
+    table = prepare(as_ratings(DATA[data](n, m)), k).ratings
     points = Points(table, np.empty((table.n_users, 0), dtype=np.uint8))
     few = table.keep_users(np.arange(min(table.n_users, 4000)))
     method.group(Points(few, points.extra[: few.n_users]), 0)
