@@ -20,8 +20,16 @@ from typing import TYPE_CHECKING, Any
 from starshade._version import __version__
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
+    from starshade.anonymize.attribute_hierarchy import (
+        AttributeHierarchy,
+        read_attribute_hierarchy,
+    )
     from starshade.anonymize.interval import IntervalAnonymizer
+    from starshade.anonymize.k_exchange import KExchange
     from starshade.anonymize.k_likeness import KLikeness
+    from starshade.anonymize.k_member import KMember
+    from starshade.anonymize.mondrian import Mondrian
+    from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
     from starshade.anonymize.suppress import SuppressAnonymizer
     from starshade.attack.auxiliary import AuxiliaryAttack
     from starshade.attack.auxiliary_result import AuxiliaryResult
@@ -107,6 +115,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
 __all__ = [
     "AlphaK",
     "AttackResult",
+    "AttributeHierarchy",
     "Audit",
     "AuditResult",
     "Auxiliary",
@@ -132,12 +141,16 @@ __all__ = [
     "KAnonymity",
     "KEpsAnonymity",
     "KEpsLAnonymity",
+    "KExchange",
     "KLikeness",
+    "KMember",
     "Knowledge",
     "LDiversity",
     "LabelAttack",
     "LinkExistence",
     "LinkResult",
+    "Mondrian",
+    "MondrianRelaxed",
     "OutputError",
     "Prediction",
     "ProximityGraph",
@@ -181,6 +194,7 @@ __all__ = [
     "naive_bayes_accuracy",
     "predict_attribute",
     "rated_outside_top",
+    "read_attribute_hierarchy",
     "read_auxiliary",
     "read_item_mapping",
     "read_ratings",
@@ -201,8 +215,16 @@ __all__ = [
 
 #: module → the public names in it
 _ROOMS = {
+    "starshade.anonymize.attribute_hierarchy": (
+        "AttributeHierarchy",
+        "read_attribute_hierarchy",
+    ),
     "starshade.anonymize.interval": ("IntervalAnonymizer",),
+    "starshade.anonymize.k_exchange": ("KExchange",),
     "starshade.anonymize.k_likeness": ("KLikeness",),
+    "starshade.anonymize.k_member": ("KMember",),
+    "starshade.anonymize.mondrian": ("Mondrian",),
+    "starshade.anonymize.mondrian_relaxed": ("MondrianRelaxed",),
     "starshade.anonymize.suppress": ("SuppressAnonymizer",),
     "starshade.attack.auxiliary": ("AuxiliaryAttack",),
     "starshade.attack.auxiliary_result": ("AuxiliaryResult",),

@@ -13,11 +13,26 @@ from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
 from starshade.cli.settings import Command, configured, gathered
 from starshade.cli.show import command, figures, measured, page, words
+from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
 
 __all__ = ["anonymize"]
+
+
+def _number(_context: Any, _option: Any, told: float | None) -> float | None:
+    """Take 3 for a whole number: some methods count with what is a spread for others."""
+    return int(told) if told is not None and told.is_integer() else told
+
+
+def _hierarchy(text: str) -> tuple[str, str]:
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise ConfigError(
+            f"--attribute-hierarchy {text}: expected NAME=FILE", advice="Example: zip=zip.csv."
+        )
+    return name, file
 
 
 #: figures of a new release, as `show` names them → their keys
@@ -45,6 +60,7 @@ _SETTINGS = [
     click.option(
         "--l",
         type=float,
+        callback=_number,
         help="interval, suppress: least standard deviation of sensitive items among the alike; "
         "others: least number of different values of each sensitive attribute in a group.",
     ),
@@ -78,6 +94,15 @@ _SETTINGS = [
         metavar="NAME",
         multiple=True,
         help="generalized: an attribute that others must not learn, released as it is; repeatable.",
+    ),
+    click.option(
+        "--attribute-hierarchy",
+        "attribute_hierarchies",
+        metavar="NAME=FILE",
+        multiple=True,
+        callback=lambda _context, _option, told: dict(map(_hierarchy, told)),
+        help="generalized: what the values of a quasi-identifier are joined to (ARX's CSV); "
+        "repeatable. [default: the set of values]",
     ),
     click.option(
         "--t",
