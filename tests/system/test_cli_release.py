@@ -81,7 +81,7 @@ def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
         (["--k", "3", "--method", "k-likenes"], "Did you mean k-likeness?"),
         (["--k", "3", "--hierarchy", "no-such-file"], "no-such-file"),
         (["--k", "3", "--items", "top:16"], "15 items"),
-        (["--k", "3", "--attributes", "generalized"], "later version"),
+        (["--k", "3", "--attributes", "generalized"], "no personal attributes"),
         (["--k", "3", "--attributes", "exact"], "no personal attributes"),
         (["--k", "3", "--users", "no-such-file"], "no-such-file"),
         ([], "--k"),
