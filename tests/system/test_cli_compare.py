@@ -50,6 +50,11 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     assert "k-likeness (k = 3)" in result.stdout
     assert "query error" not in result.stdout  # no attribute, no such column
     assert "Refused" in result.stdout
+    told = result.stdout.replace("\n", " ")
+    assert " targets and must answer" in told
+    table = told.split("What is still found")[1]
+    assert "original" in table
+    assert "label" in table
 
 
 def test_all_refused_is_not_a_success(ratings_csv: Path) -> None:

@@ -12,6 +12,8 @@ from starshade import budget
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.label import LabelAttack
+from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit.attempts import (
     Attempt,
@@ -102,8 +104,9 @@ def compare(
     Notes
     -----
     The loss is GenILoss (`GeneralizationLoss`) where cells were made wider, and `Distortion`
-    where ratings were moved: the two are not to be compared. The attack is `ScoreboardRH`
-    on the released cells, scored by who became which record. Nothing is saved.
+    where ratings were moved: the two are not to be compared. Two attacks are tried on the
+    released cells, `ScoreboardRH` and `LabelAttack`, scored by who became which record; a row
+    has the risk of the one that finds more records, and says which. Nothing is saved.
 
     Examples
     --------
@@ -123,7 +126,8 @@ def compare(
     judge = _Judge(table, Knowledge(known=min(known, most), dates=False), targets, asked, seed)
     compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
     with task("comparing", len(ways) + 1) as step:
-        original = judge.figures(untouched(table, "exact" if asked else "none"), k=1)
+        release = untouched(table, "exact" if asked else "none")
+        original, before = judge.figures(release, k=1)
         step(1)
         rows = []
         for way in ways:
@@ -142,6 +146,7 @@ def compare(
         known=judge.knowledge.known,
         targets=targets,
         attribute=asked,
+        attack=before,
         seconds=perf_counter() - started,
         seed=seed,
         digest=digest_of(table),
@@ -189,7 +194,7 @@ def _has_eps(entry: Entry) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """The same measures and the same attack for everybody."""
+    """The same measures and the same attacks for everybody."""
 
     ratings: Ratings
     knowledge: Knowledge
@@ -197,8 +202,10 @@ class _Judge:
     attribute: str | None
     seed: int
 
-    def figures(self, release: Release, k: int, made: Attempt | None = None) -> dict[str, Figure]:
-        """Measure and attack one release."""
+    def figures(
+        self, release: Release, k: int, made: Attempt | None = None
+    ) -> tuple[dict[str, Figure], str]:
+        """Measure and attack one release; name the attack that finds more."""
         found: dict[str, Figure] = dict.fromkeys(FIGURES)
         manifest = release.manifest
         found |= {
@@ -213,27 +220,35 @@ class _Judge:
                 measured |= measure.measure(release, self.ratings).to_dict()
             if self.attribute is not None:
                 measured |= self._query_errors(release, self.attribute)
-            attacked = ScoreboardRH().run(
+            attacked = self._attacks(release)
+        found |= {name: measured[name] for name in FIGURES if name in measured}
+        found["smallest_group"] = measured["smallest_class"]
+        if measured["classes"]:
+            found["c_avg"] = manifest.records / (measured["classes"] * k)
+        worst = max(attacked, key=lambda result: result.expected_top1.rate)
+        found |= {
+            "targets": worst.targets,
+            "expected_top1": worst.expected_top1.rate,
+            "expected_top1_low": worst.expected_top1.low,
+            "expected_top1_high": worst.expected_top1.high,
+            "disclosed": max(result.disclosed.rate for result in attacked),
+        }
+        if made is not None:
+            found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
+        return found, worst.attack
+
+    def _attacks(self, release: Release) -> list[AttackResult]:
+        """Try both attacks that know exact ratings, with the same targets and knowledge."""
+        return [
+            attack.run(
                 release,
                 self.knowledge,
                 original=self.ratings,
                 targets=self.targets,
                 rng=self.seed,
             )
-        found |= {name: measured[name] for name in FIGURES if name in measured}
-        found["smallest_group"] = measured["smallest_class"]
-        if measured["classes"]:
-            found["c_avg"] = manifest.records / (measured["classes"] * k)
-        found |= {
-            "targets": attacked.targets,
-            "expected_top1": attacked.expected_top1.rate,
-            "expected_top1_low": attacked.expected_top1.low,
-            "expected_top1_high": attacked.expected_top1.high,
-            "disclosed": attacked.disclosed.rate,
-        }
-        if made is not None:
-            found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
-        return found
+            for attack in (ScoreboardRH(), LabelAttack())
+        ]
 
     def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
         """Return the mean error of each kind of condition, and the mean of these."""
@@ -248,13 +263,13 @@ class _Judge:
 def _row(way: _Way, judge: _Judge) -> Row:
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
-        figures = judge.figures(made.release, way.k, made)
+        figures, attack = judge.figures(made.release, way.k, made)
     except (UserError, UnmetError) as error:
         reason = error.message
     except MemoryError:
         reason = "the machine has no memory left for this"
     else:
-        return Row(way.name, way.k, way.eps, figures)
+        return Row(way.name, way.k, way.eps, figures, attack=attack)
     return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason)
 
 
@@ -263,4 +278,5 @@ def _told(row: Row) -> str:
         return f"{row.name}: refused: {row.refused}"
     kind, loss = row.loss or ("loss", float("nan"))
     f = row.figures
-    return f"{row.name}: {kind} {loss:.4g}, found {f['expected_top1']:.1%}, {f['seconds']:.3g} s"
+    found = f"found {f['expected_top1']:.1%} ({row.attack})"
+    return f"{row.name}: {kind} {loss:.4g}, {found}, {f['seconds']:.3g} s"

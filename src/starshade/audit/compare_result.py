@@ -8,6 +8,8 @@ from html import escape
 from typing import Any
 
 from starshade._version import __version__
+from starshade.attack.result import counted
+from starshade.audit.attempts import ORIGINAL
 
 __all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
 
@@ -57,6 +59,8 @@ class Row:
         One entry for each of `FIGURES`; None where it does not apply.
     refused : str or None
         Why there is no release.
+    attack : str or None
+        The one that found most records of those tried: `expected_top1` is its figure.
     """
 
     method: str
@@ -64,6 +68,7 @@ class Row:
     eps: float | None
     figures: dict[str, Figure]
     refused: str | None = None
+    attack: str | None = None
 
     @property
     def loss(self) -> tuple[str, float] | None:
@@ -101,6 +106,18 @@ def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
     )
 
 
+def _flat(row: Row, best: bool | None) -> dict[str, Any]:
+    return {
+        "method": row.method,
+        "k": row.k,
+        "eps": row.eps,
+        "attack": row.attack,
+        **row.figures,
+        "frontier": best,
+        "refused": row.refused,
+    }
+
+
 def _merits(row: Row) -> tuple[str, tuple[float, ...]] | None:
     top1 = row.figures.get("expected_top1")
     if row.loss is None or top1 is None:
@@ -126,6 +143,8 @@ class Comparison:
         How many users were attacked at most; a row says how many were.
     attribute : str or None
         What the queries ask for; None: the data have no numeric attribute.
+    attack : str
+        The one that found most records in the original.
     seconds : float
     seed : int
     digest : str
@@ -138,6 +157,7 @@ class Comparison:
     known: int
     targets: int
     attribute: str | None
+    attack: str
     seconds: float
     seed: int
     digest: str
@@ -154,25 +174,25 @@ class Comparison:
         """The rows without a release."""
         return tuple(row for row in self.rows if row.refused is not None)
 
+    @property
+    def before(self) -> Row:
+        """The ratings as they are, as a row."""
+        return Row(ORIGINAL, 1, None, self.original, attack=self.attack)
+
     def table(self) -> list[dict[str, Any]]:
         """Return a flat dict per row."""
-        return [
-            {
-                "method": row.method,
-                "k": row.k,
-                "eps": row.eps,
-                **row.figures,
-                "frontier": best,
-                "refused": row.refused,
-            }
-            for row, best in zip(self.rows, on_frontier(self.rows), strict=True)
-        ]
+        marks = on_frontier(self.rows)
+        return [_flat(row, best) for row, best in zip(self.rows, marks, strict=True)]
+
+    def whole_table(self) -> list[dict[str, Any]]:
+        """Return the same with the ratings as they are before the releases."""
+        return [_flat(self.before, None), *self.table()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
         return {
             "data": dict(self.data),
-            "original": dict(self.original),
+            "original": {"attack": self.attack, **self.original},
             "rows": self.table(),
             "known": self.known,
             "targets": self.targets,
@@ -190,9 +210,11 @@ class Comparison:
         made = len(self.rows) - len(self.refused)
         yield (
             f"{made:,} release{'s' * (made != 1)} of {self.data['users']:,} users on "
-            f"{self.data['items']:,} items. An adversary who knows {self.known} cells of each "
-            f"target and must answer is right about {self.original['expected_top1']:.1%} of them "
-            "in the ratings as they are."
+            f"{self.data['items']:,} items. An adversary who knows {self.known} cells of each of "
+            f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
+            f"about {self.original['expected_top1']:.1%} of them in the ratings as they are "
+            f"({self.attack}); of the two attacks tried, scoreboard-rh and label, the one that "
+            "finds more is reported."
         )
         if self.frontier:
             best = ", ".join(row.name for row in self.frontier)

@@ -125,7 +125,9 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
     return page(
         words(str(result)),
         _table(made, _LOST, "What is lost"),
-        _table(made, _FOUND, "What is still found, and what it took", best),
+        _table([result.before, *made], _FOUND, "What is still found, and what it took", best)
+        if made
+        else None,
         figures([(row.name, str(row.refused)) for row in result.refused], "Refused")
         if result.refused
         else None,
@@ -142,14 +144,14 @@ def _table(
     if not rows:
         return None
     shown = [column for column in wanted if any(row.figures[column[1]] is not None for row in rows)]
-    marked = [] if best is None else ["frontier"]
+    marked = [] if best is None else ["by", "frontier"]
     return columns(
         ("release", *(head for head, _, _ in shown), *marked),
         [
             (
                 row.name,
                 *(write(row.figures[name]) for _, name, write in shown),
-                *(["yes" if id(row) in best else ""] if best is not None else []),
+                *([row.attack or "", "yes" if id(row) in best else ""] if best is not None else []),
             )
             for row in rows
         ],

@@ -23,7 +23,6 @@ _COLUMNS = (
     ("profile found", "disclosed", True),
     ("rating disclosed", "users_rating_disclosed", True),
     ("seconds", "seconds", False),
-    ("peak MB", "peak_rss_mb", False),
 )
 
 
@@ -58,7 +57,7 @@ def save_comparison(comparison: Comparison, folder: str | Path) -> tuple[str, ..
         comparison.to_dict(),
         charts,
         page=_page(comparison),
-        tables={"compare": comparison.table()},
+        tables={"compare": comparison.whole_table()},
     )
 
 
@@ -66,8 +65,8 @@ def _size(comparison: Comparison) -> str:
     data, original = comparison.data, comparison.original
     return (
         f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
-        f"{comparison.known} cells known of each target, by which "
-        f"{_told(original['expected_top1'], share=True)} are found in the original"
+        f"{comparison.known} cells known of each of {original['targets']:,} targets, by which "
+        f"{comparison.attack} finds {_told(original['expected_top1'], share=True)} in the original"
     )
 
 
@@ -75,9 +74,9 @@ def _page(comparison: Comparison) -> Iterator[str]:
     yield "# Methods side by side\n"
     yield (
         f"{_size(comparison)}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
-        f"starshade {comparison.version}. Up to {comparison.targets:,} users are attacked with "
-        "Scoreboard-RH, scored by who became which record. Seconds run from ratings to release, "
-        "on the machine at hand.\n"
+        f"starshade {comparison.version}. Two attacks are tried, scoreboard-rh and label, on the "
+        "same people and scored by who became which record; the one that finds more records is "
+        "reported, and named. Seconds run from ratings to release, on the machine at hand.\n"
     )
     if comparison.attribute is None:
         yield "No query error: the data have no numeric personal attribute.\n"
@@ -93,10 +92,10 @@ def _page(comparison: Comparison) -> Iterator[str]:
     ]
     marks = on_frontier(comparison.rows)
     yield from table_lines(
-        ("method", "k", *(head for head, _, _ in shown), "frontier"),
+        ("method", "k", *(head for head, _, _ in shown), "by", "frontier"),
         (
             _cells(row, [(name, share) for _, name, share in shown], best)
-            for row, best in zip(comparison.rows, marks, strict=True)
+            for row, best in ((comparison.before, None), *zip(comparison.rows, marks, strict=True))
             if row.refused is None
         ),
     )
@@ -111,12 +110,13 @@ def _page(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _cells(row: Row, shown: list[tuple[str, bool]], best: bool) -> Iterator[str]:
+def _cells(row: Row, shown: list[tuple[str, bool]], best: bool | None) -> Iterator[str]:
     yield row.method + (f" (eps = {row.eps:g})" if row.eps is not None else "")
     yield str(row.k)
     for name, share in shown:
         yield _told(row.figures[name], share=share)
-    yield "yes" if best else "no"
+    yield row.attack or "–"
+    yield "–" if best is None else "yes" if best else "no"
 
 
 def _told(value: Figure, *, share: bool) -> str:

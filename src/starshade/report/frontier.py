@@ -14,7 +14,7 @@ _TITLES = {
     "gen_iloss": "GenILoss (0 loses nothing)",
     "distortion_per_record": "distortion per record (0 moves nothing)",
 }
-_FOUND = "record found, share of targets"
+_FOUND = "record found by the stronger attack, share of targets"
 
 
 def frontier_chart(comparison: Comparison, subtitle: str) -> Spec:
@@ -78,6 +78,7 @@ def _value(row: Row, best: bool) -> dict[str, Any]:
         "k": row.k,
         "loss": row.loss[1],
         "found": row.figures["expected_top1"],
+        "attack": row.attack,
         "low": row.figures["expected_top1_low"],
         "high": row.figures["expected_top1_high"],
         "frontier": best,
@@ -96,7 +97,7 @@ def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: li
         "scale": {"domain": ks, "range": [_SHAPES[i % len(_SHAPES)] for i in range(len(ks))]},
         "legend": {"title": "k", "symbolFillColor": "#555", "symbolStrokeColor": "#555"},
     }
-    told = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high")]
+    told = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high", "attack")]
     dots = {"x": x, "y": y, "color": _colour(methods), "shape": shape, "tooltip": told}
     best = [value for value in values if value["frontier"]]
     line = {"type": "line", "color": "#999", "strokeDash": [4, 3], "interpolate": "step-after"}

@@ -14,6 +14,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.label import LabelAttack
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
@@ -87,16 +88,30 @@ def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Rating
     assert f["dm"] == int((sizes**2).sum())
     assert f["c_avg"] == sizes.sum() / (len(sizes) * 5)
     assert (f["classes"], f["smallest_group"]) == (len(sizes), sizes.min())
-    attacked = ScoreboardRH().run(
-        release, Knowledge(known=4, dates=False), original=part, rng=7, targets=1000
-    )
-    assert f["expected_top1"] == attacked.expected_top1.rate <= 1 / 5
-    assert f["disclosed"] == attacked.disclosed.rate
-    assert f["targets"] == attacked.targets > 0
+    asked = {"original": part, "rng": 7, "targets": 1000}
+    known = Knowledge(known=4, dates=False)
+    tried = [attack.run(release, known, **asked) for attack in (ScoreboardRH(), LabelAttack())]
+    assert f["expected_top1"] == max(a.expected_top1.rate for a in tried) <= 1 / 5
+    assert f["disclosed"] == max(a.disclosed.rate for a in tried)
+    assert f["targets"] == tried[0].targets > 0
     assert f["users_rating_disclosed"] == release.manifest.users_rating_disclosed
     assert f["distortion"] is None
     assert f["seconds"] is not None
     assert f["seconds"] > 0
+
+
+def test_the_risk_is_that_of_the_stronger_attack_by_name(found: Comparison) -> None:
+    rows = {(row.method, row.k): row for row in found.rows}
+    assert rows["k-likeness", 5].attack == "label"  # knows which cells can hold what is known
+    assert rows["interval", 2].attack == "scoreboard-rh"  # ratings were moved: no label fits
+    assert rows["k-likeness", 91].attack is None
+    assert f"of {found.original['targets']} targets" in str(found)
+    assert f"as they are ({found.attack})" in str(found)
+    assert found.to_dict()["original"]["attack"] == found.attack
+    first, *others = found.whole_table()
+    assert (first["method"], first["k"], first["frontier"]) == ("original", 1, None)
+    assert first["expected_top1"] == found.original["expected_top1"]
+    assert others == found.table()
 
 
 def test_the_loss_of_moved_ratings_is_their_distortion(found: Comparison) -> None:

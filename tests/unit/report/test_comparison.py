@@ -50,17 +50,22 @@ def test_the_folder_holds_everything(folder: Path, found: Comparison) -> None:
 def test_the_table_has_a_line_per_row(folder: Path, found: Comparison) -> None:
     with (folder / "compare.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["method", "k", "eps", *FIGURES, "frontier", "refused"]
-    for row, told in zip(rows, found.table(), strict=True):
+    assert list(rows[0]) == ["method", "k", "eps", "attack", *FIGURES, "frontier", "refused"]
+    for row, told in zip(rows, found.whole_table(), strict=True):
         assert row == {key: "" if value is None else str(value) for key, value in told.items()}
-    assert rows[2]["refused"].startswith("k = 61")
-    assert rows[2]["gen_iloss"] == ""
+    assert rows[0]["method"] == "original"
+    assert rows[3]["refused"].startswith("k = 61")
+    assert rows[3]["gen_iloss"] == ""
 
 
 def test_the_page_names_losses_and_refusals(folder: Path, found: Comparison) -> None:
     page = (folder / "README.md").read_text("utf-8")
     row = found.rows[0]
     assert f"| k-likeness | 2 | {row.figures['gen_iloss']:.4g} |" in page
+    assert f"| {row.attack} | yes |" in page or f"| {row.attack} | no |" in page
+    assert "| original | 1 | 0 |" in page
+    assert f"of {found.original['targets']} targets, by which {found.attack} finds" in page
+    assert "peak" not in page  # of the whole process: about the same in every row
     assert "| mondrian (k = 61) | k = 61" in page
     assert "![Loss against attack" in page
     assert "AVG(Age)" in page
@@ -86,6 +91,7 @@ def test_losses_of_two_kinds_are_never_in_one_panel(found: Comparison) -> None:
         points = against["layer"][1]["data"]["values"]
         assert points == over_k["data"]["values"]
         drawn.append({value["method"] for value in points})
+        assert {value["attack"] for value in points} <= {"scoreboard-rh", "label"}
         best = against["layer"][0]["data"]["values"]
         assert best == [value for value in points if value["frontier"]]
         assert best
