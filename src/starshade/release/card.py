@@ -20,6 +20,10 @@ _QUASI = {
     False: "personal attribute, the same for all records of a class: a sorted list of the values "
     "among them, null (not known) first",
 }
+_JOINED = (
+    "personal attribute, the same for all records of a class: a sorted list of every value that a "
+    "hierarchy joins with those among them, null (not known) first; not each need be anybody's"
+)
 _SENSITIVE = "sensitive personal attribute, exactly as it was"
 
 _READ_MASK = """\
@@ -91,6 +95,7 @@ def describe_columns(
     if manifest.attributes == "generalized":
         group = records["group"] = _CLASS_BESIDE if manifest.quasi_identifiers else group
         records |= {name: _QUASI[name in ranges] for name in manifest.quasi_identifiers}
+        records |= dict.fromkeys(manifest.joined_attributes, _JOINED)
         records |= dict.fromkeys(manifest.sensitive_attributes, _SENSITIVE)
     items = {"item": "item key, unique", "name": "published name; names may repeat"}
     tables = {"records.parquet": records}

@@ -125,6 +125,13 @@ class Manifest(_Closed):
         """Keys of the items that some claim names as sensitive, each once."""
         return sensitive_of(self.claims)
 
+    @property
+    def joined_attributes(self) -> tuple[str, ...]:
+        """Quasi-identifiers whose lists hold all that a hierarchy joins, not the members' alone."""
+        named = self.config.get("attribute_hierarchies")
+        told = named if isinstance(named, list) else []
+        return tuple(name for name in self.quasi_identifiers if name in told)
+
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""
         # an earlier version reads what has no such attributes

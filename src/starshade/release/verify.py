@@ -205,7 +205,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         single, certain = walk_classes(folder, written, len(sizes), said)
         if truth is not None and truth.original is not None:
             check_truth(written, truth, facts, quasi)
-            check_quasi(written, said, quasi, truth.original, truth.link.record)
+            check_quasi(written, said, facts, truth)
         of_values = [c for c in facts["claims"] if c["model"] in VALUE_MODELS]
         judged = {name_of(claim): judge_values(claim, written, sensitive) for claim in of_values}
     else:

@@ -1,7 +1,9 @@
 """The verifier's own reading of generalized personal attributes, and their check by the truth.
 
 A quasi-identifier says the same of every record of a class: a range and whether null is possible,
-or the list of what occurs. Nothing here is shared with what builds and reads releases.
+or the list of what occurs. Both say of the members no less and no more; a list may say more where
+the settings name a hierarchy of the attribute, and then all values that the hierarchy joins.
+Nothing here is shared with what builds and reads releases.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from starshade.release.verify_rows import Failed, Written
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from starshade.ratings.table import Ratings
+    from starshade.release.table import Private
 
 __all__ = ["check_quasi", "declared", "read_quasi"]
 
@@ -98,34 +100,42 @@ def _values(said: list[str | None] | None) -> Said:
 def check_quasi(
     written: Written,
     said: list[Said],
-    quasi: list[str],
-    original: Ratings,
-    record: NDArray[np.int64],
+    facts: dict[str, Any],
+    truth: Private,
 ) -> None:
-    """Check that everybody's own attribute is inside what their class says.
-
-    A null that is said to be possible must be some member's.
+    """Check that each class says of its members' own attributes what it has to, and no more.
 
     Parameters
     ----------
     written : Written
     said : list
         As `read_quasi` returns it.
-    quasi : list of str
-    original : Ratings
-    record : ndarray of int64, shape (users,)
-        The record of each user.
+    facts : dict
+        What ``release.json`` says, checked by `declared`.
+    truth : Private
+        With its `original`.
     """
-    class_of_user = written.group_of_record[record]
-    people = original.attributes
-    for place, name in enumerate(quasi):
+    assert truth.original is not None
+    class_of_user = written.group_of_record[truth.link.record]
+    people, joined = truth.original.attributes, _joined(facts, truth)
+    for place, name in enumerate(facts.get("quasi_identifiers", [])):
         if people is None or name not in people.column_names:
             raise Failed("forbidden column", "an attribute that the original lacks")
         told = [entry[place] for entry in said]
         if str(written.attributes.schema.field(name).type) == _RANGE:
             _check_ranges(told, people.column(name), class_of_user)
         else:
-            _check_values(told, people.column(name), class_of_user)
+            _check_values(told, people.column(name), class_of_user, joined.get(name))
+
+
+def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]:
+    """Return the hierarchies that the settings name, a list of names for each value."""
+    named = facts["config"].get("attribute_hierarchies", [])
+    lines = truth.config.get("attribute_hierarchies", {})
+    try:
+        return {name: [line.split(";") for line in lines[name]] for name in named}
+    except (AttributeError, KeyError, TypeError):
+        raise Failed("config", "a hierarchy of an attribute that the owner does not have") from None
 
 
 def _check_ranges(told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.int64]) -> None:
@@ -133,22 +143,47 @@ def _check_ranges(told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.i
         own = np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
     except (TypeError, ValueError):
         raise Failed("truth", "a range for an attribute that is no number") from None
-    low, high = (np.array([entry[end] for entry in told], dtype=np.float64) for end in (0, 1))
-    possible = np.array([entry[2] for entry in told], dtype=np.bool_)
     missing = np.isnan(own)
-    there = owner[~missing]
-    if ((own[~missing] < low[there]) | (own[~missing] > high[there])).any():
+    there, values = owner[~missing], own[~missing]
+    low, high = (np.array([entry[end] for entry in told], dtype=np.float64) for end in (0, 1))
+    if ((values < low[there]) | (values > high[there])).any():
         raise Failed("truth", "a personal attribute outside its range")
+    least, most = np.full(len(told), -_NULL), np.full(len(told), _NULL)
+    np.minimum.at(least, there, values)
+    np.maximum.at(most, there, values)
+    least[most == _NULL] = _NULL  # nulls alone
+    if ((low != least) | (high != most)).any():
+        raise Failed("truth", "a range that is wider than its members' values")
+    possible = np.array([entry[2] for entry in told], dtype=np.bool_)
     some = np.bincount(owner[missing], minlength=len(told)) > 0
     if (some != possible).any():
         raise Failed("truth", "a missing attribute that is not told, or told of nobody")
 
 
-def _check_values(told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.int64]) -> None:
-    pairs = zip(owner.tolist(), column.to_pylist(), strict=True)
-    own = {(c, v is not None, v or "") for c, v in pairs}
-    possible = {(c, *pair) for c, entry in enumerate(told) for pair in entry}
-    if own - possible:
-        raise Failed("truth", "a personal attribute outside its list of values")
-    if any(not known for _, known, _ in possible - own):
-        raise Failed("truth", "a missing attribute that is told of nobody")
+def _check_values(
+    told: list[Said],
+    column: pa.ChunkedArray,
+    owner: NDArray[np.int64],
+    hierarchy: list[list[str]] | None,
+) -> None:
+    own: list[set[tuple[bool, str]]] = [set() for _ in told]
+    for c, value in zip(owner.tolist(), column.to_pylist(), strict=True):
+        own[c].add((value is not None, value or ""))
+    for entry, members in zip(map(set, told), own, strict=True):
+        if members - entry:
+            raise Failed("truth", "a personal attribute outside its list of values")
+        if (False, "") in entry - members:
+            raise Failed("truth", "a missing attribute that is told of nobody")
+        if entry != (members if hierarchy is None else _node(members, hierarchy)):
+            raise Failed("truth", "a list with a value of nobody in its class")
+
+
+def _node(members: set[tuple[bool, str]], hierarchy: list[list[str]]) -> set[tuple[bool, str]]:
+    """Return members and all values that share their name on the first level where they do."""
+    values = {value for known, value in members if known}
+    null = {(False, "")} & members
+    for level in range(min(map(len, hierarchy), default=0)):
+        names = {line[level] for line in hierarchy if line[0] in values}
+        if len(names) == 1:
+            return null | {(True, line[0]) for line in hierarchy if line[level] in names}
+    return members

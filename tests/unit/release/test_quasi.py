@@ -187,6 +187,76 @@ def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Groupin
             replace(release, attributes=broken).save(Path(folder) / "out")
 
 
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ({"low": -1e300, "high": 1e300}, "wider"),
+        ({"low": 19.0}, "wider"),
+        ({"high": 31.0}, "wider"),
+    ],
+)
+def test_a_range_is_that_of_its_members(tmp_path: Path, ends: dict, message: str) -> None:
+    release = made()
+    ages = release.attributes.column("age")
+    told = [{**said, **ends} if said["low"] == 20 else said for said in ages.to_pylist()]
+    broken = release.attributes.set_column(0, "age", pa.array(told, ages.type))
+    with pytest.raises(InternalError, match=message):
+        replace(release, attributes=broken).save(tmp_path / "out")
+
+
+def test_a_list_has_no_value_of_nobody(tmp_path: Path) -> None:
+    release = made()
+    jobs = release.attributes.column("job")
+    told = [said + ["zz"] * (said == [None, "a"]) for said in jobs.to_pylist()]
+    broken = release.attributes.set_column(1, "job", pa.array(told, jobs.type))
+    with pytest.raises(InternalError, match="a value of nobody in its class"):
+        replace(release, attributes=broken).save(tmp_path / "out")
+
+
+#: values of the first and last group are joined to a, d; those of the second to b, c, e
+TREE = ["a;A;*", "d;A;*", "b;B;*", "c;B;*", "e;B;*", "x;C;*", "y;C;*"]
+
+
+@pytest.mark.parametrize(
+    ("second", "lines", "message"),
+    [
+        (["b", "c", "e"], TREE, None),
+        (["b", "c"], TREE, "a value of nobody"),
+        (["a", "b", "c", "d", "e", "x", "y"], TREE, "a value of nobody"),
+        (["b", "c", "e", "zz"], TREE, "a value of nobody"),
+        (["b", "e"], TREE, "outside its list"),
+        ([None, "b", "c", "e"], TREE, "told of nobody"),
+        (["b", "c", "e"], None, "the owner does not have"),
+        (["b", "c", "e"], [["b"]], "the owner does not have"),
+    ],
+)
+def test_with_a_hierarchy_a_list_is_what_it_joins(
+    tmp_path: Path, second: list, lines: Any, message: str | None
+) -> None:
+    rows = [None, "a"], second, ["x", "y"], [None, "a"]
+    table_ = pa.table(
+        {"job": pa.array([rows[g] for g in GROUPS], pa.list_(pa.string())), "ill": PEOPLE["ill"]}
+    )
+    release = hand_made().release(
+        attributes="generalized",
+        generalized=table_,
+        quasi_identifiers=("job",),
+        sensitive_attributes=("ill",),
+        config={"k": 2, "attribute_hierarchies": ["job"]},
+        private_config={} if lines is None else {"attribute_hierarchies": {"job": lines}},
+    )
+    if message is None:
+        release.save(tmp_path / "out")
+        assert verify_folder(tmp_path / "out", release.private)["classes"] == 3
+        for file in ("README.md", "croissant.json"):
+            told = (tmp_path / "out" / file).read_text(encoding="utf-8")
+            assert "every value that a hierarchy joins" in told
+            assert "a sorted list of the values among them" not in told
+        return
+    with pytest.raises(InternalError, match=message):
+        release.save(tmp_path / "out")
+
+
 def test_classes_without_any_cell_are_told_apart(tmp_path: Path) -> None:
     original = replace(
         table([{}, {}, {}, {}], Scale(1, 5, 1)), attributes=pa.table({"job": ["a", "a", "b", "b"]})
