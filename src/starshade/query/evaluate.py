@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.query.plan import Leaf, Plan, Product, Step
-from starshade.query.regions import NEVER, PERHAPS, SURELY, Regions
+from starshade.query.regions import NEVER, PERHAPS, SURELY, Located, Regions
 from starshade.release.symbols import Symbols
 
 __all__ = ["evaluate"]
@@ -65,6 +65,7 @@ class _Work:
         column: Callable[[int], NDArray[Any]],
     ) -> None:
         self._symbols, self._regions, self._column = symbols, regions, column
+        self._located: dict[int, Located] = {}
         self._tables: dict[tuple[int, int], _Judged] = {}
         self._columns: dict[int, NDArray[Any]] = {}
 
@@ -84,8 +85,10 @@ class _Work:
 
     def _prepare(self, item: int, regions: int) -> None:
         if (item, regions) not in self._tables:
-            self._tables[item, regions] = self._regions[item].judge(self._symbols, regions)
-            self._columns[item] = self._column(item)
+            if item not in self._located:
+                self._located[item] = self._regions[item].locate(self._symbols)
+                self._columns[item] = self._column(item)
+            self._tables[item, regions] = self._located[item].judge(regions)
 
     def judge(self, step: Step, rows: slice) -> _Judged:
         """Return share and status of a block of classes."""

@@ -9,7 +9,9 @@ on real scales alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,13 @@ from starshade.query.statement import Comparison
 from starshade.ratings.scale import SLACK
 from starshade.release.symbols import Symbols
 
-__all__ = ["NEVER", "PERHAPS", "SURELY", "Regions"]
+__all__ = ["NEVER", "PERHAPS", "SURELY", "Located", "Regions"]
 
 NEVER, PERHAPS, SURELY = 0, 1, 2
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Regions:
         """Return the set of regions in which a test is true."""
         if test.operator == "null":
             return self.everything ^ self.null if test.negated else self.null
-        places = [self._place(c) for c in test.constants]
+        places = self._places(test.constants)
         if test.operator == "in":
             found = 0
             for place in places:
@@ -77,26 +81,102 @@ class Regions:
             found = (1 << (places[0] + (test.operator == "<="))) - 1
         return (self.everything ^ self.null ^ found) if test.negated else found
 
-    def _place(self, constant: float) -> int:
-        """Return the region of one of the constants."""
-        return 2 * int(np.argmin(np.abs(self._grid - constant))) + 1
+    def _places(self, constants: Sequence[float]) -> list[int]:
+        """Return the regions of some of the constants: the nearest of those kept."""
+        if not constants:
+            return []
+        wanted = np.array(constants, dtype=np.float64)
+        after = np.searchsorted(self._grid, wanted).clip(max=len(self._grid) - 1)
+        before = (after - 1).clip(min=0)
+        nearer = wanted - self._grid[before] <= self._grid[after] - wanted
+        places: list[int] = (2 * np.where(nearer, before, after) + 1).tolist()
+        return places
 
-    @property
+    @cached_property
     def _grid(self) -> Floats:
         return np.array(self.constants, dtype=np.float64)
 
-    def of_values(self, values: Floats) -> NDArray[np.int64]:
+    def of_values(self, values: Floats) -> Ints:
         """Return the region of each rating."""
         below = np.searchsorted(self._grid, values - SLACK, side="left")
         at = np.searchsorted(self._grid, values + SLACK, side="right") > below
         return np.asarray(2 * below + at, dtype=np.int64)
 
-    def judge(self, symbols: Symbols, regions: int) -> tuple[Floats, NDArray[np.uint8]]:
+    def members(self, regions: int) -> Bools:
+        """Tell which regions are in a set, shape (count,)."""
+        packed = np.frombuffer(regions.to_bytes(self.count // 8 + 1, "little"), dtype=np.uint8)
+        return np.unpackbits(packed, count=self.count, bitorder="little").astype(np.bool_)
+
+    def locate(self, symbols: Symbols) -> Located:
+        """Find the regions of all symbols, once for all sets that they will be judged by."""
+        at = np.flatnonzero(symbols.is_range)
+        low, high, minimum = symbols.low[at], symbols.high[at], symbols.scale.minimum
+        start = np.maximum(low, minimum)
+        end = np.maximum(high, start)
+        edges = self._grid
+        if len(at):  # far constants would drown the lengths
+            edges = edges.clip(start.min(), end.max())
+        null = low < minimum - SLACK  # that part of the range stands for null
+        return Located(
+            self,
+            symbols,
+            self.of_values(symbols.members),
+            at,
+            start,
+            end,
+            np.where(null, np.minimum(high, minimum) - low, 0.0),
+            null,
+            high >= minimum - SLACK,
+            self.of_values(start),
+            self.of_values(end),
+            edges,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """The symbols of a table among the regions of one item.
+
+    A range is a part that stands for null and a closed stretch of ratings, either of which may be
+    missing. The stretch may be one point: it then has no length, but its rating can be meant.
+
+    Attributes
+    ----------
+    regions : Regions
+    symbols : Symbols
+    of_members : ndarray of int64
+        Region of each of ``symbols.members``.
+    ranges : ndarray of int64, shape (n_ranges,)
+        Which symbols are ranges; what follows is of them.
+    start, end : ndarray of float64, shape (n_ranges,)
+        Least and greatest rating.
+    null_length : ndarray of float64, shape (n_ranges,)
+    null, rated : ndarray of bool, shape (n_ranges,)
+        Whether null can be meant, whether a rating can.
+    first, last : ndarray of int64, shape (n_ranges,)
+        Regions of start and end: those between are touched too, and no others.
+    edges : ndarray of float64
+        The constants, brought within the ranges.
+    """
+
+    regions: Regions
+    symbols: Symbols
+    of_members: Ints
+    ranges: Ints
+    start: Floats
+    end: Floats
+    null_length: Floats
+    null: Bools
+    rated: Bools
+    first: Ints
+    last: Ints
+    edges: Floats
+
+    def judge(self, regions: int) -> tuple[Floats, NDArray[np.uint8]]:
         """Tell how much of each symbol lies in a set of regions.
 
         Parameters
         ----------
-        symbols : Symbols
         regions : int
             A set of regions.
 
@@ -108,50 +188,49 @@ class Regions:
         status : ndarray of uint8, shape (n + 1,)
             NEVER, PERHAPS or SURELY, found in logic: a share of 0 or of 1 can also be PERHAPS.
         """
-        inside = np.array([regions >> r & 1 for r in range(self.count)], dtype=np.bool_)
-        hits, total = self._members(symbols, inside)
+        inside = self.regions.members(regions)
+        hits, total = self._members(inside)
         share = hits / np.maximum(total, 1)
         some, all_ = hits > 0, hits == total
-        ranges = np.flatnonzero(symbols.is_range)
-        if len(ranges):
-            share[ranges], some[ranges], all_[ranges] = self._ranges(
-                symbols.low[ranges], symbols.high[ranges], symbols.scale.minimum, inside
-            )
+        if len(self.ranges):
+            at = self.ranges
+            share[at], some[at], all_[at] = self._ranges(inside)
         status = np.where(all_, SURELY, np.where(some, PERHAPS, NEVER)).astype(np.uint8)
         share[status == NEVER], share[all_] = 0.0, 1.0
         alone = inside[-1]
         return np.append(share, float(alone)), np.append(status, np.uint8(SURELY * alone))
 
-    def _members(
-        self, symbols: Symbols, inside: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _members(self, inside: Bools) -> tuple[Ints, Ints]:
         """Count members, null among them, in the set and in all."""
-        member_in = inside[self.of_values(symbols.members)]
-        before = np.concatenate([[0], np.cumsum(member_in)])
+        symbols = self.symbols
+        before = np.concatenate([[0], np.cumsum(inside[self.of_members])])
         hits = before[symbols.offsets[1:]] - before[symbols.offsets[:-1]]
         return hits + (symbols.null & inside[-1]), symbols.n_members + symbols.null
 
-    def _ranges(
-        self, low: Floats, high: Floats, minimum: float, inside: NDArray[np.bool_]
-    ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    def _ranges(self, inside: Bools) -> tuple[Floats, Bools, Bools]:
         """Return the share, whether some and whether all of each range lies in the set."""
-        start = np.maximum(low, minimum)
-        null = low < minimum - SLACK  # that part of the range stands for null
-        length = np.where(null, np.minimum(high, minimum) - low, 0.0)
-        hit = length * inside[-1]
-        some, all_, seen = null & inside[-1], ~null | inside[-1], null
-        edges = np.concatenate([[-np.inf], self._grid, [np.inf]])
-        for region in range(self.count - 1):
-            before, after = edges[region // 2], edges[region // 2 + 1]
-            if region % 2:  # a constant: it can be hit, and has no length
-                touched = (start <= after + SLACK) & (high >= after - SLACK)
-            else:
-                span = np.maximum(np.minimum(high, after) - np.maximum(start, before), 0.0)
-                length, hit = length + span, hit + span * inside[region]
-                touched = span > SLACK
-            some, all_ = some | (touched & inside[region]), all_ & (~touched | inside[region])
-            seen = seen | touched
-        point = inside[self.of_values(high)]  # a range without length, away from all constants
-        some, all_ = np.where(seen, some, point), np.where(seen, all_, point)
+        before = np.concatenate([[0], np.cumsum(inside[:-1])])
+        hits = before[self.last + 1] - before[self.first]
+        touched = self.last - self.first + 1
+        some = (self.rated & (hits > 0)) | (self.null & inside[-1])
+        all_ = (~self.rated | (hits == touched)) & (~self.null | inside[-1])
+        stretch = np.where(self.rated, self.end - self.start, 0.0)
+        length = self.null_length + stretch
+        covered = np.clip(self._covered(inside, self.end) - self._covered(inside, self.start),
+                          0.0, stretch)  # fmt: skip
+        hit = covered + self.null_length * inside[-1]
         share = np.where(length > SLACK, hit / np.maximum(length, SLACK), 0.5 * some + 0.5 * all_)
         return share, some, all_
+
+    def _covered(self, inside: Bools, to: Floats) -> Floats:
+        """Return the length that is in the set, from the first constant up to some ratings.
+
+        Equal, to the last bit, for two ratings without any length in the set between them.
+        """
+        between = inside[:-1:2].astype(np.float64)  # constants have no length
+        if not len(self.edges):
+            return np.asarray(to * between[0])
+        before = np.concatenate([[0.0], np.cumsum(np.diff(self.edges) * between[1:-1])])
+        after = np.searchsorted(self.edges, to, side="right")
+        at = np.maximum(after - 1, 0)
+        return np.asarray(before[at] + (to - self.edges[at]) * between[after])

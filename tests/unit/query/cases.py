@@ -18,7 +18,7 @@ from starshade.release.build import generalized_release
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 from tests.naive import query as naive
-from tests.strategies import ratings_tables
+from tests.strategies import ratings_tables, table
 
 STEPPED = (Scale(1, 5, 1), Scale(0.5, 5, 0.5), Scale(3, 3, 1), Scale(0, 1, 1))
 
@@ -76,6 +76,19 @@ class Published:
 
 
 @st.composite
+def at_the_ends(draw: st.DrawFn, ratings: Ratings) -> Ratings:
+    """Move about half of the ratings to the ends of the scale, where null begins on one side."""
+    scale, n = ratings.scale, ratings.n_ratings
+    kept = [None, None, scale.minimum, scale.maximum]
+    moved = iter(draw(st.lists(st.sampled_from(kept), min_size=n, max_size=n)))
+    rows = [
+        {i: v if (end := next(moved)) is None else end for i, v in enumerate(row) if v is not None}
+        for row in plain_rows(ratings)
+    ]
+    return table(rows, scale, n_items=ratings.n_items)
+
+
+@st.composite
 def published(
     draw: st.DrawFn, *, scales: tuple[Scale, ...] = STEPPED, max_users: int = 9, max_items: int = 4
 ) -> Published:
@@ -86,6 +99,8 @@ def published(
         )
     )
     assume(original.n_ratings)  # methods leave out who rated nothing
+    if original.scale.step is None:
+        original = draw(at_the_ends(original))
     original = replace(original, attributes=draw(people(original.n_users)))
     k = draw(st.integers(2, max(2, original.n_users // 2)))
     order = np.array(draw(st.permutations(range(original.n_users))))
@@ -98,7 +113,8 @@ def published(
 
 def constants(scale: Scale) -> st.SearchStrategy[float]:
     """Ratings of the scale, numbers between them, and some outside."""
-    levels = [1.0, -2.0, 0.5] if scale.step is None else scale.levels.tolist()
+    real = scale.step is None
+    levels = [1.0, -2.0, 0.5, scale.minimum, scale.maximum] if real else scale.levels.tolist()
     return st.sampled_from([*levels, scale.minimum - 1, scale.maximum + 1, scale.minimum + 0.25])
 
 

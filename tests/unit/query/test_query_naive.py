@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,10 @@ from tests.unit.query.cases import (
     members,
     plain_rows,
     published,
+    release_of,
 )
 
-WITH_REAL = (*STEPPED, Scale(-10, 10))
+WITH_REAL = (*STEPPED, Scale(-10, 10), Scale(0, 1))
 AGGREGATES = [
     ("COUNT", None),
     ("COUNT", "Age"),
@@ -100,6 +102,23 @@ def test_bounds_contain_the_truth(data: st.DataObject, made: Published) -> None:
         answers = ask(made.release, said.sql, mode, bounds=bounds)
         for truth, found in zip(truths, answers, strict=True):
             assert_contains(found, truth.value)
+
+
+@pytest.mark.parametrize(
+    ("condition", "truth"),
+    [("a IS NOT NULL", 1), ("a IS NULL", 1), ("a < 0.5", 1), ("a = 0", 1), ("a > 0", 0)],
+)
+def test_a_rating_at_the_minimum_beside_null_can_be_meant(condition: str, truth: int) -> None:
+    rows: list[dict[int, float]] = [{0: 0, 1: 0.5}, {1: 0.5}]
+    original = table(rows, Scale(0, 1)).annotate(item_names=("a", "b"))
+    made = release_of(original, np.array([0, 0]), "range", 2)
+    query = Query(f"SELECT COUNT(*) WHERE {condition}")
+    assert query.run(original).value == truth
+    found = query.run(made)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= truth <= found.high
+    assert (found.low, found.high) == ((0, 2) if truth else (0, 0))
 
 
 def assert_contains(found: QueryResult, truth: Any) -> None:

@@ -31,7 +31,7 @@ A = Name("a", quoted=False)
 def judged(test: Comparison, low: float, high: float) -> tuple[float, int]:
     symbols = Symbols.ranges(REAL, np.array([low]), np.array([high]))
     regions = Regions.of([test])
-    share, status = regions.judge(symbols, regions.true_in(test))
+    share, status = regions.locate(symbols).judge(regions.true_in(test))
     return float(share[0]), int(status[0])
 
 
@@ -107,8 +107,8 @@ def test_constants_nearer_than_a_rating_are_one() -> None:
     regions = Regions.of(tests)
     assert regions.constants == (4.0, 4.1)
     levels = Symbols.exact(Scale(1, 5, 1), np.array([3.0, 4.0, 5.0]))
-    assert regions.judge(levels, regions.true_in(tests[0]))[1].tolist() == [0, 2, 0, 0]
-    assert regions.judge(levels, regions.true_in(tests[1]))[1].tolist() == [2, 2, 0, 0]
+    assert regions.locate(levels).judge(regions.true_in(tests[0]))[1].tolist() == [0, 2, 0, 0]
+    assert regions.locate(levels).judge(regions.true_in(tests[1]))[1].tolist() == [2, 2, 0, 0]
 
 
 def test_classes_are_worked_through_in_blocks() -> None:

@@ -277,3 +277,18 @@ def test_items_that_are_entangled_too_much_are_refused_in_words() -> None:
     assert Query(f"SELECT COUNT(*) WHERE {chain}").run(wide).value == 4
     independent = " AND ".join(f'"{i}" >= 2' for i in range(1, 31))
     assert Query(f"SELECT COUNT(*) WHERE {independent}").run(wide).value == 4
+
+
+def test_many_constants_on_a_real_scale_are_judged_in_one_go() -> None:
+    rng = np.random.default_rng(0)
+    rows = [dict(enumerate(row)) for row in np.round(rng.uniform(0, 9, (2000, 3)), 2).tolist()]
+    ratings = table(rows, Scale(0, 9)).annotate(item_names=("A", "B", "C"))
+    made = release_of(ratings, np.arange(2000) // 2, "range", 2)
+    many = ",".join(f"{i / 100:.3g}" for i in range(1, 800))
+    branches = "".join(f" OR (A = {i / 16:g} AND C = {i / 16:g})" for i in range(1, 98))
+    query = Query(f"SELECT COUNT(*) WHERE (A IN ({many}) AND B = 1){branches}")
+    started = time.perf_counter()
+    found = query.run(made)
+    assert time.perf_counter() - started < 3  # region by region it is several times that
+    truth = query.run(ratings).value
+    assert found.low <= truth <= found.high  # type: ignore[operator]
