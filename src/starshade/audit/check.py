@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Check"]
+__all__ = ["Check", "apart", "told_apart"]
 
 
 @dataclass(frozen=True)
@@ -38,3 +39,22 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain JSON values."""
         return asdict(self)
+
+
+def apart(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
+    """Return the paper's sentences, and our own claims."""
+    papers = [check for check in checks if not check.is_ours]
+    return papers, [check for check in checks if check.is_ours]
+
+
+def told_apart(checks: Sequence[Check]) -> str:
+    """Count how many of the paper's sentences hold, and how many of our own claims."""
+    papers, ours = apart(checks)
+    text = (
+        f"What the paper says of its curves was held against ours in {len(papers)} places; it "
+        f"holds in {sum(check.holds for check in papers)}."
+    )
+    if ours:
+        holding = sum(check.holds for check in ours)
+        text += f" Our own claims were held in {len(ours)} places; they hold in {holding}."
+    return text

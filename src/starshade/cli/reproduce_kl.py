@@ -8,7 +8,7 @@ import click
 
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, page, words
+from starshade.cli.show import figures, judged, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -96,14 +96,7 @@ def reproduce_kl(
 def _summary(result: GeneralizationStudy, out: str | None, files: tuple[str, ...]) -> Any:
     return page(
         words(str(result)),
-        columns(
-            ("figure", "what is said", "on", "here", "holds"),
-            [
-                (c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no")
-                for c in result.checks
-            ],
-            align="left",
-        ),
+        judged(result.checks),
         figures([(f"Fig. {s.figure}: {s.what}", s.reason) for s in result.skipped], "Left out")
         if result.skipped
         else None,

@@ -8,7 +8,7 @@ import click
 
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, number, page, words
+from starshade.cli.show import columns, figures, judged, number, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -103,14 +103,7 @@ def reproduce_sr(
 def _summary(result: Study, out: str | None, files: tuple[str, ...]) -> Any:
     return page(
         words(str(result)),
-        columns(
-            ("figure", "what is said", "on", "here", "holds"),
-            [
-                (c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no")
-                for c in result.checks
-            ],
-            align="left",
-        ),
+        judged(result.checks),
         columns(
             ("checked", "nulls", "satisfied", "failing records", "of", "smallest ball"),
             [

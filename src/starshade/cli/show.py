@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["columns", "command", "figures", "measured", "number", "page", "percent", "words"]
+    from starshade.audit.check import Check
+
+__all__ = [
+    "columns",
+    "command",
+    "figures",
+    "judged",
+    "measured",
+    "number",
+    "page",
+    "percent",
+    "words",
+]
 
 _LABELS = {
     "groups": "groups",
@@ -100,6 +112,26 @@ def columns(
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return _titled(title, table)
+
+
+def judged(checks: Sequence[Check]) -> RenderableType:
+    """Show what a paper says of its curves and whether it holds, then what we say of ours."""
+    from starshade.audit.check import apart
+
+    titles = ("What the paper says", "What we say of our own methods")
+    head = ("figure", "what is said", "on", "here", "holds")
+    return page(
+        *(
+            columns(
+                head,
+                [(c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no") for c in own],
+                title=title,
+                align="left",
+            )
+            for title, own in zip(titles, apart(checks), strict=True)
+            if own
+        )
+    )
 
 
 def _titled(title: str, table: RenderableType) -> RenderableType:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from starshade.audit.check import Check
+from starshade.audit.check import Check, apart
 from starshade.audit.figures import Figure, Point, Skipped, Unit
 from starshade.audit.ns.result import Reproduction
 from starshade.report.charts import chart
@@ -102,11 +102,16 @@ def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
 
 
 def checked(checks: Sequence[Check]) -> Iterator[str]:
-    """Set sentences about curves, and whether they hold, under each other."""
-    yield from table_lines(
-        ("figure", "says", "on", "here", "holds"),
-        ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in checks),
-    )
+    """Set the paper's sentences, and whether they hold, under each other; then our own claims."""
+    papers, ours = apart(checks)
+    for title, own in (("the paper says", papers), ("we say of our own methods", ours)):
+        if own:
+            yield f"\n## What {title}, and whether it holds here\n"
+            yield f"{sum(c.holds for c in own)} of {len(own)} hold.\n"
+            yield from table_lines(
+                ("figure", "says", "on", "here", "holds"),
+                ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in own),
+            )
 
 
 def figure_tables(figures: Sequence[Figure]) -> Iterator[str]:

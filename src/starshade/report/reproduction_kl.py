@@ -75,7 +75,6 @@ def _page(study: GeneralizationStudy) -> Iterator[str]:
         "apart, too. A curve rises (falls) when its end lies plainly above (below) its beginning "
         "and no pair of points plainly goes the other way.\n"
     )
-    yield "## What the paper says, and whether it holds here\n"
     yield from checked(study.checks)
     yield from left_out(study.skipped)
     yield "\n## Tables\n"

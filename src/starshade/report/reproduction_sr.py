@@ -76,7 +76,6 @@ def _page(study: Study) -> Iterator[str]:
             for p in data["parts"]
         ),
     )
-    yield "\n## What the paper says, and whether it holds here\n"
     yield from checked(study.checks)
     yield (
         "\nWhere l is above 0 a spread is asked for, and every ball is counted to its end: k then "

@@ -13,7 +13,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.mondrian import Mondrian
-from starshade.audit.check import Check
+from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.kl.checks import check_figures
 from starshade.audit.kl.plan import (
@@ -337,3 +337,13 @@ def test_every_check_of_the_study_says_something(found: GeneralizationStudy) -> 
     assert set(numbers) == set(range(10, 17))
     assert all(check.ours and check.where for check in found.checks)
     assert any(check.is_ours for check in found.checks)
+
+
+def test_the_paper_s_sentences_and_our_claims_are_counted_apart(found: GeneralizationStudy) -> None:
+    said = [("“rises”", True), ("“falls”", False), ("ours: below", False), ("ours: near", True)]
+    checks = [Check("12", says, "k", "figures", holds) for says, holds in [*said, said[2]]]
+    text = told_apart(checks)
+    assert "in 2 places; it holds in 1." in text
+    assert "Our own claims were held in 3 places; they hold in 1." in text
+    assert "Our own" not in told_apart(checks[:2])
+    assert told_apart(found.checks) in str(found)

@@ -67,6 +67,11 @@ def test_the_page_has_checks_tables_and_what_is_left_out(
     page = (folder / "README.md").read_text("utf-8")
     for check in found.checks:
         assert f"| {check.figure} | {check.says} | {check.where} | {check.ours} |" in page
+    papers, ours = page.split("## What we say of our own methods")
+    own = [check for check in found.checks if check.is_ours]
+    assert f"{sum(c.holds for c in own)} of {len(own)} hold." in ours
+    assert "| ours" not in papers
+    assert "| ours" in ours
     assert found.skipped
     for entry in found.skipped:
         assert entry.reason in page

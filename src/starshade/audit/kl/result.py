@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.check import Check
+from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.kl.losses import Measured
 from starshade.audit.kl.queries import Asked
@@ -76,14 +76,11 @@ class GeneralizationStudy:
         }
 
     def __str__(self) -> str:
-        papers = [check for check in self.checks if not check.is_ours]
-        held = sum(check.holds for check in papers)
         numbers = ", ".join(figure.number for figure in self.figures)
         told = (
             f"The experiments of Riyana and Natwichai on {self.data['users']:,} users, "
             f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures "
-            f"{numbers}. What the paper says of its curves was held against ours in {len(papers)} "
-            f"places; it holds in {held}. Points are means of {self.runs} "
+            f"{numbers}. {told_apart(self.checks)} Points are means of {self.runs} "
             f"run{'s' * (self.runs != 1)}, times medians, which depend on the machine."
         )
         if self.skipped:

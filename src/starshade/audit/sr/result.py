@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.check import Check
+from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.sr.loss import Loss, Predicted
 from starshade.audit.sr.timing import Job, Timed
@@ -81,15 +81,12 @@ class Study:
         }
 
     def __str__(self) -> str:
-        papers = [check for check in self.checks if not check.is_ours]
-        held = sum(check.holds for check in papers)
         numbers = ", ".join(figure.number for figure in self.figures)
         told = (
             f"The experiments of Sun and Sun on {self.data['users']:,} users, "
             f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures "
-            f"{numbers}. What the paper says of its curves was held against ours in {len(papers)} "
-            f"places; it holds in {held}. Times are medians of {self.repeats} runs and depend on "
-            "the machine."
+            f"{numbers}. {told_apart(self.checks)} Times are medians of {self.repeats} runs and "
+            "depend on the machine."
         )
         if self.skipped:
             told += f" Left out, with the reason: {len(self.skipped)}."
