@@ -102,7 +102,7 @@ def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints
         left = rows.take(free)
         each = np.arange(left.n + 1)
         leaves = cut_leaves(left.arrays, rows.n_columns, each, each[:-1], k, most, next(keys))
-        group, widths = form(left.arrays, rows.n_columns, *leaves, k)
+        group, widths = form(left.arrays, rows.n_columns, *leaves, k, rows.unit)
         stays = np.ones(len(widths), dtype=np.bool_)
         if len(leaves[0]) > 2:
             stays[np.argsort(widths, kind="stable")[len(widths) // 2 :]] = False

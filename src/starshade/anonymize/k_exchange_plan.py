@@ -14,7 +14,7 @@ __all__ = ["Plan", "Turn", "plan"]
 
 _CELLS = 1 << 19  # of a leaf's table in exchanges, about
 _START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
-_START_RECORDS = 2048  # in a leaf while groups are formed, at most
+_START_RECORDS = 32_768  # in a leaf while groups are formed, at most
 
 _STEPS = 1500  # for a record, at most
 _ALL_STEPS = 6_000_000  # for all, in a table so large that they are fewer for a record, unless …

@@ -68,7 +68,8 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     """
     ratings = points.ratings
     stepped = ratings.scale.step is not None
-    cells = ratings.codes.astype(np.int64) + 1 if stepped else ratings.values()
+    # of one type with `low`: minimum.at is ten times as fast then
+    cells = ratings.codes + 1.0 if stepped else ratings.values()
     null = 0 if stepped else ratings.scale.null_level
     low = np.full(ratings.n_items, np.inf)
     high = np.full(ratings.n_items, -np.inf)

@@ -71,7 +71,7 @@ def _exchange(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     for leaf in prange(len(leaf_ptr) - 1):
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
-        table = _leaf_table(indptr, columns, values, extra, n_columns, records)
+        table = _leaf_table(indptr, columns, values, extra, n_columns, records, _LANES)
         named, local = _renumber(groups[records])
         if len(named) > 1:
             near = nearest(table, min(_NEAR, len(records) - 1), _POOL)
@@ -83,8 +83,11 @@ def _exchange(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _leaf_table(indptr, columns, values, extra, n_columns, records):  # type: ignore[no-untyped-def]
-    """Return the leaf's records on the columns that somebody of them has, in order."""
+def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # type: ignore[no-untyped-def]
+    """Return the leaf's records on the columns that somebody of them has, in order.
+
+    Columns of zeros follow, up to a multiple of `lanes`.
+    """
     own = np.full(n_columns, -1, np.int32)
     for i in records:
         for p in range(indptr[i], indptr[i + 1]):
@@ -94,7 +97,7 @@ def _leaf_table(indptr, columns, values, extra, n_columns, records):  # type: ig
         if own[j] == 0:
             own[j] = m
             m += 1
-    padded = (m + extra.shape[1] + _LANES - 1) // _LANES * _LANES
+    padded = (m + extra.shape[1] + lanes - 1) // lanes * lanes
     table = np.zeros((len(records), padded), np.int16)
     for r in range(len(records)):
         i = records[r]
@@ -113,7 +116,7 @@ def _renumber(groups):  # type: ignore[no-untyped-def]
 
 
 def form(
-    rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int
+    rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int, unit: int
 ) -> tuple[Ints, Ints]:
     """Form groups within each leaf; see `exchange_start`.
 
@@ -122,6 +125,8 @@ def form(
     rows, n_columns, leaf_ptr, leaf_records
         See `exchange`; every leaf but the last holds a multiple of k records.
     k : int
+    unit : int
+        The greatest value.
 
     Returns
     -------
@@ -130,17 +135,22 @@ def form(
     widths : ndarray of int64, shape (⌊n/k⌋,)
     """
     announce("k-exchange", _form)
-    return _form(*rows, n_columns, leaf_ptr, leaf_records, k)  # type: ignore[no-any-return]
+    far = unit * (n_columns + rows[3].shape[1]) + 1
+    # never fewer bits than twice `far` takes: sums must not wrap around
+    kind = next(t for t in (np.uint8, np.int16, np.int32, np.int64) if 2 * far <= np.iinfo(t).max)
+    return _form(*rows, n_columns, leaf_ptr, leaf_records, k, far, np.empty(0, kind))  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _form(indptr, columns, values, extra, n_columns, leaf_ptr, leaf_records, k):  # type: ignore[no-untyped-def]
+def _form(  # type: ignore[no-untyped-def]
+    indptr, columns, values, extra, n_columns, leaf_ptr, leaf_records, k, far, kind
+):
     groups = np.empty(len(leaf_records), np.int64)
     widths = np.empty(len(leaf_records) // k, np.int64)
     for leaf in prange(len(leaf_ptr) - 1):
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
-        table = _leaf_table(indptr, columns, values, extra, n_columns, records)
-        group, width = greedy_groups(table, k)
+        table = _leaf_table(indptr, columns, values, extra, n_columns, records, 1)
+        group, width = greedy_groups(table, k, far, kind)
         first = leaf_ptr[leaf] // k
         groups[records] = group + first
         widths[first : first + len(width)] = width

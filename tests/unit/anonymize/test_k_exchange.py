@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.k_exchange import KExchange, exchange_groups, first_groups
 from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
-from starshade.anonymize.k_exchange_rows import FINEST, grid_rows
+from starshade.anonymize.k_exchange_rows import FINEST, GridRows, grid_rows
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
@@ -105,6 +105,33 @@ def test_pairs_that_are_equal_are_found():
     ratings = table([*half, *half], STARS)
     release = KExchange(2).anonymize(ratings, rng=1)
     assert GeneralizationLoss().measure(release, ratings).figures["gen_iloss"] == 0
+
+
+def full_rows(table, unit: int) -> GridRows:
+    none = np.empty(0, np.int32), np.empty(0, np.int16)
+    indptr = np.zeros(len(table) + 1, np.int64)
+    return GridRows((indptr, *none, table.astype(np.int16)), 0, unit)
+
+
+@pytest.mark.parametrize("unit", [1, 6, 7, 819, 820, FINEST])
+def test_costs_fit_into_the_numbers_that_hold_them(unit):
+    # 20 columns: bytes up to 6, two bytes up to 819
+    rng = np.random.default_rng(unit)
+    table = np.minimum(rng.integers(0, unit + 1, (280, 20)), rng.integers(0, unit + 1, 20))
+    table[::9], table[1::9] = 0, unit
+    groups = first_groups(full_rows(table, unit), 10, 1000, keys(1))
+    expected = naive.greedy(table.tolist(), list(range(len(table))), 10)
+    assert as_groups(groups) == [sorted(group) for group in expected]
+
+
+def test_the_cheapest_is_found_however_far_off_it_stands():
+    rng = np.random.default_rng(1)
+    half = np.unique(rng.integers(0, 6, (6000, 12)), axis=0)
+    table = np.vstack([half, half])[rng.permutation(2 * len(half))]
+    groups = first_groups(full_rows(table, 5), 2, len(table), keys(1))
+    assert np.array_equal(
+        *table[np.argsort(groups, kind="stable")].reshape(-1, 2, 12).swapaxes(0, 1)
+    )
 
 
 def test_fewer_than_two_groups_are_one():
