@@ -31,7 +31,9 @@ def test_attributes_are_generalized(ratings_csv: Path, people_csv: Path, tmp_pat
         assert set(row["town"]) <= {"A", "B"}
     assert min(map(len, jobs.values())) >= 2
     assert told("check", out, "--model", "l-diversity")["parameters"] == {
-        **{"l": 2, "attribute": "job", "kind": "distinct"}
+        "l": 2,
+        "attribute": "job",
+        "kind": "distinct",
     }
 
 
@@ -55,3 +57,69 @@ def test_what_is_refused(
     place = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", tmp_path / "out")
     assert said in refused(*place, *options, code=code)
     assert list(tmp_path.iterdir()) == []
+
+
+def said(*args: object) -> tuple[str, str]:
+    """Return what a person reads on stdout, lines joined, and on stderr."""
+    result = call(*args)
+    assert result.exit_code == 0, result.stderr
+    return " ".join(result.stdout.split()), " ".join(result.stderr.split())
+
+
+def test_the_summary_names_what_is_released(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1)
+    shown, _ = said(*make, *ASKED, *JOB, "--l", 2, "--t", 1, "--out", tmp_path / "a")
+    assert "age, town as quasi-identifiers (equal within a group)" in shown
+    facts = json.loads((tmp_path / "a" / "release.json").read_text())
+    found = {c["model"]: c["verified"] for c in facts["claims"]}
+    assert (
+        "job as a sensitive attribute (as it was), "
+        f"{found['l-diversity']['smallest_l']} different values or more in every class, in no "
+        f"class distributed more than {found['t-closeness']['largest_t']:.4g} away"
+    ) in shown
+    shown, _ = said(*make, "--out", tmp_path / "b")
+    assert "Released besides" not in shown
+
+
+def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path) -> None:
+    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1)
+    shown, noted = said(*make, *ASKED, *JOB, "--t", 0, "--out", tmp_path / "a")
+    assert "in 1 group of at least 3" in shown
+    assert "1 group is left of 40: ask for less" in noted
+
+
+def test_an_exact_release_is_for_queries(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "a"
+    shown, _ = said(
+        *("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", out),
+        *("--attributes", "exact"),
+    )
+    assert "Not for publication: for a query service only" in shown
+    assert "(age, town, job)" in shown
+    assert "you alone may read the folder" in shown
+    assert out.stat().st_mode & 0o077 == 0
+    assert "starshade audit" not in shown
+    assert shown.endswith(f"starshade query {out} 'SELECT COUNT(*) WHERE \"1\" >= 1'")
+    assert told("query", out, 'SELECT COUNT(*) WHERE "1" >= 1')["records"] > 0
+
+
+def test_lists_of_rare_values_are_told(
+    ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("zips")
+    zips = [f"{u},0{1000 + u},{'AB'[u % 2]}" for u in range(1, 121)]
+    (place / "p.csv").write_text("\n".join(["userId,zip,town", *zips]) + "\n")
+    (place / "zip.csv").write_text("\n".join(f"0{1000 + u};*" for u in range(1, 121)))
+    make = ("anonymize", ratings_csv, "--users", place / "p.csv", "--k", 3, "--seed", 1)
+    make = (*make, "--attributes", "generalized")
+    _, noted = said(*make, "--out", place / "a")
+    assert "'zip' has 120 different values, more than there are groups" in noted
+    assert "a group lists 3.0 on average" in noted
+    assert "--attribute-hierarchy zip=FILE" in noted
+    assert "'town'" not in noted
+    _, noted = said(*make, "--out", place / "b", "--attribute-hierarchy", f"zip={place}/zip.csv")
+    assert "different values" not in noted

@@ -127,11 +127,17 @@ def diverse_groups(
     out = np.empty(len(groups), dtype=np.int64)
     for number, group in enumerate(merged):
         out[group] = number
+    few = "" if len(merged) > len(members) // 2 else ": ask for less (l, t) to lose less"
     note(
         f"{sum(failing):,} of {len(members):,} groups fell short of what is asked of the "
-        f"sensitive attributes; {len(merged):,} groups are left after merging"
+        "sensitive attributes and were merged: "
+        f"{_groups(len(merged))} left of {len(members):,}{few}"
     )
     return out
+
+
+def _groups(n: int) -> str:
+    return f"{n:,} group{'s' if n != 1 else ''} {'are' if n != 1 else 'is'}"
 
 
 def _members(groups: Ints, order: Ints) -> list[Ints]:

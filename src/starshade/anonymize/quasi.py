@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
 from starshade.errors import ConfigError
+from starshade.progress import note
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
 
@@ -151,8 +152,21 @@ def generalized_attributes(
         if name in hierarchies:
             joined = map(hierarchies[name].join, told.to_pylist())
             told = pa.array(map(list, joined), type=told.type)
+        elif say is _sets:
+            _note_lists(name, len(values) - 1, told)
         plain = plain.set_column(place, name, told.take(pa.array(groups)))
     return plain
+
+
+def _note_lists(name: str, n_values: int, told: pa.ListArray) -> None:
+    """Say it when lists name values as they are that few people have: fewer than one group each."""
+    if n_values > len(told):
+        note(
+            f"attribute {name!r} has {n_values:,} different values, more than there are groups, "
+            f"and a group lists {len(told.flatten()) / len(told):.1f} on average, each as it is; "
+            f"a hierarchy joins them to larger sets (--attribute-hierarchy {name}=FILE, in Python "
+            "attribute_hierarchies)"
+        )
 
 
 def _plain(ratings: Ratings, names: Sequence[str]) -> pa.Table:

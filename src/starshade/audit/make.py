@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from starshade.audit.measure import figures_of
 from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim, Manifest
 from starshade.release.table import Release
 from starshade.rng import Rng
 
@@ -40,10 +41,13 @@ class Made:
         users_rating_disclosed, users_rating_exists, seconds, peak_rss_mb, out``; None where a
         figure does not apply. `users_dropped` had no rating on the released items,
         `users_deleted` could not be hidden among the others.
+    claims : tuple of Claim
+        What the release promises, with what was counted on its files.
     """
 
     release: Release
     figures: dict[str, Any]
+    claims: tuple[Claim, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures."""
@@ -54,15 +58,39 @@ class Made:
         return (
             f"{f['out']}: {f['records']:,} users on {f['items']:,} items, {self._hidden()} "
             f"{self._left_out()}Hiding among "
-            f"{f['k']} is not hiding what you rated: {self._told()}"
+            f"{f['k']} is not hiding what you rated: {self._told()}{self._attributes()}"
         )
+
+    def _attributes(self) -> str:
+        """Name the personal attributes in the release, and how far they are spread."""
+        manifest = self.release.manifest
+        names = ", ".join(manifest.attribute_columns)
+        if manifest.attributes == "exact":
+            return (
+                f" Not for publication: for a query service only, as personal attributes ({names}) "
+                "are in it exactly as they were; you alone may read the folder."
+            )
+        told = []
+        if manifest.quasi_identifiers:
+            told.append(
+                f"{', '.join(manifest.quasi_identifiers)} as quasi-identifiers (equal within a "
+                "group)"
+            )
+        for name in manifest.sensitive_attributes:
+            text = f"{name} as a sensitive attribute (as it was)"
+            told.append(", ".join([text, *map(_spread, self._about(name))]))
+        return f" Released besides: {'; '.join(told)}." if told else ""
+
+    def _about(self, name: str) -> list[Claim]:
+        return [claim for claim in self.claims if claim.parameters.get("attribute") == name]
 
     def _hidden(self) -> str:
         """Say among whom records hide."""
         f = self.figures
         if self.release.manifest.layout != "record":
             return (
-                f"in {f['groups']:,} groups of at least {f['k']} whose members look the same; "
+                f"in {f['groups']:,} group{'s' * (f['groups'] != 1)} of at least {f['k']} whose "
+                "members look the same; "
                 f"the smallest set of equal records has {f['smallest_group']:,}."
             )
         if f["distortion"] is None or self.release.manifest.invented_cells is None:
@@ -163,9 +191,11 @@ def make_release(
     measured = figures_of(release, ratings, without={"query-error"})  # not among the figures
     release.save(out, private=private)
     manifest = release.manifest
+    written = Manifest.model_validate_json((Path(out) / "release.json").read_bytes())
     return Made(
         release,
-        {
+        claims=written.claims,
+        figures={
             "method": manifest.method,
             "k": int(method.k),
             "records": manifest.records,
@@ -188,6 +218,14 @@ def make_release(
             "out": str(out),
         },
     )
+
+
+def _spread(claim: Claim) -> str:
+    """Say how far a sensitive attribute is spread in the worst class."""
+    found = claim.verified
+    if claim.model == "l-diversity":
+        return f"{found['smallest_l']:,} different values or more in every class"
+    return f"in no class distributed more than {found['largest_t']:.4g} away from everybody's"
 
 
 def _peak_rss_mb() -> float:

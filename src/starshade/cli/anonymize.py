@@ -183,10 +183,20 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         if private
         else "No receipt was written (--private FILE): nobody can tell who is which record."
     )
+    following, shown = "Next, to hear whether it may leave:", command(*audit)
+    if made.release.manifest.audience == "query":
+        following, shown = "Next, to ask it something:", _query(made)
     return page(
         words(str(made)),
         figures(measured({name: f[key] for name, key in _SHOWN.items() if f[key] is not None})),
         words(receipt),
-        words("Next, to hear whether it may leave:"),
-        command(*audit),
+        words(following),
+        shown,
     )
+
+
+def _query(made: Made) -> Any:
+    """Show a query that a release for queries answers: how many rated its first item."""
+    item = str(made.release.classes.items[0]).replace('"', '""')
+    sql = f'SELECT COUNT(*) WHERE "{item}" >= {made.release.manifest.scale.minimum:g}'
+    return command("starshade", "query", str(made.figures["out"]), sql)
