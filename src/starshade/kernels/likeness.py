@@ -97,11 +97,10 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
     announce("k-Likeness", _resolve)
     words = thermometers(table)
     cells = table if words is None else words
-    along = directions(table)
-    greatest = float(np.abs(table).max(axis=1).sum(dtype=np.float64))
+    along, slack = directions(table)
 
     def arrange(free: NDArray[np.bool_]) -> Lists:
-        blocks = lay_out(cells, along, np.flatnonzero(free), greatest)
+        blocks = lay_out(cells, along, np.flatnonzero(free), slack)
         block = blocks.slot // BLOCK
         alive = np.bincount(block[free], minlength=len(blocks.first))
         return Lists(lambda nuclei, n: nearest(blocks, alive, free, nuclei, n), block, alive)

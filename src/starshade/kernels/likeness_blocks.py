@@ -24,6 +24,7 @@ _SAMPLE = 4096  # records that the directions are taken from
 _ROUNDS = 16  # of the power method
 _PLACES = 256  # that a direction is divided into while records are laid out
 _SLACK = 1e-9  # of the greatest sum: far above rounding, for real numbers
+_ORDINARY = (1e-290, 1e290)  # greatest sums; beyond, a direction or its slack may be no number
 
 
 class Blocks(NamedTuple):
@@ -61,32 +62,52 @@ class Blocks(NamedTuple):
     first: NDArray[np.int32]
 
 
-def directions(table: NDArray[Any]) -> NDArray[Any]:
-    """Return where each record stands along a few directions, shape (n_directions, n).
+def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Return where each record stands along a few directions.
 
-    int32, on a table of real numbers float64.
+    Parameters
+    ----------
+    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
+
+    Returns
+    -------
+    along : ndarray of int32 or float64, shape (n_directions, n)
+        float64 on a table of real numbers; all zeros, so that no block is passed over, where
+        they are too large or too small to be added.
+    slack : float
+        Above what rounding may have moved a record; 0 for whole numbers.
     """
     n_items, n = table.shape
     real = table.dtype.kind == "f"
-    sample = table[:, :: max(1, n // _SAMPLE)].astype(np.float64)
-    sample -= sample.mean(axis=1, keepdims=True)
-    lead = np.ones(n_items)
-    for _ in range(_ROUNDS):
-        lead = sample @ (sample.T @ lead)
-        lead /= np.abs(lead).max() or 1.0
-    by_lead = np.argsort(lead, kind="stable")
     along = np.zeros((min(_DIRECTIONS, n_items), n), np.float64 if real else np.int32)
+    peaks = np.abs(table).max(axis=1).astype(np.float64)
+    with np.errstate(over="ignore"):
+        greatest = float(peaks.sum())
+    if real and not _ORDINARY[0] <= greatest <= _ORDINARY[1]:
+        return along, 0.0
+    lead = _lead(table[:, :: max(1, n // _SAMPLE)] / (peaks.max() or 1.0))
+    by_lead = np.argsort(lead, kind="stable")
     for out, items in zip(along, np.array_split(by_lead, len(along)), strict=True):
         for j in items:
             # summed in the type of `along`, so unsigned numbers do not wrap around
             np.add(out, table[j], out=out, casting="unsafe") if lead[j] >= 0 else np.subtract(
                 out, table[j], out=out, casting="unsafe"
             )
-    return along
+    return along, _SLACK * greatest if real else 0.0
+
+
+def _lead(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much each item goes along with the sample's main direction."""
+    sample = sample - sample.mean(axis=1, keepdims=True)
+    lead = np.ones(len(sample))
+    for _ in range(_ROUNDS):
+        lead = sample @ (sample.T @ lead)
+        lead /= np.abs(lead).max() or 1.0
+    return lead
 
 
 def lay_out(
-    cells: NDArray[Any], along: NDArray[Any], free: NDArray[np.int64], greatest: float
+    cells: NDArray[Any], along: NDArray[Any], free: NDArray[np.int64], slack: float
 ) -> Blocks:
     """Lay out the records that are free.
 
@@ -97,8 +118,8 @@ def lay_out(
     along : ndarray, shape (n_directions, n_all)
     free : ndarray of int64, shape (n,)
         Positions, ascending.
-    greatest : float
-        Sum over the items of the greatest magnitude, for the slack.
+    slack : float
+        Of `directions`.
     """
     order = free[_sort(_coarse(along[:, free]))]
     slot = np.full(along.shape[1], -1, np.int32)
@@ -108,7 +129,7 @@ def lay_out(
     low = np.minimum.reduceat(sorted_along, starts, axis=1)
     high = np.maximum.reduceat(sorted_along, starts, axis=1)
     if along.dtype.kind == "f":
-        low, high = low - _SLACK * greatest, high + _SLACK * greatest
+        low, high = low - slack, high + slack
     position = order.astype(np.int32)
     trays = np.arange(0, low.shape[1], TRAY)
     return Blocks(
@@ -131,7 +152,7 @@ def _coarse(along: NDArray[Any]) -> NDArray[np.uint8]:
     width = float((along.max(axis=1) - low[:, 0].astype(np.float64)).max())
     if along.dtype.kind != "f":
         width = max(width, _PLACES - 1.0)  # a step is never more than one place
-    scale = (_PLACES - 1) / width if width > 1e-9 else 0.0  # one for all: they are compared
+    scale = (_PLACES - 1) / width if width > _ORDINARY[0] else 0.0  # one for all: they are compared
     return np.ascontiguousarray(((along - low) * scale).astype(np.uint8).T)
 
 

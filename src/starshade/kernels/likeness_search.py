@@ -144,16 +144,21 @@ def _reachable(low, high, at, tray_bound, alive, own, done, worst, bound, found)
 @njit(cache=True, nogil=True)
 def _shelve(bound, found, worst, shelf):  # type: ignore[no-untyped-def]
     """Sort blocks by nearness, about."""
-    scale = (_SHELVES - 1) / worst if worst > 0 else 0.0
     place = np.zeros(_SHELVES + 1, np.int64)
     for b in found:
-        place[int(bound[b] * scale) + 1] += 1
+        place[_shelf_of(bound[b], worst) + 1] += 1
     for s in range(_SHELVES):
         place[s + 1] += place[s]
     for b in found:
-        s = int(bound[b] * scale)
+        s = _shelf_of(bound[b], worst)
         shelf[place[s]] = b
         place[s] += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _shelf_of(bound, worst):  # type: ignore[no-untyped-def]
+    # a share first: 31/worst is beyond all numbers where distances are the smallest there are
+    return int(bound / worst * (_SHELVES - 1)) if worst > 0 else 0
 
 
 @njit(cache=True, nogil=True)

@@ -138,8 +138,7 @@ def _list(index, free, nuclei, near):  # type: ignore[no-untyped-def]
     least = np.empty(near.shape[1], np.float64)
     for q in range(len(nuclei)):
         _away(index, nuclei[q], common, away)
-        away[nuclei[q]] = np.inf
-        _keep_least(away, index.position, free, near[q], least)
+        _keep_least(away, index.position, free, nuclei[q], near[q], least)
 
 
 @njit(cache=True, nogil=True)
@@ -191,13 +190,13 @@ def _side_by_side(indptr, columns, cells, null, nucleus, away):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _keep_least(away, position, free, near, least):  # type: ignore[no-untyped-def]
-    """List the nearest free rows, ties to the earlier."""
+def _keep_least(away, position, free, nucleus, near, least):  # type: ignore[no-untyped-def]
+    """List the nearest free rows but the nucleus, ties to the earlier."""
     found, last = 0, len(near) - 1
     for i in range(len(away)):
         if found > last and away[i] >= least[last]:
             continue
-        if not free[position[i]] or away[i] == np.inf:
+        if not free[position[i]] or i == nucleus:
             continue
         found = min(found + 1, len(near))
         p = found - 1

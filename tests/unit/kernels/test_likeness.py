@@ -102,3 +102,20 @@ def test_words_are_left_alone_where_they_are_no_gain():
         table[:, 0] = steps
         assert (thermometers(table) is not None) is gain
     assert thermometers(table.astype(np.float64)) is None
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-308, 1e-160, 1e-9, 1e160, 1e306])
+@pytest.mark.parametrize("beside", [0.0, 1.0, 1e306])
+def test_no_magnitude_is_too_small_or_too_large(size, beside):
+    """Distances below the least number whose reciprocal is one, and sums of items beyond all."""
+    rng = np.random.default_rng(1)
+    matrix = rng.integers(-9, 10, (1500, 5)) * size
+    matrix[:, 0] = beside * np.sign(matrix[:, 0]) if beside == 1.0 else beside
+    matrix[:700, 1:3] = 0.0
+    order = rng.permutation(1500)
+    assert as_lists(likeness_groups(matrix, 5, order)) == twin(matrix, 5, order)
+
+
+def test_one_record_many_times_of_real_numbers():
+    matrix = np.full((1500, 3), 1e306)
+    assert as_lists(likeness_groups(matrix, 4, np.arange(1500))) == twin(matrix, 4, np.arange(1500))
