@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import ClassVar
@@ -45,9 +45,9 @@ class TrackerAttack:
     conditions : int
         Predicates in a conjunction, at most; each on another item: ``= v``, ``IS NULL`` or
         ``IS NOT NULL``. 1 to 16.
-    background : sequence of str
+    background : sequence of str, or None
         Personal attributes of the target that the adversary knows, in the order that they ask
-        for them. None: it is only counted whom a condition singles out.
+        for them. Without any it is only counted whom a condition singles out.
     queries : int
         COUNT queries at most. Conditions are asked item by item, the most rated first, so on
         wide data they are about the most rated items.
@@ -78,18 +78,24 @@ class TrackerAttack:
     """
 
     conditions: int = 4
-    background: Sequence[str] = ()
+    background: Sequence[str] | None = ()
     queries: int = 5_000_000
 
     name: ClassVar[str] = "tracker"
 
     def __post_init__(self) -> None:
+        for name in ("conditions", "queries"):
+            _whole(name, getattr(self, name))
         if not 1 <= self.conditions <= _LONGEST:
             raise ConfigError(f"conditions {self.conditions}: allowed are 1 to {_LONGEST}")
         if isinstance(self.background, str):
             raise ConfigError(f"background {self.background!r}: a list of names is needed")
-        object.__setattr__(self, "background", tuple(self.background))
-        if len(set(self.background)) < len(self.background):
+        said = () if self.background is None else self.background
+        names = tuple(said) if isinstance(said, Iterable) else (said,)
+        if not all(isinstance(name, str) for name in names):
+            raise ConfigError(f"background {self.background!r}: a list of names is needed")
+        object.__setattr__(self, "background", names)
+        if len(set(names)) < len(names):
             raise ConfigError("background: an attribute is named more than once")
         if self.queries < 1:
             raise ConfigError(f"queries {self.queries}: at least 1")
@@ -136,7 +142,7 @@ class TrackerAttack:
         attributes = None if isinstance(data, Ratings) else data.attributes
         items = Items(view)
         singled, counts, asked = self._ask(items, view, floor)
-        found = verify(view, singled, tuple(self.background), attributes)
+        found = verify(view, singled, tuple(self.background or ()), attributes)
         lengths = np.bincount(found.length, minlength=self.conditions + 1)
         return TrackerResult(
             attack=self.name,
@@ -157,7 +163,7 @@ class TrackerAttack:
             unasked=found.unasked,
             singled=_conditions(found.row, singled, items, view.truth().levels),
             seconds=perf_counter() - started,
-            config={**asdict(self), "background": list(self.background)},
+            config={**asdict(self), "background": list(self.background or ())},
             digest=digest_of(view.original),
         )
 
@@ -174,6 +180,11 @@ class TrackerAttack:
                 asked += int(counts[QUERIES] > before)
                 step(int(counts[QUERIES]) - before)
         return singled, counts, asked
+
+
+def _whole(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ConfigError(f"{name} {value!r}: must be a whole number, 1 or more")
 
 
 def _conditions(

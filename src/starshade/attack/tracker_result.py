@@ -159,7 +159,10 @@ class TrackerResult:
 
     def __str__(self) -> str:
         longest = self.config["conditions"]
-        every = "every condition" if self.complete else "as many conditions as the queries allow"
+        most = self.config["queries"]
+        every = (
+            "every condition" if self.complete else f"stopped after {most:,} queries, conditions"
+        )
         asked = (
             f"{self.attack} on {counted(self.records, 'record')} behind a query interface: "
             f"{every} of up to {longest} predicate{'s' * (longest != 1)} on the "
@@ -184,12 +187,12 @@ class TrackerResult:
         return f"{text}."
 
     def _verified(self) -> str:
-        if not self.at_risk.rate:
-            return ""
-        last = self.backgrounds[-1]
         missing = (
             f" The interface has no {', '.join(self.unasked)} to verify by." if self.unasked else ""
         )
+        if not self.at_risk.rate:
+            return missing
+        last = self.backgrounds[-1]
         if not last.attributes:
             return (
                 " Which of them is the target shows once personal attributes of the target are "

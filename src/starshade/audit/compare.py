@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter
@@ -117,6 +117,10 @@ def compare(
     [('k-likeness', 2, None), ('k-likeness', 4, None)]
     """
     started, seed = perf_counter(), resolve_seed(rng)
+    if items is not None and not isinstance(items, ItemSelection):
+        raise ConfigError(
+            f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
+        )
     table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
     if not table.n_ratings:
         raise ConfigError("without ratings there is nothing to compare")
@@ -166,8 +170,13 @@ class _Way:
 def _ways(
     names: Sequence[str] | None, ks: Sequence[int], eps: float | None, *, exact: bool
 ) -> list[_Way]:
+    if isinstance(names, str):
+        raise ConfigError(f"methods {names!r}: a list of names is needed", advice=f"[{names!r}]")
+    if not isinstance(ks, Iterable):
+        raise ConfigError(f"ks {ks!r}: a list of whole numbers is needed", advice="E.g. [2, 5].")
     chosen = grouping_methods() if names is None else tuple(dict.fromkeys(names))
-    if not chosen or not len(ks):
+    ks = tuple(ks)
+    if not chosen or not ks:
         raise ConfigError("nothing to compare: at least one method and one k are needed")
     entries = [find(ENTRIES, name, "method") for name in chosen]
     with_eps = [entry.name for entry in entries if _has_eps(entry)]

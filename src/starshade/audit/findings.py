@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from starshade.attack.result import counted
+from starshade.attack.tracker_result import TrackerResult
 from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
@@ -148,8 +149,11 @@ def judge_attack(
     return Finding("attack", passed, f"{found}; the limit is {limit:.2%}, for {sort}.")
 
 
-def judge_tracker(asked: Asked | None) -> Finding | None:
-    """Ask whether counting, behind a query interface, singles anybody out; None if not tried."""
+def judge_tracker(asked: Asked | None, items: int) -> Finding | None:
+    """Ask whether counting, behind a query interface, singles anybody out; None if not tried.
+
+    `items` says how many are released: where the queries run out, some are not asked about.
+    """
     if asked is None:
         return None
     before, after = asked.before, asked.after
@@ -160,12 +164,27 @@ def judge_tracker(asked: Asked | None) -> Finding | None:
     if after.refused or after.at_risk.rate:
         text = f"Behind a query interface, {tried} {after.refused:,} rest on fewer records than the"
         text += f" k = {after.floor:,} that are claimed"
-        return Finding("tracker", False, f"{text}; they single people out unless refused.")
+        text += "; they single people out unless refused."
+        return Finding("tracker", False, text + _stopped(after, items))
     text = "Behind a query interface nobody is singled out by counting"
     if after.fewest is not None:
         text += f": {tried} none rests on fewer than {after.fewest:,} records"
-    text += f"; on the ratings the same attack singles out {before.at_risk} of the people."
+    least = "" if before.complete else ", stopped in the same way, at least"
+    text += f"; on the ratings the same attack singles out{least} {before.at_risk} of the people."
+    text += _stopped(after, items)
     return Finding("tracker", (after.fewest or after.floor) >= after.floor, text)
+
+
+def _stopped(after: TrackerResult, items: int) -> str:
+    """Say what was not asked, and why."""
+    if after.complete:
+        return ""
+    most = after.config["queries"]
+    return (
+        f" It was stopped after {most:,} queries, the most that an audit asks, among the "
+        f"conditions on the {counted(after.items, 'most rated item')} of {items:,}: not every "
+        "condition was asked (starshade attack --attack tracker --queries N asks more)."
+    )
 
 
 def judge_audience(release: Release) -> Finding:

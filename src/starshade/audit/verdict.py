@@ -167,7 +167,7 @@ class Audit:
             judge_claims(counted["claims"]),
             *(judge_model(release, claim) for claim in models),
             judge_attack(evidence, limit, release, differ=differ),
-            judge_tracker(asked),
+            judge_tracker(asked, release.classes.n_items),
             judge_audience(release),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]

@@ -81,6 +81,12 @@ def attack(
     refuse_beside("without --aux", set(asdict(public)), "Give the public ratings: --aux FILE.")
     sensitive = settings.pop("sensitive")
     chosen = _chosen(name, settings, sensitive)
+    if name == "tracker":
+        refuse_beside(
+            "with the tracker attack",
+            set(known),
+            "It counts everybody, and what an adversary knows of a target is --background.",
+        )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, risk_draws)
     started = time.perf_counter()

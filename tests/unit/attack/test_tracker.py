@@ -210,7 +210,8 @@ def test_queries_run_out() -> None:
     assert few.queries <= 500 < all_of_them.queries
     assert few.items < all_of_them.items == 6
     assert few.at_risk.rate <= all_of_them.at_risk.rate
-    assert "as many conditions as the queries allow" in str(few)
+    assert "stopped after 500 queries" in str(few)
+    assert "stopped" not in str(all_of_them)
 
 
 def test_without_a_link_the_records_are_the_targets() -> None:
@@ -229,6 +230,8 @@ def test_a_release_without_attributes_has_nothing_to_verify_by() -> None:
     result = TrackerAttack(background=NAMES).run(release, original=ratings)
     assert result.unasked == NAMES
     assert [known.attributes for known in result.backgrounds] == [()]
+    assert result.at_risk.rate == 0
+    assert "has no Age, City" in str(result)  # said of a release that singles nobody out, too
 
 
 def test_more_background_finds_more() -> None:
@@ -249,11 +252,21 @@ def test_more_background_finds_more() -> None:
         ({"background": "Age"}, "a list of names"),
         ({"background": ["Age", "Age"]}, "more than once"),
         ({"queries": 0}, "at least 1"),
+        ({"queries": 1.5}, "queries 1.5: must be a whole number"),
+        ({"conditions": 2.5}, "conditions 2.5: must be a whole number"),
+        ({"conditions": True}, "conditions True: must be a whole number"),
+        ({"conditions": "4"}, "conditions '4': must be a whole number"),
+        ({"background": 3}, "a list of names"),
+        ({"background": [3]}, "a list of names"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         TrackerAttack(**settings)
+
+
+def test_nothing_known_is_no_background() -> None:
+    assert TrackerAttack(background=None) == TrackerAttack()
 
 
 def test_what_cannot_be_asked_is_refused_in_words() -> None:

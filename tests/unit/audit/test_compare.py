@@ -185,6 +185,10 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"attribute": "shoe size"}, "none of this name"),
         ({"known": 0}, "known"),
         ({"targets": 0}, "targets"),
+        ({"ks": 5}, "ks 5: a list of whole numbers"),
+        ({"ks": "5"}, "must be a whole number"),
+        ({"methods": "k-exchange"}, "methods 'k-exchange': a list of names"),
+        ({"items": 5}, "items 5: says no items"),
     ],
 )
 def test_what_is_wrong_is_refused(ratings: Ratings, arguments: dict[str, Any], words: str) -> None:

@@ -63,6 +63,20 @@ def test_the_tracker_is_let_loose_on_both(out: Path) -> None:
     assert f"singles out {found['before']['at_risk']['rate']:.1%}" in text
 
 
+def test_a_tracker_that_was_stopped_says_so(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = next(f.text for f in QUICK.run(RATINGS, out, rng=1).findings if f.name == "tracker")
+    assert "stopped" not in text
+    monkeypatch.setattr("starshade.audit.evidence._QUERIES", 40)
+    found = QUICK.run(RATINGS, out, rng=1)
+    text = next(f.text for f in found.findings if f.name == "tracker")
+    assert found.tracker is not None
+    reached = found.tracker.after.items
+    assert reached < found.items
+    assert "It was stopped after 40 queries" in text
+    assert f"{reached} most rated item{'s' * (reached != 1)} of {found.items}:" in text
+    assert "singles out, stopped in the same way, at least" in text
+
+
 def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
     claims = json.loads((out / "release.json").read_text())["claims"]
     claims[0]["parameters"]["k"] = 9
