@@ -45,6 +45,11 @@ def test_a_named_model_is_checked_alone(claiming: Path) -> None:
     assert found["largest_share"] <= 1
 
 
+def test_k_is_as_claimed_for_a_model_that_is_not(claiming: Path) -> None:
+    found = told("check", claiming, "--model", "alpha-k", "--alpha", 1, "--attribute", "job")
+    assert found["parameters"]["k"] == 3
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

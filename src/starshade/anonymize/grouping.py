@@ -26,7 +26,7 @@ from starshade.anonymize.personal import (
     names_of,
 )
 from starshade.anonymize.points import Points
-from starshade.anonymize.prepare import RareItems, check_k, prepare
+from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.anonymize.quasi import generalized_attributes, quasi_columns
 from starshade.errors import ConfigError
 from starshade.ratings.select import ItemSelection
@@ -36,6 +36,8 @@ from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Grouping"]
+
+_SEE = "For the parameters see `starshade.anonymize.grouping.Grouping`."
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,17 @@ class Grouping(ABC):
     t: float | None = None
     attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = ()
 
+    def __init_subclass__(cls) -> None:
+        """Let `help` of a method list the parameters that it shares with the others."""
+        if cls.__doc__ and Grouping.__doc__:  # python -OO has none
+            head, rule, notes = cls.__doc__.partition("    Notes\n")
+            shared = Grouping.__doc__[Grouping.__doc__.index("Parameters\n") :].rstrip()
+            head = head.replace(_SEE, "").rstrip()
+            cls.__doc__ = f"{head}\n\n    {shared}\n\n{rule}{notes}"
+
     def __post_init__(self) -> None:
         check_k(self.k)
+        check_items(self.items)
         if self.rare_items not in ("drop", "keep"):
             raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
         for what in ("quasi_identifiers", "sensitive_attributes"):

@@ -25,8 +25,8 @@ _COPIES = 5  # of the table: as it is, as places, by column, the one that shrink
 class KMember(Grouping):
     """Grow each group from the record furthest from the last one's, by what costs least range.
 
-    For the parameters see `starshade.anonymize.grouping.Grouping`; the hierarchy is ``range``
-    unless another is named.
+    The hierarchy is ``range`` unless another is named.
+    For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes
     -----

@@ -24,8 +24,8 @@ _COPIES = 6  # of the table: as it is, as places (up to four bytes each)
 class Mondrian(Grouping):
     """Cut the records in two at the median of the item where they are widest, while both keep k.
 
-    For the parameters see `starshade.anonymize.grouping.Grouping`; the hierarchy is ``range``
-    unless another is named.
+    The hierarchy is ``range`` unless another is named.
+    For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes
     -----

@@ -25,8 +25,8 @@ _COPIES = 6  # of the table: as it is, as places (up to four bytes each)
 class MondrianRelaxed(Grouping):
     """Cut the records into halves on the item where they are widest, while both keep k.
 
-    For the parameters see `starshade.anonymize.grouping.Grouping`; the hierarchy is ``range``
-    unless another is named.
+    The hierarchy is ``range`` unless another is named.
+    For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes
     -----

@@ -16,6 +16,7 @@ from starshade.release.manifest import Claim
 __all__ = ["check_settings", "chosen_names", "claims_of", "hierarchies_of", "names_of"]
 
 _WAYS = ("none", "generalized", "exact")
+_GENERALIZED = '--attributes generalized (attributes="generalized")'
 
 
 def names_of(what: str, names: Any) -> tuple[str, ...]:
@@ -78,8 +79,9 @@ def check_settings(
         raise ConfigError(f"attributes {attributes!r}: allowed are {', '.join(_WAYS)}")
     if isinstance(l, bool) or not isinstance(l, (int, np.integer)) or l < 0:
         raise ConfigError(
-            f"l = {l}: must be a whole number, 1 or more",
-            advice="l is the least number of different sensitive values in a class; 0 asks none.",
+            f"l = {l}: must be 0, which asks none, or a whole number from 1",
+            advice="l is the least number of different sensitive values in a class; 2 is the "
+            "least that hides any.",
         )
     is_number = isinstance(t, (int, float, np.number)) and not isinstance(t, bool)
     if t is not None and not (is_number and 0 <= t <= 1):
@@ -93,17 +95,30 @@ def check_settings(
             f"attributes: {', '.join(both)} named both as quasi-identifier and as sensitive",
             advice="What others know is a quasi-identifier; what they must not learn is sensitive.",
         )
-    if (l or t is not None) and not sensitive:
-        raise ConfigError(
-            f"{'l' if l else 't'} asks something of the sensitive attributes, and none is named",
-            advice="Name them (--sensitive-attribute NAME).",
-        )
+    if l or t is not None:
+        _check_needed("l" if l else "t", attributes, sensitive)
     if (quasi or sensitive or hierarchies) and attributes != "generalized":
         what = "sensitive attributes" if sensitive else "hierarchies of attributes"
         what = "quasi-identifiers" if quasi else what
         raise ConfigError(
             f"{what} are named, but attributes are released {_SAID[attributes]}",
-            advice="Ask for them with --attributes generalized, or leave the names out.",
+            advice=f"Ask for them with {_GENERALIZED}, or leave the names out.",
+        )
+
+
+def _check_needed(asked: str, attributes: str, sensitive: Sequence[str]) -> None:
+    """Refuse l or t without what they are about, naming all that is missing at once."""
+    found, needed = [], []
+    if attributes != "generalized":
+        found.append(f"attributes are released {_SAID[attributes]}")
+        needed.append(_GENERALIZED)
+    if not sensitive:
+        found.append("none is named")
+        needed.append('--sensitive-attribute NAME (sensitive_attributes=["NAME"])')
+    if needed:
+        raise ConfigError(
+            f"{asked} asks something of the sensitive attributes, and {' and '.join(found)}",
+            advice=f"Add {' and '.join(needed)}, or leave {asked} out.",
         )
 
 

@@ -18,6 +18,7 @@ from starshade.ratings.table import Ratings
 __all__ = [
     "Prepared",
     "RareItems",
+    "check_items",
     "check_k",
     "prepare",
     "publishable_scale",
@@ -59,6 +60,20 @@ def check_k(k: int) -> None:
     if k < 2:
         raise ConfigError(
             f"k = {k}: must be 2 or more", advice="A group of one hides nobody; 5 is usual."
+        )
+
+
+def check_items(items: object) -> None:
+    """Refuse what is no choice of items.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if items is not None and not isinstance(items, ItemSelection):
+        raise ConfigError(
+            f"items of type {type(items).__name__}: no choice of items",
+            advice="Give ss.top_items(5) or ss.listed_items([...]); None takes all.",
         )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from starshade.anonymize.prepare import check_k
+from starshade.anonymize.prepare import check_items, check_k
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.rule import check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.proximity.spread import check_l
-from starshade.ratings.select import ItemSelection
 from starshade.release.manifest import Claim
 
 if TYPE_CHECKING:
@@ -41,11 +40,7 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
     check_l(asked.l)
     check_nulls(asked.nulls)
     sensitive = item_keys(asked.sensitive)
-    if asked.items is not None and not isinstance(asked.items, ItemSelection):
-        raise ConfigError(
-            f"items of type {type(asked.items).__name__}: no choice of items",
-            advice="Give ss.top_items(5) or ss.listed_items([...]); None takes all.",
-        )
+    check_items(asked.items)
     if asked.l > 0 and not sensitive:
         raise ConfigError(
             f"l = {asked.l:g}: no item is sensitive, so nothing has to spread",

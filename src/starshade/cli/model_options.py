@@ -100,6 +100,9 @@ def asked_models(
         claimed = dict(asked[0].parameters) if asked else {}
         name = model or (asked[0].model if asked else "k-anonymity")
         cls = find(ENTRIES, name, "model").load()
+        named = [k for claim in claims if (k := claim.parameters.get("k")) is not None]
+        if not asked and named and "k" in {field.name for field in fields(cls)}:
+            claimed["k"] = max(named)  # of another model
         return [configured(cls, f"the model {name}", parameters, also=claimed)]
     classes = [find(ENTRIES, claim.model, "model").load() for claim in asked]
     names = [{field.name for field in fields(cls)} for cls in classes]
