@@ -98,10 +98,8 @@ def test_t_is_reached_by_merging(method):
     asked = {**ASKED, "t": 0.15}
     release = method(3, **asked).anonymize(ratings, rng=1)
     free = method(3, **ASKED).anonymize(ratings, rng=1)
-    everybody = ratings.attributes.column("ill").to_pylist()
-    assert max(distance(m, everybody) for m in own_values(release, ratings, "ill")) <= Fraction(
-        3, 20
-    )
+    everybody, most = ratings.attributes.column("ill").to_pylist(), Fraction(3, 20)
+    assert max(distance(m, everybody) for m in own_values(release, ratings, "ill")) <= most
     assert max(distance(m, everybody) for m in own_values(free, ratings, "ill")) > 0.15
     assert 1 < release.manifest.groups < free.manifest.groups
     assert TCloseness(0.15, "ill").check(release).satisfied
