@@ -14,6 +14,8 @@ from starshade.errors import ConfigError
 __all__ = ["MAX_INFERRED_LEVELS", "Scale"]
 
 SLACK = 1e-9  # two ratings closer than this are one
+_NEAREST = 1e-8  # between null and the ratings, or two steps: plainly more than the slack
+_FURTHEST = 1e15  # from 0; what is computed with numbers beyond may be no number
 MAX_INFERRED_LEVELS = 255  # more distinct steps than this are read as a real scale
 _STEPS = (1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01)  # coarsest first
 
@@ -32,8 +34,9 @@ class Scale:
     Raises
     ------
     ConfigError
-        Bounds that are not finite, too far apart or out of order, a step that is too small to
-        tell levels apart or does not divide the range, or more than 65,535 levels.
+        Bounds that are not finite, too far apart, beyond 10¹⁵ or out of order, a range or a step
+        that is too small to tell ratings apart (below 2·10⁻⁷, 10⁻⁸, or what floats of that size
+        resolve), a step that does not divide the range, or more than 65,535 levels.
 
     Examples
     --------
@@ -66,6 +69,18 @@ class Scale:
                 f"scale {self}: the range is too wide to compute with",
                 advice="Examples: 1:5:1, 0.5:5:0.5, -10:10.",
             )
+        if self._greatest > _FURTHEST:
+            raise ConfigError(
+                f"scale {self}: bounds beyond {_FURTHEST:g} are too large to compute with",
+                advice="Divide the ratings, e.g. by the largest, and read them again.",
+            )
+        if self.step is None and self.width and self._finest >= self.minimum - self.null_level:
+            raise ConfigError(
+                f"scale {self}: {self.width:g} wide, too narrow to tell ratings and null apart",
+                advice="Multiply the ratings, e.g. by 1e9, and read them again."
+                if self._finest == _NEAREST
+                else "Subtract the least from the ratings and read them again.",
+            )
 
     def _check_step(self, step: float) -> None:
         if not (math.isfinite(step) and step > 0):
@@ -78,7 +93,7 @@ class Scale:
                 f"scale {self}: more than 65,535 levels",
                 advice="Leave the step out for a real-valued scale, e.g. -10:10.",
             )
-        if step <= max(SLACK, 2 * math.ulp(max(abs(self.minimum), abs(self.maximum)))):
+        if step <= self._finest:
             raise ConfigError(
                 f"scale step {step:g}: too small to tell levels apart",
                 advice="Leave the step out for a real-valued scale, e.g. -10:10.",
@@ -88,6 +103,15 @@ class Scale:
                 f"scale {self}: the step does not divide the range",
                 advice="Leave the step out for a real-valued scale, e.g. -10:10.",
             )
+
+    @property
+    def _greatest(self) -> float:
+        return max(abs(self.minimum), abs(self.maximum))
+
+    @property
+    def _finest(self) -> float:
+        """What numbers of this size have to be further apart than."""
+        return max(_NEAREST, 2 * math.ulp(self._greatest))
 
     @property
     def width(self) -> float:
@@ -155,8 +179,21 @@ class Scale:
         ----------
         distinct : ndarray of float64, shape (n,)
             Finite, at least one.
+
+        Raises
+        ------
+        ConfigError
+            They are not all 0, but so near to it that they would be read as 0; or their scale is
+            none (see `Scale`).
         """
+        if 0 < np.abs(distinct).max() <= SLACK:
+            raise ConfigError(
+                f"ratings that are all within {SLACK:g} of 0, but not 0: too small to tell apart",
+                advice="Multiply the ratings and read them again; or declare the scale (--scale).",
+            )
         low, high = float(distinct.min()), float(distinct.max())
+        if max(-low, high) > _FURTHEST:
+            return cls(low, high)  # refused there
         for step in _STEPS:
             multiple = distinct / step
             # judged in ratings, not in steps: 1e-9 is the slack of every comparison

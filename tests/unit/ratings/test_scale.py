@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from starshade.errors import ConfigError
@@ -17,6 +18,13 @@ from starshade.ratings.scale import Scale
         ("1:1e308:1e-300", "more than 65,535 levels"),
         ("0:1e-10:1e-11", "step 1e-11: too small"),  # levels closer than 1e-9 are one
         ("1e17:1.000000000000001e17:1", "step 1: too small"),  # 1e17 + 1 is 1e17
+        ("0:1e-6:1e-8", "step 1e-08: too small"),
+        ("-4e-9:4e-9", "8e-09 wide, too narrow"),  # null would lie within 1e-9 of the ratings
+        ("1:1.0000002", "2e-07 wide, too narrow"),
+        ("999999999999999:1e15", "1 wide, too narrow"),
+        ("-1e306:1e306", r"beyond 1e\+15 are too large"),
+        ("1e306:1e306", r"beyond 1e\+15 are too large"),
+        ("0:2e15", r"beyond 1e\+15 are too large"),
         ("1:5:nan", "must be above 0"),
         ("1:5:0", "must be above 0"),
         ("nan:5", "finite"),
@@ -30,3 +38,30 @@ def test_impossible_scales_are_refused(text: str, message: str) -> None:
 def test_the_largest_scales_still_work() -> None:
     assert Scale.parse("1:65535:1").levels[-1] == 65_535
     assert Scale.parse("-1e15:1e15").width == 2e15
+
+
+def test_the_narrowest_scales_still_work() -> None:
+    assert Scale.parse("0:1e-6:2e-8").null_level == -2e-8
+    assert Scale.parse("-4e-7:4e-7").null_level == pytest.approx(-4.4e-7)
+    assert Scale.parse("3.14159:3.14159").null_level == pytest.approx(2.14159)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "message"),
+    [
+        ([0.0, 1e-310], "within 1e-09 of 0, but not 0"),
+        ([-1e-9], "within 1e-09 of 0, but not 0"),
+        ([-4e-9, 4e-9], "8e-09 wide, too narrow"),
+        ([1e306], "too large to compute with"),
+        ([-1.7e308, 1e308], "too wide"),
+        ([1e15, 1e16], "too large to compute with"),
+    ],
+)
+def test_ratings_that_no_scale_tells_apart_are_refused(ratings, message) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Scale.infer(np.array(ratings))
+
+
+def test_dust_beside_ratings_is_read_as_the_rating() -> None:
+    assert Scale.infer(np.array([0.0])) == Scale(0, 0, 1)
+    assert Scale.infer(np.array([0.0, 1e-310, 2.0])) == Scale(0, 2, 1)
