@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.ratings.scale import SLACK
+
 __all__ = ["positions"]
 
 _FINEST = 2**30  # places are told apart to a billionth of a column
+_TENS = tuple(10**d for d in range(7))
+_FEW = 64
 
 
 def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
@@ -29,9 +33,16 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
     places : ndarray of int8 or int32, shape (n, n_columns)
         All 0 in a constant column.
     unit : int
-        The place of every other column's greatest value: where all numbers are whole, the least
-        common multiple of the columns' ranges, so that no place is rounded; about 2³⁰ where some
-        are not or that multiple is larger, and places are rounded to it.
+        The place of every other column's greatest value. Where all numbers stand whole steps of
+        1, 0.1, … or 0.000001 above their column's least (within 1e-9, which is no difference
+        between ratings), it is the least common multiple of the ranges counted in these steps,
+        so that no place is rounded. About 2³⁰ where some do not or that multiple is larger, and
+        places are rounded to it.
+
+    Notes
+    -----
+    So tables that differ in nothing but the unit of their numbers have the same places, as long
+    as six decimals write them.
 
     Examples
     --------
@@ -41,15 +52,35 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """
     low = matrix.min(axis=0).astype(np.float64)
     width = matrix.max(axis=0).astype(np.float64) - low
-    whole = [bool((column == np.rint(column)).all()) for column in matrix.T]
-    unit = lcm(*(int(w) for w, is_whole in zip(width, whole, strict=True) if w and is_whole))
+    varied = [int(j) for j in np.flatnonzero(width)]
+    whole = matrix.dtype.kind != "f"
+    tens = {j: 1 if whole else _decimal(matrix[:, j] - low[j]) for j in varied}
+    unit = lcm(*(round(float(width[j]) * ten) for j, ten in tens.items() if ten))
     if unit > _FINEST:
         unit = _FINEST
-    elif not all(whole):
+    elif not all(tens.values()):
         unit *= _FINEST // unit
     places = np.zeros(matrix.shape, dtype=np.int8 if unit < 2**7 else np.int32)
-    for j in np.flatnonzero(width):
-        away = matrix[:, j].astype(np.float64) - low[j]
+    for j, ten in tens.items():
+        away, range_ = matrix[:, j].astype(np.float64) - low[j], width[j]
+        if ten:  # whole again: 0.1 + 0.2 has no place here
+            away, range_ = np.rint(away * ten), np.rint(range_ * ten)
         # the product of whole numbers is exact below 2**53, and so is what it is divided by
-        places[:, j] = np.rint(away * unit / width[j])
+        places[:, j] = np.rint(away * unit / range_)
     return places, unit
+
+
+def _decimal(away: NDArray[np.float64]) -> int:
+    """Return the least power of ten that makes all numbers whole; 0: none up to a million does."""
+    for ten in _TENS:
+        if ten > 1 and away.max() * ten > _FINEST:
+            return 0
+        # a few are looked at first: most columns of real numbers show there what they are
+        if _is_whole(away[:_FEW], ten) and _is_whole(away, ten):
+            return ten if round(float(away.max()) * ten) else 0
+    return 0
+
+
+def _is_whole(away: NDArray[np.float64], ten: int) -> bool:
+    steps = away * ten
+    return bool((np.abs(steps - np.rint(steps)) <= SLACK * ten).all())

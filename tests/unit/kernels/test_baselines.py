@@ -120,10 +120,45 @@ def test_places_of_coprime_ranges_are_rounded_to_a_billionth():
     assert places[1].tolist() == [round(2**30 / r) for r in ranges]
 
 
-def test_places_of_what_is_not_whole_are_as_fine():
-    places, unit = positions(np.array([[0.0, 0], [0.1, 1], [1.0, 3]]))
+def test_places_of_what_no_decimals_write_are_as_fine():
+    places, unit = positions(np.array([[0.0, 0], [1 / 7, 1], [1.0, 3]]))
     assert unit == 3 * (2**30 // 3)
-    assert places.tolist() == [[0, 0], [round(0.1 * unit), unit // 3], [unit, unit]]
+    assert places.tolist() == [[0, 0], [round(unit / 7), unit // 3], [unit, unit]]
+    places, unit = positions(np.array([[0.0], [1e-7], [1.0]]))  # a seventh decimal
+    assert (unit, places.ravel().tolist()) == (2**30, [0, round(2**30 * 1e-7), 2**30])
+
+
+@pytest.mark.parametrize(
+    ("column", "unit", "places"),
+    [
+        ([0.1, 0.2, 0.1 + 0.2], 2, [0, 1, 2]),
+        ([-11.0, 0.365, 0.000001 + 0.365], 11_365_001, [0, 11_365_000, 11_365_001]),
+        ([1.0, 1.5, 1.5 + 9e-10], 5, [0, 5, 5]),  # nearer than two ratings can be
+        ([1e8, 1e8 + 0.5, 1e8 + 2], 20, [0, 5, 20]),
+        ([5.0, 5.0, 5.0], 1, [0, 0, 0]),
+        ([0.0, 5e-10, 0.0], 2**30, [0, 2**30, 0]),
+    ],
+)
+def test_places_of_decimals_are_exact(column, unit, places):
+    found, of = positions(np.array(column)[:, None])
+    assert (of, found.ravel().tolist()) == (unit, places)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.01, 0.5, 1e-6, 3.0]), st.data())
+def test_the_unit_of_the_numbers_changes_no_group(seed, by, data):
+    """2/9 + 3/9 is 5/9 in tenths too: true ties stay ties."""
+    random = np.random.default_rng(seed)
+    matrix = random.integers(0, random.integers(2, 12, 5), (30, 5))
+    order = random.permutation(30)
+    low = data.draw(TENTHS)
+    for scaled in (matrix * by + low, np.round(matrix * by, 6)):
+        places = positions(scaled)
+        whole = positions(matrix)
+        # the same shares: equal once multiplied crosswise
+        assert (places[0] * np.int64(whole[1]) == whole[0] * np.int64(places[1])).all()
+        for groups in (member_groups, relaxed_groups):
+            assert groups(scaled, 3, order).tolist() == groups(matrix, 3, order).tolist()
+        assert mondrian_groups(scaled, 3).tolist() == mondrian_groups(matrix, 3).tolist()
 
 
 def test_a_cluster_that_grew_costs_more_to_widen():
