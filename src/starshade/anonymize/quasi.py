@@ -71,20 +71,18 @@ def quasi_columns(
     for j, (name, rank) in enumerate(zip(plain.column_names, ranks(plain), strict=True)):
         if name in hierarchies:
             rank = _in_order_of(hierarchies[name], plain.column(name), rank, name)
-        share = _shares(plain.column(name), rank, name)
+        share = _shares(plain.column(name), rank)
         lift = step if (rank == 0).any() else 0.0
         places = np.where(rank == 0, 0.0, lift + share * (whole - lift))
         out[:, j] = np.rint(places * _FINEST) / _FINEST
     return out.astype(np.int64) if (out == np.rint(out)).all() else out
 
 
-def _shares(column: pa.ChunkedArray, rank: Ints, name: str) -> NDArray[np.float64]:
+def _shares(column: pa.ChunkedArray, rank: Ints) -> NDArray[np.float64]:
     """Return where each value lies between the least (0) and the greatest (1); null anywhere."""
     if str(column.type) == "double":
         # halves: the range of two floats may be no float
         values = np.where(rank > 0, column.fill_null(0.0).to_numpy(), np.nan) / 2
-        if not np.isfinite(values[rank > 0]).all():
-            raise ConfigError(f"attribute {name!r}: a number in it is not finite")
     else:
         values = np.where(rank > 0, rank, np.nan)
     if not (rank > 0).any():

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check_attributes", "check_names", "in_order", "plain_attributes", "ranks"]
+__all__ = [
+    "check_attributes",
+    "check_names",
+    "check_plain",
+    "in_order",
+    "plain_attributes",
+    "ranks",
+]
 
 
 def check_attributes(original: Ratings, attributes: str) -> None:
@@ -66,21 +73,63 @@ def in_order(
 
 
 def plain_attributes(table: pa.Table | None) -> pa.Table | None:
-    """Return the table with equal values written equally: float64 or string, no metadata."""
+    """Return the table with equal values written equally: float64 or string, no metadata.
+
+    Raises
+    ------
+    ConfigError
+        A number that is not finite or too long for a float64, or a type that is no attribute.
+    """
     if table is None:
         return None
     import pyarrow as pa
 
     columns = []
     for name in table.column_names:
-        column = table.column(name)
-        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            null = column.is_null(nan_is_null=True).to_numpy()
-            values = column.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # no -0.0
-            columns.append(pa.array(values, mask=null))
-        else:
-            columns.append(column.cast(pa.string()))
+        try:
+            columns.append(_plain(table.column(name)))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise ConfigError(
+                f"attribute {name!r}: neither text nor numbers that 64-bit floats hold exactly "
+                f"(its type is {table.column(name).type})",
+                advice="Give it as text, or whole numbers up to 2**53.",
+            ) from None
+        if not _is_finite(columns[-1]):
+            raise ConfigError(f"attribute {name!r}: a number in it is not finite")
     return pa.table(columns, names=table.column_names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column as float64 without NaN and -0.0, or as string."""
+    import pyarrow as pa
+
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        return column.cast(pa.string())
+    null = column.is_null(nan_is_null=True).to_numpy()
+    values = column.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # no -0.0
+    return pa.array(values, mask=null)
+
+
+def _is_finite(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Tell whether a column of a release has no number that is not finite."""
+    if str(column.type) != "double":
+        return True
+    return bool(np.isfinite(column.fill_null(0.0).to_numpy()).all())
+
+
+def check_plain(table: pa.Table, names: Sequence[str]) -> None:
+    """Check that attributes that stand in a folder as they were are as `plain_attributes` are.
+
+    Raises
+    ------
+    ReleaseError
+    """
+    for name in names:
+        column = table.column(name)
+        if str(column.type) not in ("double", "string"):
+            raise ReleaseError("records.parquet: a personal attribute that is no number or text")
+        if not _is_finite(column):
+            raise ReleaseError("records.parquet: a personal attribute that is not finite")
 
 
 def ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:

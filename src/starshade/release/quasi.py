@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError, ReleaseError
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import check_names, plain_attributes
+from starshade.release.attributes import check_names, check_plain, plain_attributes
 from starshade.release.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -210,9 +210,7 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
         if not all(map(_says_something, column.take(first).to_pylist())):
             raise ReleaseError("records.parquet: a quasi-identifier out of order or empty")
         table = table.set_column(place, name, column)
-    for name in manifest.sensitive_attributes:
-        if str(table.schema.field(name).type) not in ("double", "string"):
-            raise ReleaseError("records.parquet: a sensitive attribute that is no number or text")
+    check_plain(table, manifest.sensitive_attributes)
     return table
 
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.attributes import check_plain
 from starshade.release.layouts import read_cells, read_profiles, read_table
 from starshade.release.manifest import FORMAT_VERSION, Manifest
 from starshade.release.quasi import read_quasi
@@ -193,4 +194,6 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
         raise ReleaseError("records.parquet: the groups are not 0, 0, …, 1, 1, …")
     if manifest.attributes == "generalized":
         attributes = read_quasi(attributes, manifest, group)
+    else:
+        check_plain(attributes, manifest.attribute_columns)
     return group, attributes if attributes.num_columns else None

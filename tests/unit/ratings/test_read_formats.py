@@ -445,6 +445,26 @@ def test_attributes_find_their_users_in_any_order_and_codes_stay_text(tmp_path) 
     }
 
 
+@pytest.mark.parametrize("frame", [True, False])
+def test_numbers_too_long_to_be_kept_exactly_stay_text(tmp_path, frame: bool) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating\na,x,4\nb,x,5\n")
+    people = write(
+        tmp_path / "p.csv", f"user,n,m,big\na,9007199254740993,{2**60},1e999\nb,-1,{2**53},2\n"
+    )
+    if frame:
+        columns = {"user": ["a", "b"], "n": [2**53 + 1, -1], "m": [2**60, 2**53]}
+        people = pa.table(columns | {"big": ["1e999", "2"]})
+    ratings = read_ratings(path, users=people, null_values=["-1"])
+    assert ratings.attributes.to_pydict() == {
+        "n": ["9007199254740993", None],
+        "m": [2.0**60, 2.0**53],
+        "big": ["1e999", "2"],
+    }
+    for name in ("n", "big"):
+        told = f"attribute {name!r} has numbers too long to be kept exactly: it stays text"
+        assert told in ratings.report.notes
+
+
 def test_item_names_from_a_file_or_a_mapping(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "user,item,rating\na,x,4\nb,y,5\n")
     names = write(tmp_path / "names.csv", "isbn,Book-Title\nx,The X\nz,Unknown\n")

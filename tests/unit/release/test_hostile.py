@@ -6,19 +6,22 @@ import json
 import os
 import shutil
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import starshade
-from starshade.errors import InputError, ReleaseError
+from starshade.errors import ConfigError, InputError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.release.read import read_release
 from starshade.release.receipt import read_receipt
 from starshade.release.symbols import Symbols
 from starshade.release.verify import verify_folder
-from tests.unit.release.damage import say
+from tests.unit.release.damage import change, say
 from tests.unit.release.test_store import small
 
 FILES = ("release.json", "cells.parquet", "records.parquet", "items.parquet", "README.md")
@@ -43,6 +46,41 @@ def test_only_regular_files(saved: Path, tmp_path: Path, name: str, kind: str) -
         read_release(saved)
     with pytest.raises(ReleaseError, match="no regular file"):
         verify_folder(saved)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1.0]] * 5, "no number or text"),
+        ([{"low": 1.0, "high": 2.0, "null": False}] * 5, "no number or text"),
+        ([True] * 5, "no number or text"),
+        ([float("inf")] * 5, "not finite"),
+        ([1.0, None, 2.0, 3.0, float("nan")], "not finite"),
+    ],
+)
+def test_attributes_are_numbers_or_texts(saved: Path, values: list, message: str) -> None:
+    def how(_columns: dict[str, list]) -> pa.Table:
+        before = pq.read_table(saved / "records.parquet")
+        return before.set_column(2, before.column_names[2], pa.array(values))
+
+    change(saved, "records.parquet", how)
+    with pytest.raises(ReleaseError, match=message):
+        read_release(saved)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (pa.array([1, 2, 3, 4, 2**53 + 1]), "exactly .its type is int64"),
+        (pa.array([[1], [2], [3], [4], [5]]), "neither text nor numbers"),
+        (pa.array([1.0, 2.0, 3.0, None, float("-inf")]), "a number in it is not finite"),
+    ],
+)
+def test_attributes_that_cannot_be_released(values: pa.Array, message: str) -> None:
+    grouping = small()
+    people = replace(grouping.original, attributes=pa.table({"Age": values}))
+    with pytest.raises(ConfigError, match=f"attribute 'Age': .*{message}"):
+        replace(grouping, original=people).release(attributes="exact")
 
 
 def test_the_folder_itself_may_be_a_link(saved: Path, tmp_path: Path) -> None:

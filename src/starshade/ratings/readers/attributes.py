@@ -2,7 +2,8 @@
 
 A numeric column becomes float64 and any other text; null is a value of its own. A column is
 numeric when every value is a number and none begins with a zero that a number would lose (the zip
-code 02139), and its name does not say that it is a code.
+code 02139) and no whole number is so long that a number would round it, and its name does not say
+that it is a code.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,7 @@ __all__ = ["attach", "read_attributes"]
 
 _CODE = re.compile(r"zip|post(al)?code|plz|phone|occupationid")  # numbers that do not count
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _REPEATED = Fault("users that stand in the attributes more than once", "Keep one row for each.")
 
 
@@ -114,11 +117,11 @@ def attach(
             advice="Ids are text: 7 and 007 are two users.",
         )
     rows = pa.array(place, mask=place < 0)
+    notes: list[str] = []
     columns = {
-        name: _typed(name, table.column(name).combine_chunks().take(rows), nulls, where)
+        name: _typed(name, table.column(name).combine_chunks().take(rows), nulls, where, notes)
         for name in table.column_names
     }
-    notes = []
     if (unknown := int(np.count_nonzero(~known))) > 0:
         notes.append(f"{counted(unknown, 'user')} with attributes but without ratings left out")
     if (lacking := int(np.count_nonzero(place < 0))) > 0:
@@ -152,14 +155,18 @@ def _source(users: Any, scratch: Path) -> tuple[Source, str]:
     )
 
 
-def _typed(name: str, array: pa.Array, nulls: NullValues, where: str) -> pa.Array:
-    """Return an attribute as float64 or as text."""
+def _typed(name: str, array: pa.Array, nulls: NullValues, where: str, notes: list[str]) -> pa.Array:
+    """Return an attribute as float64 or as text; note it when numbers are too long for that."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type
+    if pa.types.is_integer(kind) and not all(
+        _is_kept(str(v)) for v in array.drop_null().to_pylist()
+    ):
+        array, kind = array.cast(pa.string()), pa.string()
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_floating(kind):
         return _numeric(array, nulls)
     text = as_text(array)
@@ -171,9 +178,17 @@ def _typed(name: str, array: pa.Array, nulls: NullValues, where: str) -> pa.Arra
     bare = [None if v is None or not v.strip() or nulls.has(v.strip()) else v for v in values]
     known = [v.strip() for v in bare if v is not None]
     is_number = known and all(NUMBER.fullmatch(v) and not _LEADING_ZERO.match(v) for v in known)
-    if is_number and not _CODE.search(normalized(name)):
+    if is_number and not all(map(_is_kept, known)):
+        notes.append(f"attribute {name!r} has numbers too long to be kept exactly: it stays text")
+    elif is_number and not _CODE.search(normalized(name)):
         return pa.array([None if v is None else float(v) for v in bare], type=pa.float64())
     return pc.cast(pa.array(bare, type=pa.string()), pa.string())
+
+
+def _is_kept(text: str) -> bool:
+    """Tell whether a number is finite as float64 and, if written as whole, exactly itself."""
+    value = float(text)
+    return isfinite(value) and (not _WHOLE.fullmatch(text) or int(text) == int(value))
 
 
 def _numeric(array: pa.Array, nulls: NullValues) -> pa.Array:
