@@ -79,6 +79,9 @@ def test_a_summary_says_what_the_number_means(folder: Path) -> None:
         (["SELECT AVG(age)", "--bounds", "age=9:2"], "lower one first"),
         (["SELECT AVG(age)", "--bounds", "age=0:30"], "outside 0:30"),
         (["SELECT AVG(age)", "--bounds", "height=0:30"], "height"),
+        (["SELECT COUNT(*)", "--bounds", "height=0:30"], "height"),
+        (["SELECT AVG(age)", "--bounds", "age=0:30", "--bounds", "age=0:99"], "twice"),
+        (["SELECT AVG(age)", "--bounds", "age=-1e308:1e308"], "between -1e+15 and 1e+15"),
     ],
     ids=lambda value: value[0][:40] if isinstance(value, list) else "",
 )

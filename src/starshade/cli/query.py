@@ -46,10 +46,23 @@ def query(
     from starshade.query.query import Query
     from starshade.release.read import read_release
 
-    asked = Query(sql, mode, dict(map(_bound, bounds)))  # a wrong query is told before the work
+    asked = Query(sql, mode, _bounds(bounds))  # a wrong query is told before the work
     found = asked.run(read_release(release))
     run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: _summary(found))
     context.exit(1 if found.refused else 0)
+
+
+def _bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        name, ends = _bound(text)
+        if name in found:
+            raise ConfigError(
+                f"--bounds {text}: bounds of this name are declared twice",
+                advice="Give them once.",
+            )
+        found[name] = ends
+    return found
 
 
 def _bound(text: str) -> tuple[str, tuple[float, float]]:

@@ -52,7 +52,8 @@ can rest on one known value. Strict mode therefore adds classes up to *blocks* (
 block has no known value, or at least k of them; only totals of blocks are ever looked at, and
 within a block of several classes they are shared out by size (`strict.py`). The declared bounds are
 the owner's setting: whoever may choose them could find the greatest value by trying. *Paper* mode,
-for trusted analysts, is SPEC §5 to the letter.
+for trusted analysts who may see single values, is SPEC §5 to the letter: 1 and 2 hold there too, 3
+does not. Where one person alone in a class has a value, the difference of two sums is that value.
 
 What the guard does not do: k-anonymity hides who, not what. A class whose members all have one
 value of an attribute tells it (l-diversity is for that), and the mean of k known values narrows the

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ReleaseError
+from starshade.errors import ConfigError, ReleaseError
+from starshade.release.quasi import is_range
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Column", "Ranked", "column_of"]
+__all__ = ["Column", "Ranked", "check_released", "column_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+_GREATEST_SUM = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +95,17 @@ def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
     ------
     ReleaseError
         A type that no release has.
+    ConfigError
+        Numbers that are too large to be added up.
     """
     import pyarrow as pa
 
     kind = data.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         missing = data.is_null(nan_is_null=True).to_numpy()
-        numbers = data.cast(pa.float64()).fill_null(0.0).to_numpy()
+        numbers = _numbers(name, data, missing)
         return _numeric(name, numbers, numbers, ~missing, ~missing, starts, exact=True)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if _is_text(kind):
         known = data.is_valid().to_numpy()
         ranked = _ranked_text(data)
         counts = _per_class(known.astype(np.int64), starts)
@@ -113,9 +118,89 @@ def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
     raise ReleaseError(f"the personal attribute {name!r} is of type {kind}, which no release has")
 
 
+def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
+    """Refuse an attribute that is not as a release holds it.
+
+    Parameters
+    ----------
+    name : str
+    data : pyarrow.ChunkedArray
+    shared : bool
+        Whether the manifest says that it is generalized, the same for a whole class.
+
+    Raises
+    ------
+    ReleaseError
+        Another type, a number that is not finite, or ends of a range that are none.
+    """
+    import pyarrow as pa
+
+    kind = data.type
+    if shared and is_range(kind):
+        ends = [data.combine_chunks().field(end) for end in ("low", "high")]
+        if not all(pa.types.is_floating(end.type) for end in ends):
+            raise _unfit(name, kind, shared)
+        low, high = (end.to_numpy(zero_copy_only=False) for end in ends)
+        valid = [end.is_valid().to_numpy(zero_copy_only=False) for end in ends]
+        if data.null_count or (valid[0] != valid[1]).any() or (low > high).any():
+            raise ReleaseError(f"the personal attribute {name!r} has ranges without two ends")
+        numbers = np.concatenate([low[valid[0]], high[valid[1]]])
+    elif shared:
+        listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        if not listed or not _is_text(kind.value_type):
+            raise _unfit(name, kind, shared)
+        return
+    else:
+        if _is_text(kind):
+            return
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise _unfit(name, kind, shared)
+        numbers = data.drop_null().to_numpy()
+    if not np.isfinite(numbers).all():
+        raise ReleaseError(
+            f"the personal attribute {name!r} has numbers that are not finite",
+            advice="Look at the release with `starshade check`.",
+        )
+
+
+def _unfit(name: str, kind: Any, shared: bool) -> ReleaseError:
+    allowed = "ranges low, high, null or lists of text" if shared else "numbers or text"
+    return ReleaseError(
+        f"the personal attribute {name!r} is of type {kind}; a release holds it as {allowed}",
+        advice="Look at the release with `starshade check`.",
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _numbers(name: str, data: pa.ChunkedArray, missing: Bools) -> Floats:
+    import pyarrow as pa
+
+    try:
+        numbers = data.cast(pa.float64()).fill_null(0.0).to_numpy()
+    except pa.ArrowInvalid:
+        raise ConfigError(
+            f"the personal attribute {name!r} has whole numbers beyond 2^53, which cannot be "
+            "added up exactly",
+            advice="Give it in a larger unit; numbers that only name something are text.",
+        ) from None
+    return np.where(missing, 0.0, numbers)
+
+
 def _numeric(
     name: str, low: Floats, high: Floats, known: Bools, maybe: Bools, starts: Ints, *, exact: bool
 ) -> Column:
+    for end in (low, high):
+        if not float(np.abs(end).max(initial=0.0)) * len(end) <= _GREATEST_SUM:
+            raise ConfigError(
+                f"the personal attribute {name!r} has values that are infinite or too large to "
+                f"be added up: sums must stay below {_GREATEST_SUM:g}",
+                advice="Correct them, leave them out (null), or give them in a larger unit.",
+            )
     lows = _ranked(low)
     highs = lows if exact else _ranked(high)
     middle = low if exact else (low + high) / 2

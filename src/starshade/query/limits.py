@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from starshade.errors import ConfigError
+from starshade.query.statement import shown
 
 __all__ = ["DEEPEST", "MOST_BYTES", "MOST_CONDITIONS", "check_text"]
 
@@ -64,7 +65,9 @@ def check_text(sql: str) -> None:
     if tokens[0].token_type.name != "SELECT":
         raise ConfigError(f"{_shown(tokens[0])}: a query begins with SELECT", advice=_ADVICE)
     for i, token in enumerate(tokens):
-        _check_token(token, first=i == 0)
+        if not _begins_a_number(tokens, i):
+            _check_token(token, first=i == 0)
+    _check_commas(tokens)
     _check_size(tokens)
 
 
@@ -86,12 +89,34 @@ def _check_token(token: Any, *, first: bool) -> None:
     if token.comments:
         raise ConfigError("a comment: is not part of a query", advice="Leave it out.")
     if kind == "SELECT" and not first:
-        raise ConfigError("SELECT within SELECT: a subquery is not answered", advice=_ADVICE)
+        raise ConfigError(
+            "SELECT within SELECT: a subquery is not answered", advice=f"{_ADVICE} {_QUOTE}"
+        )
     if kind in _ALLOWED:
         return
     why = f" ({_WHY[kind]})" if kind in _WHY else ""
     advice = f"{_ADVICE} {_QUOTE}" if token.text[:1].isalpha() or kind == "UNKNOWN" else _ADVICE
     raise ConfigError(f"{_shown(token)}{why}: is not part of a query", advice=advice)
+
+
+def _begins_a_number(tokens: list[Any], i: int) -> bool:
+    """Tell whether a token is the point of .5: right before a number, after no name or number."""
+    if tokens[i].token_type.name != "DOT" or not 0 < i < len(tokens) - 1:
+        return False
+    before, after = tokens[i - 1].token_type.name, tokens[i + 1]
+    glued = after.token_type.name == "NUMBER" and after.start == tokens[i].end + 1
+    return glued and before not in ("IDENTIFIER", "VAR", "NUMBER", "R_PAREN", "DOT")
+
+
+def _check_commas(tokens: list[Any]) -> None:
+    """Refuse a comma that stands between no two entries; the parser would pass over it."""
+    kinds = [token.token_type.name for token in tokens]
+    for before, kind, after in zip(["", *kinds[:-1]], kinds, [*kinds[1:], ""], strict=True):
+        ends = after in ("COMMA", "R_PAREN", "FROM", "WHERE", "GROUP_BY", "")
+        if kind == "COMMA" and (ends or before in ("SELECT", "L_PAREN", "GROUP_BY")):
+            raise ConfigError(
+                "a comma too many: nothing stands before it, or after it", advice="Leave it out."
+            )
 
 
 def _check_size(tokens: list[Any]) -> None:
@@ -116,5 +141,6 @@ def _check_size(tokens: list[Any]) -> None:
 
 
 def _shown(token: Any) -> str:
-    text = token.text.upper() if token.token_type.name != "STRING" else f"'{token.text}'"
+    quoted = token.token_type.name == "STRING"
+    text = shown(f"'{token.text}'" if quoted else token.text.upper())
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -1,8 +1,8 @@
 """Look up the names of a query: artifacts by key or by name, personal attributes by name.
 
 A name in double quotes is meant as it is written. One without may differ in upper and lower case,
-if only one column then fits. A key goes before a name: keys are unique, so whatever is ambiguous
-can be said by key.
+if only one column then fits, attributes counted too. A key goes before a name: keys are unique, so
+whatever is ambiguous can be said by key.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from starshade.errors import ConfigError
-from starshade.query.statement import Name
+from starshade.query.statement import Name, shown
 from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["Names"]
 
 _COMPARED = 5_000  # names looked through for one that is close
 _LISTED = 5
+_ATTRIBUTES_LISTED = 20
+_PLAIN = "Names with blanks or signs stand in double quotes, and there are as written."
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +57,17 @@ class Names:
         found = self._items_by_name.get(name.text, [])
         if not found and not name.quoted:
             found = self._items_by_folded.get(name.text.casefold(), [])
+            if found and self._attribute(name) is not None:
+                raise ConfigError(
+                    f"{clause} {name}: fits an item and a personal attribute, when upper and "
+                    "lower case make no difference",
+                    advice="Write the item exactly as it is called, in double quotes; conditions "
+                    "are on artifacts only.",
+                )
         if len(found) == 1:
             return found[0]
         if found:
-            told = ", ".join(f'"{self.items[i]}"' for i in found[:_LISTED])
+            told = ", ".join(f'"{shown(self.items[i])}"' for i in found[:_LISTED])
             raise ConfigError(
                 f"{clause} {name}: {len(found):,} items have this name",
                 advice="Use the item's key"
@@ -72,7 +81,7 @@ class Names:
             )
         raise ConfigError(
             f"{clause} {name}: there is no item of this key or name",
-            advice=self._close(name, [*self.items, *(self.item_names or ())]),
+            advice=self._close_item(name),
         )
 
     def attribute(self, name: Name, clause: str) -> str:
@@ -85,6 +94,12 @@ class Names:
         """
         found = self._attribute(name)
         if found is not None:
+            if found != name.text and name.text.casefold() in self._items_by_folded:
+                raise ConfigError(
+                    f"{clause}: {name} fits an item and a personal attribute, when upper and "
+                    "lower case make no difference",
+                    advice="Write the attribute exactly as it is called, in double quotes.",
+                )
             return found
         if self.items.index(name.text) >= 0 or name.text in self._items_by_name:
             raise ConfigError(
@@ -92,12 +107,31 @@ class Names:
                 advice="What was rated can be asked for in a condition: "
                 f"SELECT COUNT(*) WHERE {name} >= 4.",
             )
-        raise ConfigError(
-            f"{clause}: there is no personal attribute {name}",
-            advice=self._close(name, self.attributes)
-            if self.attributes
-            else "There are no personal attributes here: only COUNT(*) can be answered.",
-        )
+        raise self._no_attribute(name, clause)
+
+    def bounded(self, name: Name) -> str:
+        """Return the personal attribute that bounds are declared for.
+
+        Raises
+        ------
+        ConfigError
+            Unknown, or ambiguous.
+        """
+        found = self._attribute(name)
+        if found is None:
+            raise self._no_attribute(name, "bounds")
+        return found
+
+    def _no_attribute(self, name: Name, clause: str) -> ConfigError:
+        if not self.attributes:
+            advice = "There are no personal attributes here: only COUNT(*) can be answered."
+        elif self.suggest:
+            told = _listed(self.attributes[:_ATTRIBUTES_LISTED])
+            more = " …" if len(self.attributes) > _ATTRIBUTES_LISTED else ""
+            advice = f"There are: {told}{more}."
+        else:
+            advice = _PLAIN
+        return ConfigError(f"{clause}: there is no personal attribute {name}", advice=advice)
 
     def _attribute(self, name: Name) -> str | None:
         if name.text in self.attributes:
@@ -117,17 +151,32 @@ class Names:
         n = len(self.items)
         return {text: sorted({i % n for i in places}) for text, places in found.items()}
 
-    def _close(self, name: Name, known: Sequence[str]) -> str:
-        plain = "Names with blanks or signs stand in double quotes, and there are as written."
+    def _close_item(self, name: Name) -> str:
+        """Suggest names; that a number is close to another says nothing."""
         if not self.suggest:
-            return plain
+            return _PLAIN
+        known = [text for text in (*(self.item_names or ()), *self.items) if not _is_number(text)]
         wanted = name.text.casefold()
-        inside = [text for text in known if wanted and wanted in text.casefold()]
-        close = inside or get_close_matches(name.text, known[:_COMPARED], n=3)
-        if not close:
-            return plain
-        told = ", ".join(f'"{text}"' for text in dict.fromkeys(close[:_LISTED]))
-        return f"Did you mean {told}?"
+        close: list[str] = []
+        if wanted and not _is_number(wanted):
+            inside = [text for text in known if wanted in text.casefold()]
+            close = inside or get_close_matches(name.text, known[:_COMPARED], n=3)
+        if close:
+            return f"Did you mean {_listed(list(dict.fromkeys(close))[:_LISTED])}?"
+        n = len(self.items)
+        return f"The release has {n:,} item{'s' * (n != 1)}, listed in items.parquet. {_PLAIN}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(f'"{shown(text)}"' for text in texts)
 
 
 def _positions(texts: Sequence[str]) -> dict[str, list[int]]:

@@ -16,6 +16,7 @@ from starshade.query.statement import (
     Junction,
     Name,
     Statement,
+    shown,
 )
 
 __all__ = ["parse"]
@@ -49,7 +50,7 @@ def parse(sql: str) -> Statement:
 
     Examples
     --------
-    >>> statement = parse("SELECT AVG(Age) WHERE NOT Egomaniac >= 4")
+    >>> statement = parse("SELECT AVG(Age) WHERE NOT Egomaniac = 5")
     >>> str(statement.aggregates[0]), statement.condition.negated
     ('AVG(Age)', True)
     """
@@ -65,7 +66,8 @@ def parse(sql: str) -> Statement:
         near = "" if where is None else f" near column {where}"
         raise ConfigError(
             f"the query cannot be read{near}",
-            advice='Example: SELECT AVG(Age) FROM t WHERE "Joy Ride" >= 4 AND Egomaniac IS NULL.',
+            advice='Example: SELECT AVG(Age) FROM t WHERE "Joy Ride" >= 4 AND Egomaniac IS NULL. '
+            "Names that are words of SQL stand in double quotes.",
         ) from None
     if not isinstance(tree, exp.Select):
         _refuse(type(tree).__name__.upper(), "only one SELECT is answered")
@@ -164,7 +166,7 @@ def _condition(node: Node, negated: bool) -> Condition:
 def _test(node: Node, negated: bool) -> Comparison:
     from sqlglot import exp
 
-    clause = _described(node)
+    clause = _clause(node)
     if isinstance(node, exp.Is):
         if not isinstance(node.expression, exp.Null):
             _refuse(clause, "IS takes NULL or NOT NULL")
@@ -259,6 +261,18 @@ _SIGNS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="
 _ARITHMETIC = {"ADD", "SUB", "MUL", "DIV", "MOD", "NEG", "DPIPE"}
 
 
+def _clause(node: Node) -> str:
+    """Name a comparison by its column and its operator, as far as they are there."""
+    from sqlglot import exp
+
+    described = _described(node)
+    for side in (node.args.get("this"), node.args.get("expression")):
+        if isinstance(side, exp.Column) and isinstance(node, (exp.Predicate, exp.Between, exp.In)):
+            text = side.name if len(side.name) <= 40 else f"{side.name[:40]}…"
+            return f"{Name(text, bool(side.this.args.get('quoted')))} {described}"
+    return described
+
+
 def _described(node: Node) -> str:
     from sqlglot import exp
 
@@ -267,9 +281,9 @@ def _described(node: Node) -> str:
         return "arithmetic"
     if isinstance(node, exp.Func):
         name = node.name if isinstance(node, exp.Anonymous) else kind
-        return f"the function {str(name).upper()[:40]}"
+        return f"the function {shown(str(name).upper()[:40])}"
     named = {**_SIGNS, "PAREN": "a parenthesis", "LITERAL": "a constant"}
-    return named.get(kind, str(kind))
+    return shown(named.get(kind, str(kind)))
 
 
 def _refuse(clause: str, why: str) -> NoReturn:

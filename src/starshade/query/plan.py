@@ -19,7 +19,7 @@ from operator import and_, or_
 from starshade.errors import ConfigError
 from starshade.query.names import Names
 from starshade.query.regions import Regions
-from starshade.query.statement import Comparison, Condition, Junction, Name
+from starshade.query.statement import Comparison, Condition, Junction, Name, tests_of
 
 __all__ = ["MOST_STEPS", "Cases", "Leaf", "Plan", "Product", "Step", "make_plan"]
 
@@ -83,20 +83,14 @@ def make_plan(condition: Condition | None, names: Names) -> Plan:
     """
     if condition is None:
         return Plan(True, {})
-    items = {name: names.item(name) for name in {test.name for test in _tests(condition)}}
+    items = {name: names.item(name) for name in {test.name for test in tests_of(condition)}}
     by_item: dict[int, list[Comparison]] = {}
-    for test in _tests(condition):
+    for test in tests_of(condition):
         by_item.setdefault(items[test.name], []).append(test)
     regions = {item: Regions.of(tests) for item, tests in by_item.items()}
     formula = _simplify(_formula(condition, items, regions), regions)
     root = formula if isinstance(formula, bool) else _Planner(regions).step(formula)
     return Plan(root, regions)
-
-
-def _tests(condition: Condition) -> list[Comparison]:
-    if isinstance(condition, Comparison):
-        return [condition]
-    return [test for part in condition.parts for test in _tests(part)]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, ReleaseError
 from starshade.query.blocks import Blocks, blocks_of
-from starshade.query.columns import Column, column_of
+from starshade.query.columns import Column, check_released, column_of
 from starshade.query.names import Names
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -40,12 +40,15 @@ class Prepared:
         A row per record, in the order of the classes.
     k : int or None
         What the guard holds to; None: an original, which only its owner asks.
+    shared : tuple of str
+        Attributes that are the same for a whole class.
     """
 
     cells: Cells
     names: Names
     attributes: pa.Table | None
     k: int | None
+    shared: tuple[str, ...] = ()
     _codes: dict[int, NDArray[Any]] = field(default_factory=dict)
     _columns: dict[str, Column] = field(default_factory=dict)
     _blocks: dict[str, Blocks] = field(default_factory=dict)
@@ -75,7 +78,10 @@ class Prepared:
         assert self.attributes is not None
         table = self.attributes
         if name not in self._columns:
-            self._columns[name] = column_of(name, table.column(name), self.starts)
+            data = table.column(name)
+            if self.k is not None:
+                check_released(name, data, name in self.shared)
+            self._columns[name] = column_of(name, data, self.starts)
         return self._columns[name]
 
     def blocks(self, name: str) -> Blocks:
@@ -120,7 +126,8 @@ def _of_release(release: Release) -> Prepared:
     attributes = release.attributes
     named = () if attributes is None else tuple(attributes.column_names)
     names = Names(release.classes.items, release.item_names, named, suggest=True)
-    return Prepared(release.classes, names, attributes, k)
+    shared = release.manifest.quasi_identifiers
+    return Prepared(release.classes, names, attributes, k, shared)
 
 
 def _claimed_k(release: Release) -> int:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from starshade.errors import ConfigError
+from starshade.progress import note
 from starshade.query.aggregate import (
     Answer,
     Chosen,
@@ -24,14 +27,28 @@ from starshade.query.parse import parse
 from starshade.query.plan import make_plan
 from starshade.query.prepared import Prepared, prepared
 from starshade.query.result import QueryResult
-from starshade.query.statement import Aggregate, Comparison, Condition, Junction, Name, Statement
+from starshade.query.statement import (
+    Aggregate,
+    Comparison,
+    Condition,
+    Junction,
+    Name,
+    Statement,
+    shown,
+    tests_of,
+)
 from starshade.query.strict import strict_count, strict_mean, strict_total
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
-__all__ = ["MOST_GROUPS", "Query"]
+__all__ = ["GREATEST_BOUND", "MOST_GROUPS", "Query"]
+
+_Bounds = dict[str, tuple[float, float]]
 
 MOST_GROUPS = 100  # values of a scale that GROUP BY lists
+GREATEST_BOUND = 1e15  # below 2^53: sums of whole numbers stay whole
+_NOTED = 5  # numbers that are not on the scale
 
 
 @dataclass(frozen=True)
@@ -51,9 +68,9 @@ class Query:
         ``strict``, for strangers: MIN and MAX are refused, and SUM and AVG need `bounds`.
         ``paper``, for trusted analysts: all aggregates, bounds from the values themselves. An
         original is answered plainly in either.
-    bounds : mapping of str to (float, float)
-        Least and greatest value that an attribute can have; the owner's to declare, never the
-        asker's. Only ``strict`` uses them.
+    bounds : mapping of str to (float, float), or None
+        Least and greatest value that an attribute can have, between -1e15 and 1e15; the owner's to
+        declare, never the asker's. Only ``strict`` uses them.
 
     Raises
     ------
@@ -70,7 +87,7 @@ class Query:
 
     sql: str
     mode: Literal["strict", "paper"] = "strict"
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    bounds: Mapping[str, tuple[float, float]] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.mode not in ("strict", "paper"):
@@ -99,19 +116,23 @@ class Query:
         Raises
         ------
         ConfigError
-            Unknown names, conditions on personal attributes, answers from artifacts, text in SUM
-            or AVG, bounds that the values do not keep, a release that cannot be queried.
+            Unknown names (in `bounds` too), conditions on personal attributes, answers from
+            artifacts, text in SUM or AVG, bounds that the values do not keep, numbers that cannot
+            be added up, a release that cannot be queried.
         ReleaseError
             The release has a class smaller than the k it claims.
         """
         table = prepared(data)
+        declared = self._declared(table)
         bound = [self._bind(aggregate, table) for aggregate in self.statement.aggregates]
         condition = self.statement.condition
+        if condition is not None:
+            _note_strange(condition, table.cells.symbols.scale)
         if self.statement.group_by is None:
-            return self._told(bound, condition, table)
+            return self._told(bound, condition, table, declared)
         parts = self._groups(table)
         groups = tuple(
-            replace(self._told(bound, _both(condition, test), table), group=value)
+            replace(self._told(bound, _both(condition, test), table, declared), group=value)
             for value, test in parts
         )
         refused = [entry.reason for entry in groups if entry.refused]
@@ -132,9 +153,10 @@ class Query:
         bound: list[tuple[Aggregate, Column | None]],
         condition: Condition | None,
         table: Prepared,
+        declared: _Bounds,
     ) -> QueryResult:
         chosen = choose(condition, table)
-        results = tuple(self._answer(*each, chosen, table) for each in bound)
+        results = tuple(self._answer(*each, chosen, table, declared) for each in bound)
         refused = next((r for r in results if r.refused), None)
         first = replace(results[0], results=results)
         return first if refused is None else replace(first, refused=True, reason=refused.reason)
@@ -146,22 +168,27 @@ class Query:
         column = table.column(name)
         if aggregate.function in ("SUM", "AVG") and column.kind != "number":
             raise ConfigError(
-                f"{aggregate}: {name} is text, which has no sum",
+                f"{aggregate}: {shown(name)} is text, which has no sum",
                 advice=f"COUNT({aggregate.column}) counts who has one.",
             )
         if aggregate.function in ("MIN", "MAX") and column.kind == "set":
             raise ConfigError(
-                f"{aggregate}: {name} is released as sets of values, which have no order",
+                f"{aggregate}: {shown(name)} is released as sets of values, which have no order",
                 advice=f"COUNT({aggregate.column}) counts who has one.",
             )
         return aggregate, column
 
     def _answer(
-        self, aggregate: Aggregate, column: Column | None, chosen: Chosen, table: Prepared
+        self,
+        aggregate: Aggregate,
+        column: Column | None,
+        chosen: Chosen,
+        table: Prepared,
+        declared: _Bounds,
     ) -> QueryResult:
         mode = "original" if table.k is None else self.mode
         if mode == "strict":
-            found = self._strict(aggregate, column, chosen, table)
+            found = self._strict(aggregate, column, chosen, table, declared)
         else:
             found = _plain(aggregate, column, chosen)
         if isinstance(found, str):
@@ -188,7 +215,12 @@ class Query:
         )
 
     def _strict(
-        self, aggregate: Aggregate, column: Column | None, chosen: Chosen, table: Prepared
+        self,
+        aggregate: Aggregate,
+        column: Column | None,
+        chosen: Chosen,
+        table: Prepared,
+        declared: _Bounds,
     ) -> Answer | str:
         """Answer from totals of blocks, or say why not."""
         if column is None:
@@ -200,30 +232,40 @@ class Query:
             )
         if not column.exact:  # what is released of it is the same for a whole class
             return _plain(aggregate, column, chosen)
-        blocks = table.blocks(column.name)
+        blocks, name = table.blocks(column.name), shown(column.name)
         if blocks.withheld:
-            return f"Fewer than k = {table.k} people have a value of {column.name} at all."
+            return f"Fewer than k = {table.k} people have a value of {name} at all."
         if aggregate.function == "COUNT":
             return strict_count(blocks, chosen)
-        bounds = self._declared(column.name, table)
+        bounds = declared.get(column.name)
         if bounds is None:
             return (
-                f"No bounds are declared for {column.name}, and strict mode takes none from the "
+                f"No bounds are declared for {name}, and strict mode takes none from the "
                 f"values of single people. Its owner can declare them: --bounds "
-                f"{column.name}=LOW:HIGH, or Query(…, bounds={{{column.name!r}: (low, high)}})."
+                f"{name}=LOW:HIGH, or Query(…, bounds={{{column.name!r}: (low, high)}})."
             )
         if blocks.least < bounds[0] or blocks.greatest > bounds[1]:
             raise ConfigError(
-                f"bounds of {column.name}: some values lie outside {bounds[0]:g}:{bounds[1]:g}",
+                f"bounds of {name}: some values lie outside {bounds[0]:g}:{bounds[1]:g}",
                 advice="Declare bounds that every possible value keeps.",
             )
         made = strict_total if aggregate.function == "SUM" else strict_mean
         return made(blocks, chosen, bounds)
 
-    def _declared(self, name: str, table: Prepared) -> tuple[float, float] | None:
-        named = table.names.attribute
-        declared = {named(Name(n, quoted=False), "bounds"): b for n, b in self.bounds.items()}
-        return declared.get(name)
+    def _declared(self, table: Prepared) -> _Bounds:
+        """Return the declared bounds by column; judged alike whatever is asked for."""
+        declared: _Bounds = {}
+        for text, ends in (self.bounds or {}).items():
+            name = table.names.bounded(Name(text, quoted=False))
+            if table.column(name).kind != "number":
+                raise ConfigError(f"bounds of {shown(name)}: it is text, which has none")
+            if name in declared:
+                raise ConfigError(
+                    f"bounds of {shown(name)}: declared twice",
+                    advice="Upper and lower case make no difference there.",
+                )
+            declared[name] = ends
+        return declared
 
     def _groups(self, table: Prepared) -> list[tuple[float | None, Comparison]]:
         """Return the values of the artifact to group by, null first."""
@@ -271,16 +313,36 @@ def _both(condition: Condition | None, test: Comparison) -> Condition:
     return test if condition is None else Junction("and", (condition, test))
 
 
-def _checked(bounds: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def _note_strange(condition: Condition, scale: Scale) -> None:
+    """Say which numbers no rating can equal: that nobody gave them is no news."""
+    asked = {c for test in tests_of(condition) if test.operator == "in" for c in test.constants}
+    numbers = np.array(sorted(asked), dtype=np.float64)
+    strange = numbers[~scale.contains(numbers)].tolist()
+    if strange:
+        told = ", ".join(f"{value:.10g}" for value in strange[:_NOTED])
+        more = " …" if len(strange) > _NOTED else ""
+        verb = "is" if len(strange) == 1 else "are"
+        note(f"{told}{more} {verb} not on the scale {scale}: no rating equals that")
+
+
+def _checked(bounds: Mapping[str, tuple[float, float]] | None) -> _Bounds:
+    if bounds is None:
+        return {}
+    if not isinstance(bounds, Mapping):
+        raise ConfigError(
+            f"bounds of type {type(bounds).__name__}: must be a mapping of names to two numbers",
+            advice='Example: bounds={"Age": (0, 120)}.',
+        )
     checked = {}
-    for name, ends in dict(bounds).items():
+    for name, ends in bounds.items():
         try:
             low, high = (float(end) for end in ends)
         except (TypeError, ValueError):
             low, high = math.nan, math.nan
-        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        if not -GREATEST_BOUND <= low <= high <= GREATEST_BOUND:
             raise ConfigError(
-                f"bounds of {name!r}: must be two numbers, the lower one first",
+                f"bounds of {name!r}: must be two numbers between {-GREATEST_BOUND:g} and "
+                f"{GREATEST_BOUND:g}, the lower one first",
                 advice='Example: bounds={"Age": (0, 120)}, on the command line --bounds Age=0:120.',
             )
         checked[str(name)] = (low, high)

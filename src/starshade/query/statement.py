@@ -5,9 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Aggregate", "Comparison", "Condition", "Junction", "Name", "Statement"]
+__all__ = [
+    "Aggregate",
+    "Comparison",
+    "Condition",
+    "Junction",
+    "Name",
+    "Statement",
+    "shown",
+    "tests_of",
+]
 
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+
+
+def shown(text: str) -> str:
+    r"""Return a text for a message: what cannot be seen in it is escaped.
+
+    Examples
+    --------
+    >>> print(shown("Amélie\x1b[2J"))
+    Amélie\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @dataclass(frozen=True)
@@ -18,7 +40,8 @@ class Name:
     quoted: bool
 
     def __str__(self) -> str:
-        return f'"{self.text}"' if self.quoted else self.text
+        text = shown(self.text)
+        return f'"{text}"' if self.quoted else text
 
 
 @dataclass(frozen=True)
@@ -64,3 +87,10 @@ class Statement:
     aggregates: tuple[Aggregate, ...]
     condition: Condition | None = None
     group_by: Name | None = None
+
+
+def tests_of(condition: Condition) -> list[Comparison]:
+    """Return the comparisons of a condition, from left to right."""
+    if isinstance(condition, Comparison):
+        return [condition]
+    return [test for part in condition.parts for test in tests_of(part)]

@@ -128,9 +128,22 @@ def test_strict_refuses_extremes_and_undeclared_bounds() -> None:
         Query("SELECT AVG(Age)", bounds={"Agee": (0, 45)}).run(made)
 
 
-@pytest.mark.parametrize("bounds", [(3, 1), (0,), "ab", (0, float("inf")), None, 3, (1, 2, 3)])
+@pytest.mark.filterwarnings("error")
+def test_the_widest_bounds_that_are_allowed_hold() -> None:
+    made = few_known([20, 30, 40, 50], [0, 0, 1, 1], 2)
+    sql = 'SELECT SUM(Age), AVG(Age) WHERE NOT "1" = 2'
+    for found in Query(sql, bounds={"Age": (-1e15, 1e15)}).run(made).results:
+        assert found.low <= found.value <= found.high  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(3, 1), (0,), "ab", (0, float("inf")), None, 3, (1, 2, 3), (-1e308, 1e308), (0, 1.1e15)],
+)
 def test_bounds_that_are_none(bounds: Any) -> None:
     with pytest.raises(ConfigError, match="bounds of 'Age'"):
+        Query("SELECT AVG(Age)", bounds={"Age": bounds})
+    with pytest.raises(ConfigError, match=r"between -1e\+15 and 1e\+15"):
         Query("SELECT AVG(Age)", bounds={"Age": bounds})
     with pytest.raises(ConfigError, match="mode"):
         Query("SELECT COUNT(*)", mode="trusting")  # type: ignore[arg-type]
@@ -152,3 +165,39 @@ def test_releases_that_guard_nothing() -> None:
         query.run(replace(made, manifest=made.manifest.model_copy(update={"claims": more})))
     with pytest.raises(ConfigError, match="give a release"):
         query.run("out/")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bounds", [[1, 2], "Age", 3, [("Age", (0, 120))]])
+def test_bounds_of_nothing(bounds: Any) -> None:
+    with pytest.raises(ConfigError, match="must be a mapping"):
+        Query("SELECT AVG(Age)", bounds=bounds)
+    assert Query("SELECT AVG(Age)", bounds=None) == Query("SELECT AVG(Age)")
+
+
+@pytest.mark.parametrize("mode", ["strict", "paper"])
+@pytest.mark.parametrize("what", ["COUNT(*)", "COUNT(job)", "SUM(Age)", "MAX(Age)"])
+def test_bounds_are_judged_alike_whatever_is_asked(what: str, mode: Any) -> None:
+    made = few_known([20, 30, 40, 50], [0, 0, 1, 1], 2)
+    assert made.attributes is not None
+    people = made.attributes.append_column("job", pa.array(["a"] * 4))
+    made = replace(made, attributes=people)
+    for bounds, words in (
+        ({"Agee": (0, 99)}, "no personal attribute Agee"),
+        ({"job": (0, 99)}, "job: it is text"),
+        ({"Age": (0, 99), "age": (0, 98)}, "declared twice"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            Query(f"SELECT {what}", mode, bounds).run(made)
+    assert Query(f"SELECT {what}", mode, {"age": (0, 99)}).run(made)
+
+
+def test_paper_mode_can_tell_a_single_value_and_strict_does_not() -> None:
+    """What docs/promise.md says of the two modes."""
+    known: list[float | None] = [None, None, None, None, 77, 31, 32, 33, 34, 35]
+    made = few_known(known, [0] * 5 + [1] * 5, 5)
+    sums = [f'SELECT SUM(Age) WHERE "1" IN ({listed})' for listed in ("1, 2", "2")]
+    both, one = (Query(sql, mode="paper").run(made).value for sql in sums)
+    assert both - one == 77  # type: ignore[operator]
+    bounds = {"Age": (0, 120)}
+    both, one = (Query(sql, bounds=bounds).run(made).value for sql in sums)
+    assert both - one == pytest.approx((77 + 165) / 2)  # type: ignore[operator]

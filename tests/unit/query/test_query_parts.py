@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, ReleaseError
 from starshade.query.evaluate import evaluate
 from starshade.query.plan import make_plan
 from starshade.query.prepared import prepared
@@ -149,7 +149,12 @@ def half_known() -> Release:
     ends = pa.struct([("low", pa.float64()), ("high", pa.float64()), ("null", pa.bool_())])
     ages = pa.array([young, young, old, old], ends)
     jobs = pa.array([["a"], ["a"], [None, "b"], [None, "b"]], pa.list_(pa.string()))
-    return replace(made, attributes=pa.table({"Age": ages, "job": jobs}))
+    generalized = {"attributes": "generalized", "quasi_identifiers": ("Age", "job")}
+    return replace(
+        made,
+        attributes=pa.table({"Age": ages, "job": jobs}),
+        manifest=made.manifest.model_copy(update=generalized),
+    )
 
 
 @pytest.mark.parametrize("mode", ["strict", "paper"])
@@ -174,3 +179,81 @@ def test_extremes_of_generalized_attributes() -> None:
     assert Query("SELECT MIN(Age)").run(half_known()).refused
     with pytest.raises(ConfigError, match="sets of values"):
         Query("SELECT MIN(job)", mode="paper").run(half_known())
+
+
+def with_ages(ages: pa.Array, *, shared: bool = False) -> Release:
+    """One class of three, with ages as a folder could hold them."""
+    ratings = table([{0: 1}] * 3, Scale(1, 5, 1), n_items=1)
+    ratings = ratings.annotate(attributes=pa.table({"Age": pa.array([1.0, 2, 3])}))
+    made = release_of(ratings, np.zeros(3, np.int64), "ndgh", 3)
+    generalized = {"attributes": "generalized", "quasi_identifiers": ("Age",)} if shared else {}
+    manifest = made.manifest.model_copy(update=generalized)
+    return replace(made, attributes=pa.table({"Age": ages}), manifest=manifest)
+
+
+ENDS = pa.struct([("low", pa.float64()), ("high", pa.float64()), ("null", pa.bool_())])
+
+
+def span(low: float | None, high: float | None) -> dict[str, object]:
+    return {"low": low, "high": high, "null": False}
+
+
+@pytest.mark.parametrize("function", ["COUNT", "SUM"])
+@pytest.mark.parametrize("mode", ["strict", "paper"])
+@pytest.mark.parametrize(
+    ("ages", "shared", "words"),
+    [
+        (pa.array([[1.0]] * 3), False, "numbers or text"),
+        (pa.array([span(1, 2)] * 3, ENDS), False, "numbers or text"),
+        (pa.array([True] * 3), False, "numbers or text"),
+        (pa.array([1.0, np.inf, 3]), False, "not finite"),
+        (pa.array([1.0, np.nan, 3]), False, "not finite"),
+        (pa.array([1.0, 2, 3]), True, "lists of text"),
+        (pa.array([[1.0]] * 3), True, "lists of text"),
+        (pa.array([{"low": "a", "high": "b", "null": False}] * 3), True, "lists of text"),
+        (pa.array([span(81, np.nan)] * 3, ENDS), True, "not finite"),
+        (pa.array([span(-np.inf, 3)] * 3, ENDS), True, "not finite"),
+        (pa.array([span(81, None)] * 3, ENDS), True, "two ends"),
+        (pa.array([span(3, 2)] * 3, ENDS), True, "two ends"),
+        (pa.array([None] * 3, ENDS), True, "two ends"),
+    ],
+)
+def test_attributes_that_no_release_has(
+    ages: pa.Array, shared: bool, words: str, mode: str, function: str
+) -> None:
+    query = Query(f"SELECT {function}(Age)", mode=mode)  # type: ignore[arg-type]
+    with pytest.raises(ReleaseError, match=words):
+        query.run(with_ages(ages, shared=shared))
+
+
+def test_ranges_of_nulls_alone_are_ranges() -> None:
+    nobody = pa.array([{"low": None, "high": None, "null": True}] * 3, ENDS)
+    assert Query("SELECT COUNT(Age)").run(with_ages(nobody, shared=True)).value == 0
+
+
+@pytest.mark.parametrize(
+    ("ages", "words"),
+    [
+        (pa.array([1.0, np.inf, 3]), "infinite or too large"),
+        (pa.array([1e300, 1e300, -1e300]), "infinite or too large"),
+        (pa.array([1, 2**53 + 1, 3]), r"beyond 2\^53"),
+        (pa.array([1, 2**64 - 1, 3], pa.uint64()), r"beyond 2\^53"),
+    ],
+)
+def test_numbers_that_cannot_be_added_up_are_refused(ages: pa.Array, words: str) -> None:
+    original = table([{0: 1}] * 3, Scale(1, 5, 1), n_items=1)
+    original = original.annotate(attributes=pa.table({"Age": ages}))
+    assert Query("SELECT COUNT(*)").run(original).value == 3
+    with pytest.raises(ConfigError, match=words):
+        Query("SELECT SUM(Age)").run(original)
+    if ages.type == pa.float64() and np.isfinite(ages).all():
+        with pytest.raises(ConfigError, match=words):
+            Query("SELECT SUM(Age)", mode="paper").run(with_ages(ages))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_nan_of_an_original_is_null() -> None:
+    original = table([{0: 1}] * 3, Scale(1, 5, 1), n_items=1)
+    original = original.annotate(attributes=pa.table({"Age": pa.array([1.0, np.nan, 3])}))
+    found = Query("SELECT SUM(Age), AVG(Age), COUNT(Age)").run(original).results
+    assert [(r.value, r.low, r.high) for r in found] == [(4, 4, 4), (2, 2, 2), (2, 2, 2)]
