@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-__all__ = ["Reporter", "note", "silence", "task", "watch"]
+__all__ = ["Reporter", "insist", "note", "silence", "task", "watch"]
 
 
 class Reporter(Protocol):
@@ -31,16 +31,18 @@ class Reporter(Protocol):
 
 
 _reporter: ContextVar[Reporter | None] = ContextVar("reporter", default=None)
+_watcher: ContextVar[Reporter | None] = ContextVar("watcher", default=None)  # in silence too
 
 
 @contextmanager
 def watch(reporter: Reporter) -> Iterator[None]:
     """Let `reporter` see everything that runs inside."""
-    token = _reporter.set(reporter)
+    token, whole = _reporter.set(reporter), _watcher.set(reporter)
     try:
         yield
     finally:
         _reporter.reset(token)
+        _watcher.reset(whole)
 
 
 @contextmanager
@@ -75,3 +77,10 @@ def note(message: str) -> None:
     reporter = _reporter.get()
     if reporter is not None:
         reporter.note(message)
+
+
+def insist(message: str) -> None:
+    """Tell the watcher, within a silence too: why they wait longer than was announced."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher.note(message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import signal
 import subprocess
@@ -45,8 +44,11 @@ def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) ->
 def test_measure_and_anonymize_use_the_same_words(made: Made, ratings_csv: Path) -> None:
     shown = call("measure", ratings_csv, made.folder).stdout
     assert "generalization loss GenILoss (0 is best)" in shown
-    assert re.search("distortion per record +–", shown)
-    assert "– does not apply" in shown
+    assert "–" not in shown  # what does not apply is left out
+    assert "distortion per record" not in shown
+    assert "those that do not apply are left out" in " ".join(shown.split())
+    assert "release with personal attributes (--users)" in " ".join(shown.split())
+    assert told("measure", ratings_csv, made.folder)["distortion_per_record"] is None
 
 
 def test_explain_names_classes_of_a_release(made: Made) -> None:

@@ -37,9 +37,13 @@ def judge_claims(claims: Sequence[dict[str, Any]]) -> Finding:
         return Finding("claims", False, "The release claims no privacy model at all.")
     broken = [c["model"] for c in claims if not c["holds"]]
     if broken:
-        return Finding("claims", False, f"Its claim of {', '.join(broken)} does not hold.")
+        does = "claim of {} does" if len(broken) == 1 else "claims of {} do"
+        return Finding("claims", False, f"Its {does.format(', '.join(broken))} not hold.")
     told = ", ".join(f"{c['model']} ({_told(c['parameters'])})" for c in claims)
-    return Finding("claims", True, f"Its claim was counted again on the files and holds: {told}.")
+    text = "claim was counted again on the files and holds"
+    if len(claims) > 1:
+        text = "claims were counted again on the files and hold"
+    return Finding("claims", True, f"Its {text}: {told}.")
 
 
 def _told(parameters: dict[str, Any]) -> str:
@@ -48,15 +52,15 @@ def _told(parameters: dict[str, Any]) -> str:
 
 def judge_model(release: Release, claim: Claim) -> Finding:
     """Ask the check of the claimed model, which shares no code with method and verifier."""
-    name = claim.model
+    name, of = claim.model, claim.parameters.get("attribute")
+    title = name if of is None else f"{name} of {of}"
     try:
-        model = find(ENTRIES, name, "model").load()(**claim.parameters)
-        verdict = model.check(release)
+        verdict = find(ENTRIES, name, "model").load()(**claim.parameters).check(release)
     except (ConfigError, TypeError) as error:
         told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
-        return Finding(name, False, f"The check of {name} refuses it: {told}.")
+        return Finding(title, False, f"The check of {name} refuses it: {told}.")
     if isinstance(verdict, ClassVerdict):
-        return Finding(name, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
+        return Finding(title, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
     k = claim.parameters.get("k")
     if name == "k-anonymity":
         text = f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed."

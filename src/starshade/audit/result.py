@@ -20,6 +20,7 @@ class Finding:
     Attributes
     ----------
     name : {"claims", "attack", "tracker", "audience", "disclosed"} or that of a claimed model
+        With "of" and the personal attribute, where it is about one.
     passed : bool
     text : str
         One sentence: what was found, and against which limit.

@@ -220,13 +220,17 @@ def _of_attributes(release: Release) -> str:
     manifest = release.manifest
     text = "The attacks tried know ratings, and no personal attributes."
     if manifest.quasi_identifiers:
+        names = manifest.quasi_identifiers
         text += (
-            f" {', '.join(manifest.quasi_identifiers)} are part of what the records of a class "
-            f"share: who knows them too still finds {manifest.claimed_k or 1} records or more."
+            f" {', '.join(names)} {'is' if len(names) == 1 else 'are'} part of what the records of "
+            "a class share: who knows them too still finds "
+            f"{manifest.claimed_k or 1} records or more."
         )
     if manifest.sensitive_attributes:
+        names = manifest.sensitive_attributes
+        stand = "stands there as it is" if len(names) == 1 else "stand there as they are"
         text += (
-            f" {', '.join(manifest.sensitive_attributes)} stand there as they are: whoever finds a "
+            f" {', '.join(names)} {stand}: whoever finds a "
             "person's class reads the values in it, one of which is theirs."
         )
     return text

@@ -33,10 +33,19 @@ def measure(
             words(
                 f"{release}: {released.n_records:,} records on {released.manifest.items:,} items"
             ),
-            figures(rows := measured(found)),
-            words(
-                "`starshade list measures` says what each figure is"
-                + ("; – does not apply." if any(value == "–" for _, value in rows) else ".")
-            ),
+            figures(measured({name: value for name, value in found.items() if value is not None})),
+            words(_said(released.attributes is not None, found)),
         ),
     )
+
+
+def _said(attributes: bool, found: dict[str, float | int | None]) -> str:
+    """Say where the figures are explained, and why averages by query are not among them."""
+    text = (
+        "`starshade list measures` says what each figure is; those that do not apply are left out."
+    )
+    if found["query_error_conditions"] is not None:
+        return text
+    if attributes:
+        return text + " Averages by query need a numeric attribute: give the ratings' with --users."
+    return text + " Averages by query need a release with personal attributes (--users)."

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.warm import announce
+
 __all__ = ["cheapest_partner"]
 
 Ints = NDArray[np.int64]
@@ -28,6 +30,7 @@ def cheapest_partner(low: Ints, high: Ints, sizes: Ints, group: int) -> int:
     int
         Of equally cheap ones the first.
     """
+    announce("the merging of groups", _cheapest)
     return int(_cheapest(low, high, sizes, group))
 
 

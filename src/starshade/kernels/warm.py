@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.kernels.stale import forget_stale
-from starshade.progress import note
+from starshade.progress import insist
 
 __all__ = ["KernelCache", "announce", "kernel_cache", "prepare_cache"]
 
@@ -39,7 +39,7 @@ def announce(label: str, *kernels: Any) -> None:
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
     _said.add(label)
-    note(f"compiling {label} (first use of this installation; later runs start at once)")
+    insist(f"compiling {label} (first use of this installation; later runs start at once)")
 
 
 def _is_ready(kernel: Any) -> bool:

@@ -47,14 +47,14 @@ def test_every_claim_is_asked_of_its_own_check(tmp_path: Path) -> None:
         hand_made().original, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )
     named = [finding.name for finding in result.findings]
-    models = ["k-anonymity", "l-diversity", "t-closeness"]
+    models = ["k-anonymity", "l-diversity of ill", "t-closeness of ill"]
     assert named == ["claims", *models, "attack", "tracker", "audience"]
     assert all(finding.passed for finding in result.findings[:4])
     assert result.audience == "publish"
     said = next(text for text in result.warnings if text.startswith("The attacks tried know"))
     quasi = made().manifest.quasi_identifiers
     assert f"{', '.join(quasi)} are part of what the records of a class share" in said
-    assert "ill stand there as they are" in said
+    assert "ill stands there as it is" in said
     assert result.utility["smallest_class"] == 2
 
 

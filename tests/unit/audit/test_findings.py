@@ -40,6 +40,13 @@ def evidence(rate: float, known: int = 2) -> Evidence:
 
 def test_claims() -> None:
     assert judge_claims([claim(5)]).passed
+    assert "Its claim was counted" in judge_claims([claim(5)]).text
+    assert (
+        "Its claims were counted again on the files and hold:" in judge_claims([claim(5)] * 2).text
+    )
+    broken = [claim(5, holds=False)] * 2
+    assert "Its claim of k-anonymity does not" in judge_claims(broken[:1]).text
+    assert "Its claims of k-anonymity, k-anonymity do not" in judge_claims(broken).text
     assert not judge_claims([claim(5), claim(3, holds=False)]).passed
     assert not judge_claims([]).passed
 

@@ -75,6 +75,10 @@ def test_it_says_so_once_in_a_process(tmp_path: Path) -> None:
     assert run(tmp_path, "[warm.announce('it', some_kernel.double) for _ in range(3)]") == "1"
 
 
+def test_it_says_so_within_a_silence_too(tmp_path: Path) -> None:
+    assert run(tmp_path, f"with progress.silence(): {ONCE}".replace("\n", " ")) == "1"
+
+
 def test_an_interpreted_kernel_needs_no_compiling(tmp_path: Path) -> None:
     assert run(tmp_path, ONCE, NUMBA_DISABLE_JIT="1") == "0"
 

@@ -75,6 +75,7 @@ def test_the_page_has_checks_tables_and_what_is_left_out(
     assert found.skipped
     for entry in found.skipped:
         assert entry.reason in page
+    assert "### Fig. 10: Discernibility (DM)\n" in page
     assert "### Fig. 12: Generalization loss (GenILoss)" in page
     assert "![Fig. 16" in page
 

@@ -26,8 +26,8 @@ ASKED_AT = "k = {}"
 WHOLE, ALONE = "from ratings to release", "forming groups alone"
 
 _LOSSES = (
-    ("10", "Discernibility (DM)", "dm", "DM", True),
-    ("11", "Average class size (C_AVG)", "c_avg", "records / (classes · k)", False),
+    ("10", "Discernibility", "dm", "DM", True),
+    ("11", "Average class size C_AVG", "c_avg", "records / (classes · k)", False),
     ("12", "Generalization loss (GenILoss)", "gen_iloss", "mean width of a cell", False),
 )
 _QUERIES = (
