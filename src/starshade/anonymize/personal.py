@@ -151,7 +151,7 @@ def chosen_names(
     if table is None or not table.column_names:
         raise ConfigError(
             "attributes generalized: the data have no personal attributes",
-            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
         )
     unknown = [name for name in (*quasi, *sensitive) if name not in table.column_names]
     if unknown:

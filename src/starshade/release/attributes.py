@@ -35,7 +35,7 @@ def check_attributes(original: Ratings, attributes: str) -> None:
     if attributes == "exact" and original.attributes is None:
         raise ConfigError(
             "attributes exact: the data have no personal attributes",
-            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
         )
     if attributes == "exact" and original.attributes is not None:
         check_names(original.attributes.column_names, attributes)

@@ -84,7 +84,7 @@ def quasi_table(
     if original.attributes is None:
         raise ConfigError(
             "attributes generalized: the data have no personal attributes",
-            advice="Give a file of them (--users FILE), or release without (--attributes none).",
+            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
         )
     if table is None or table.column_names != names or table.num_rows != original.n_users:
         raise InternalError("generalized attributes: not a row per user of the columns named")

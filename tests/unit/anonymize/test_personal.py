@@ -287,8 +287,9 @@ def test_what_the_data_lack_is_refused():
     with pytest.raises(ConfigError, match="'Town' not among") as caught:
         Mondrian(3, **asked).anonymize(ratings)
     assert caught.value.advice == "The data have age, town, ill, note."
-    with pytest.raises(ConfigError, match="no personal attributes"):
+    with pytest.raises(ConfigError, match="no personal attributes") as caught:
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
+    assert "(--users FILE, users=FILE)" in caught.value.advice
     hierarchies = {"town": parse_attribute_hierarchy("Ulm;*\nBonn;*")}
     with pytest.raises(ConfigError, match="'town': its hierarchy lacks 1 of 3 values"):
         Mondrian(3, **ASKED, attribute_hierarchies=hierarchies).anonymize(ratings)
