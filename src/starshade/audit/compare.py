@@ -8,7 +8,6 @@ from statistics import fmean
 from time import perf_counter
 from typing import Any
 
-from starshade import budget
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
@@ -262,8 +261,7 @@ class _Judge:
     def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
         """Return the mean error of each kind of condition, and the mean of these."""
         asked = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
-        with budget.limits(threads=1):  # many small rounds: sharing them out would cost more
-            figures = asked.measure(release, self.ratings).figures
+        figures = asked.measure(release, self.ratings).figures
         errors = {name: figures[name] for name in (f"query_error_{kind}" for kind in KINDS)}
         known = [error for error in errors.values() if error is not None]
         return errors | {"query_error": fmean(known) if known else None}
