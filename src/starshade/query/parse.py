@@ -269,7 +269,7 @@ def _clause(node: Node) -> str:
     for side in (node.args.get("this"), node.args.get("expression")):
         if isinstance(side, exp.Column) and isinstance(node, (exp.Predicate, exp.Between, exp.In)):
             text = side.name if len(side.name) <= 40 else f"{side.name[:40]}…"
-            return f"{Name(text, bool(side.this.args.get('quoted')))} {described}"
+            return f"{Name(text, bool(side.this.args.get('quoted')))} {described} …"
     return described
 
 
