@@ -41,8 +41,8 @@ them has at least k records (checked when a query meets a release, never taken o
    records and more. No pair of queries isolates fewer than k people.
 3. In the same way the shares, and so the weights in Σpx, are constant on a class. Whatever is
    answered to COUNT(*), and in strict mode to COUNT, SUM and AVG of an attribute, is a function of
-   the released cells and of totals over whole classes; so is everything that can be worked out from any number of
-   answers.
+   the released cells and of totals over whole classes; so is everything that can be worked out
+   from any number of answers.
 
 Step 3 fails for two things, and *strict* mode (the default, for strangers) closes both. MIN and
 MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤ 3 MIN,
