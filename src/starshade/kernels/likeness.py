@@ -130,14 +130,14 @@ def form_groups(
     free = np.ones(n, np.bool_)
     kept = laid_out = n
     lists = arrange(free)
-    formed, start = 0, 0
+    formed, start, batch = 0, 0, _BATCH
     with task("grouping records", n) as step:
         while kept >= k:
             if kept < _STALE * laid_out:
                 lists, laid_out = arrange(free), kept
             before = kept
             # lists of a batch that is small beside who is left seldom run short
-            nuclei = _first_free(free, start, max(1, min(_BATCH, kept // (8 * k))))
+            nuclei = _first_free(free, start, max(1, min(batch, kept // (8 * k))))
             near = lists.nearest(nuclei, min(k - 1 + min(k, _SPARE), kept - 1))
             done = 0
             while done < len(nuclei) and kept >= k:
@@ -147,6 +147,12 @@ def form_groups(
                 if done < len(nuclei) and kept >= k:  # a list ran short
                     near[done] = -1
                     near[done, : k - 1] = lists.nearest(nuclei[done : done + 1], k - 1)
+            # equal records want the same: most nuclei of a batch are taken by the first of them
+            used = (before - kept) // k
+            if 2 * used < len(nuclei):
+                batch = len(nuclei) // 2
+            elif used == len(nuclei):
+                batch = min(_BATCH, 2 * batch)
             start = nuclei[-1]
             step(before - kept)
     return group, formed

@@ -48,6 +48,7 @@ class Blocks(NamedTuple):
         The same of sixteen blocks in a row.
     first : ndarray of int32, shape (n_blocks,)
         The least position in the block.
+    tray_first : ndarray of int32, shape (n_trays,)
     """
 
     cells: NDArray[Any]
@@ -60,6 +61,7 @@ class Blocks(NamedTuple):
     tray_low: NDArray[Any]
     tray_high: NDArray[Any]
     first: NDArray[np.int32]
+    tray_first: NDArray[np.int32]
 
 
 def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
@@ -131,7 +133,8 @@ def lay_out(
     if along.dtype.kind == "f":
         low, high = low - slack, high + slack
     position = order.astype(np.int32)
-    trays = np.arange(0, low.shape[1], TRAY)
+    first = np.minimum.reduceat(position, starts)
+    trays = np.arange(0, len(first), TRAY)
     return Blocks(
         cells=np.ascontiguousarray(cells[:, order]),
         kind=np.empty(0, np.int64 if cells.dtype == np.uint64 else cells.dtype),
@@ -142,7 +145,8 @@ def lay_out(
         high=high,
         tray_low=np.minimum.reduceat(low, trays, axis=1),
         tray_high=np.maximum.reduceat(high, trays, axis=1),
-        first=np.minimum.reduceat(position, starts),
+        first=first,
+        tray_first=np.minimum.reduceat(first, trays),
     )
 
 

@@ -86,8 +86,8 @@ def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
             continue
         _bound(blocks.tray_low, blocks.tray_high, at, 0, len(tray_bound), tray_bound)
         n = _reachable(
-            blocks.low, blocks.high, at, tray_bound, alive, slot // BLOCK, done, least[-1], bound,
-            found,
+            blocks.low, blocks.high, first, blocks.tray_first, at, tray_bound, alive,
+            slot // BLOCK, done, least[-1], near[q, -1], bound, found,
         )  # fmt: skip
         _shelve(bound, found[:n], least[-1], shelf)
         _finish(
@@ -126,16 +126,23 @@ def _bound(lows, highs, at, first, last, bound):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _reachable(low, high, at, tray_bound, alive, own, done, worst, bound, found):  # type: ignore[no-untyped-def]
+def _reachable(  # type: ignore[no-untyped-def]
+    low, high, first, tray_first, at, tray_bound, alive, own, done, worst, worst_position, bound,
+    found,
+):  # fmt: skip
     """List the blocks that may hold a nearer record, but those done already; return how many."""
     n = 0
     for t in range(len(tray_bound)):
-        if tray_bound[t] > worst:
+        if not _before(tray_bound[t], tray_first[t], worst, worst_position):
             continue
-        first, last = t * TRAY, min(t * TRAY + TRAY, len(bound))
-        _bound(low, high, at, first, last, bound)
-        for b in range(first, last):
-            if bound[b] <= worst and alive[b] > 0 and abs(b - own) > done:
+        start, end = t * TRAY, min(t * TRAY + TRAY, len(bound))
+        _bound(low, high, at, start, end, bound)
+        for b in range(start, end):
+            if (
+                alive[b] > 0
+                and abs(b - own) > done
+                and _before(bound[b], first[b], worst, worst_position)
+            ):
                 found[n] = b
                 n += 1
     return n
@@ -166,13 +173,19 @@ def _finish(cells, position, first, free, nucleus, query, buffer, bound, shelf, 
     """Go through the blocks on the shelf as long as they may hold a nearer record."""
     last = len(least) - 1
     for b in shelf:
-        worst, worst_position = least[last], near[last]
-        if bound[b] > worst or (bound[b] == worst and first[b] > worst_position):
+        worst = least[last]
+        if not _before(bound[b], first[b], worst, near[last]):
             continue
         low, high = b * BLOCK, min(b * BLOCK + BLOCK, len(position))
         if least_away(cells, low, high, query, buffer) <= worst:  # most blocks have nobody
             fill(cells, low, high, query, buffer)
             _insert(buffer, position[low:high], free, nucleus, near, least, len(least))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _before(bound, first, worst, worst_position):  # type: ignore[no-untyped-def]
+    """Tell whether a record so near, at the first position of a box, comes before the worst."""
+    return bound < worst or (bound == worst and first < worst_position)
 
 
 @njit(cache=True, nogil=True)

@@ -119,3 +119,20 @@ def test_no_magnitude_is_too_small_or_too_large(size, beside):
 def test_one_record_many_times_of_real_numbers():
     matrix = np.full((1500, 3), 1e306)
     assert as_lists(likeness_groups(matrix, 4, np.arange(1500))) == twin(matrix, 4, np.arange(1500))
+
+
+@pytest.mark.parametrize("distinct", [1, 3])
+def test_equal_records_are_not_listed_in_vain(monkeypatch, distinct):
+    """The first nucleus takes the others of its batch: few lists more than groups are made."""
+    listed = 0
+
+    def counted(blocks, alive, free, nuclei, wanted):
+        nonlocal listed
+        listed += len(nuclei)
+        return likeness_search.nearest(blocks, alive, free, nuclei, wanted)
+
+    monkeypatch.setattr(likeness, "nearest", counted)
+    matrix = (np.arange(12_000) % distinct).astype(np.uint8)[:, None].repeat(4, axis=1)
+    order = np.random.default_rng(0).permutation(len(matrix))
+    assert likeness_groups(matrix, 10, order).max() == 1199
+    assert listed < 3 * 1200
