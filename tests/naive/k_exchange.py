@@ -6,7 +6,7 @@ are the package's counter-based ones: the same key must give the same draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import lcm, log, sqrt
 
 import numpy as np
@@ -52,8 +52,8 @@ def width(rows: Rows, members: Sequence[int]) -> int:
     return sum(max(c) - min(c) for c in zip(*(rows[i] for i in members), strict=True))
 
 
-def cost(rows: Rows, groups: Groups) -> int:
-    return sum(len(group) * width(rows, group) for group in groups)
+def cost(rows: Rows, groups: Iterable[list[int]]) -> int:
+    return sum(len(group) * width(rows, group) for group in groups if group)
 
 
 def cut_leaves(rows: Rows, units: Groups, block: int, most: int, key: int) -> list[list[int]]:
@@ -162,7 +162,7 @@ def anneal(
             p = (more >> 32) * len(b) >> 32
             s = b[p]
             if s == q:
-                if len(a) == k:
+                if len(a) == k or len(b) == 2 * k - 1:
                     continue
                 new_a, new_b = [i for i in a if i != r], [*b, r]
                 if a[-1] != r:  # the last takes the place that became free
@@ -179,11 +179,72 @@ def anneal(
     return best
 
 
-def k_exchange(rows: Rows, k: int, most: int, turns: list, keys: Iterator[int]) -> Groups:
-    """Groups of row numbers. `turns` are pairs of a heat and everything else of a `Turn`."""
+def dissolve(rows: Rows, groups: Groups, k: int) -> tuple[Groups, int]:
+    """Give a group's members to others, one by one, where that costs less; the dearest first."""
+    groups = [list(group) for group in groups]
+    joined: set[int] = set()
+    gone = 0
+    for g in sorted(range(len(groups)), key=lambda g: -cost(rows, [groups[g]])):
+        if g in joined or not groups[g] or not width(rows, groups[g]):
+            continue
+        others = [list(group) for group in groups]
+        taken = []
+        for i in sorted(groups[g]):
+            rises = {
+                b: cost(rows, [[*other, i]]) - cost(rows, [other])
+                for b, other in enumerate(others)
+                if b != g and k <= len(other) < 2 * k - 1
+            }
+            if not rises:
+                break
+            taken.append(min(rises, key=lambda b: (rises[b], b)))
+            others[taken[-1]].append(i)
+        others[g] = []
+        if len(taken) == len(groups[g]) and cost(rows, others) < cost(rows, groups):
+            groups, gone = others, gone + 1
+            joined |= set(taken)
+    return groups, gone
+
+
+def small_groups(rows: Rows, groups: Groups, k: int) -> Groups:
+    """Groups of 2k or more taken apart greedily; the parts come last."""
+    parts = [
+        part for group in groups if len(group) >= 2 * k for part in greedy(rows, sorted(group), k)
+    ]
+    return [group for group in groups if len(group) < 2 * k] + parts
+
+
+def start_groups(rows: Rows, k: int, most: int, keys: Iterator[int]) -> Groups:
+    """Rows that occur k times or more together, greedy groups of the others."""
+    copies: dict[tuple[int, ...], list[int]] = {}
+    for i, row in enumerate(rows):
+        copies.setdefault(tuple(row), []).append(i)
+    alike = [group for group in copies.values() if len(group) >= k]
+    rest = [i for i in range(len(rows)) if len(copies[tuple(rows[i])]) < k]
+    if 0 < len(rest) < k:
+        alike, rest = [], list(range(len(rows)))
+    formed = first_groups([rows[i] for i in rest], k, most, keys) if rest else []
+    return small_groups(rows, [*alike, *([rest[p] for p in group] for group in formed)], k)
+
+
+def k_exchange(
+    rows: Rows, k: int, most: int, turns: list, keys: Iterator[int],
+    rivals: Sequence[Groups] = (), all_starts: bool = False,
+) -> Groups:  # fmt: skip
+    """Groups of row numbers; `turns` are `Turn`s, and `rivals` what other methods found."""
     if len(rows) < 2 * k:
         return [list(range(len(rows)))]
-    groups = first_groups(rows, k, most, keys)
+    best = take_turns(rows, start_groups(rows, k, most, keys), k, turns, keys)
+    if not all_starts:
+        rivals = sorted(rivals, key=lambda groups: cost(rows, groups))[:1]
+        rivals = [groups for groups in rivals if cost(rows, groups) < cost(rows, best)]
+    for rival in rivals:
+        found = take_turns(rows, small_groups(rows, rival, k), k, turns, keys)
+        best = min(best, found, key=lambda groups: cost(rows, groups))
+    return best
+
+
+def take_turns(rows: Rows, groups: Groups, k: int, turns: list, keys: Iterator[int]) -> Groups:
     for turn in turns:
         key = next(keys)
         groups = [sorted(group) for group in groups]
@@ -192,11 +253,21 @@ def k_exchange(rows: Rows, k: int, most: int, turns: list, keys: Iterator[int]) 
                 continue
             places = sorted(leaf)
             records = sorted(i for g in leaf for i in groups[g])
-            # members stand in the order of the records when a turn begins
-            found = anneal(
-                rows, records, [groups[g] for g in places], k, turn.heat, list(turn.shrink),
-                max(1, int(turn.effort * len(records))), mix(key + records[0]),
-            )  # fmt: skip
+            # members stand in the order of the records when exchanges begin
+            own = mix(key + records[0])
+            steps = max(1, int(turn.effort * len(records)))
+            found, gone = [groups[g] for g in places], 1
+            for around in range(5):
+                heat, shrink = (0.0, turn.shrink[-1:]) if around else (turn.heat, turn.shrink)
+                found = [sorted(group) for group in found]
+                found = anneal(rows, records, found, k, heat, list(shrink), steps, own)
+                if around == 4:
+                    break
+                found, gone = dissolve(rows, found, k)
+                if not gone:
+                    break
+                own = mix(own)
             for g, group in zip(places, found, strict=True):
                 groups[g] = group
+        groups = [group for group in groups if group]
     return groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
 from starshade.anonymize.k_exchange_rows import GridRows, grid_rows
+from starshade.anonymize.k_exchange_starts import (
+    alike,
+    cost,
+    renumbered,
+    rival_groups,
+    small_groups,
+)
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.kernels.exchange import exchange, form
@@ -20,7 +27,7 @@ from starshade.kernels.exchange_leaves import cut_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
 
-__all__ = ["KExchange", "exchange_groups", "first_groups"]
+__all__ = ["KExchange", "exchange_groups", "first_groups", "start_groups"]
 
 Ints = NDArray[np.int64]
 
@@ -47,11 +54,14 @@ class KExchange(Grouping):
         order = seeded_order(points.ratings.users, seed, self.name)
         groups = np.empty(points.n_records, dtype=np.int64)
         rows = grid_rows(points, order)
-        groups[order] = exchange_groups(rows, self.k, seed, plan(rows, self.k))
+        rivals = [found[order] for found in rival_groups(points, self.k, seed)]
+        groups[order] = exchange_groups(rows, self.k, seed, plan(rows, self.k), rivals)
         return groups
 
 
-def exchange_groups(rows: GridRows, k: int, seed: int, steps: Plan) -> Ints:
+def exchange_groups(
+    rows: GridRows, k: int, seed: int, steps: Plan, rivals: Sequence[Ints] = ()
+) -> Ints:
     """Group rows, meeting them in the order in which they stand.
 
     Parameters
@@ -62,22 +72,46 @@ def exchange_groups(rows: GridRows, k: int, seed: int, steps: Plan) -> Ints:
         2 ≤ k ≤ n.
     seed : int
     steps : Plan
+    rivals : sequence of ndarray of int64, shape (n,)
+        Groups found by other methods: what is returned never costs more than any of them. All
+        are improved where ``steps.all_starts``, else the cheapest, and only if it costs less
+        than our own.
 
     Returns
     -------
     ndarray of int64, shape (n,)
-        0…⌊n/k⌋−1; every group has k records or more, and fewer than 2k.
+        0…G−1; every group has k records or more, and fewer than 2k.
     """
     n = rows.n
     if n < 2 * k:
         return np.zeros(n, dtype=np.int64)
     keys = (stream_key(seed, f"k-exchange {i}") for i in count())
-    groups = first_groups(rows, k, steps.start, keys)
-    with task("exchanging records", len(steps.turns)) as step:
-        for turn in steps.turns:
-            _take_turn(rows, groups, k, turn, next(keys))
-            step(1)
+    groups = start_groups(rows, k, steps.start, keys)
+    groups = _take_turns(rows, groups, k, steps, keys)
+    if not rivals:
+        return groups
+    least, costs = cost(rows, groups), [cost(rows, rival) for rival in rivals]
+    if not steps.all_starts:
+        cheapest = min(costs)
+        rivals = [rivals[costs.index(cheapest)]] if cheapest < least else []
+    for rival in rivals:
+        found = _take_turns(rows, small_groups(rows, rival, k), k, steps, keys)
+        costs_now = cost(rows, found)
+        if costs_now < least:
+            groups, least = found, costs_now
     return groups
+
+
+def start_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints:
+    """Put rows that occur k times or more together, and form groups of the others.
+
+    For the parameters see `first_groups`.
+    """
+    kind = alike(rows, k)
+    rest = np.flatnonzero(kind < 0)
+    if len(rest):
+        kind[rest] = kind.max() + 1 + first_groups(rows.take(rest), k, most, keys)
+    return small_groups(rows, kind, k)
 
 
 def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints:
@@ -111,6 +145,16 @@ def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints
         groups[free[stays[group]]] = number[group[stays[group]]]
         free = free[~stays[group]]
         formed += int(stays.sum())
+    return groups
+
+
+def _take_turns(rows: GridRows, groups: Ints, k: int, steps: Plan, keys: Iterator[int]) -> Ints:
+    with task("exchanging records", len(steps.turns)) as step:
+        for turn in steps.turns:
+            groups = groups.copy()
+            _take_turn(rows, groups, k, turn, next(keys))
+            groups = renumbered(groups)
+            step(1)
     return groups
 
 

@@ -20,6 +20,7 @@ _STEPS = 1500  # for a record, at most
 _ALL_STEPS = 6_000_000  # for all, in a table so large that they are fewer for a record, unless …
 _LARGE = 2000  # … it is larger still: its greedy rivals take a time for each record that grows
 _MANY = 250  # steps for a record that are worth large leaves, cut often
+_TINY = 200  # records up to which one start after the other is tried
 _STAGES = 24
 _COOLED = 0.2  # of the heat, in the last stage but one; in the last there is none
 
@@ -54,10 +55,13 @@ class Plan:
     start : int
         Blocks of k records in a leaf in which the first groups are formed, at most.
     turns : tuple of Turn
+    all_starts : bool
+        Whether the turns are taken from every start, or from a rival's only where it is ahead.
     """
 
     start: int
     turns: tuple[Turn, ...]
+    all_starts: bool = False
 
 
 def plan(rows: GridRows, k: int) -> Plan:
@@ -80,6 +84,7 @@ def plan(rows: GridRows, k: int) -> Plan:
             Turn(leaf, heat * sqrt(rows.unit), shrink, effort / len(heats) / _STAGES)
             for heat in heats
         ),
+        all_starts=rows.n <= _TINY,
     )
 
 

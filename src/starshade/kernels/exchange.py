@@ -13,6 +13,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.exchange_anneal import CHANCES, anneal, nearest
+from starshade.kernels.exchange_dissolve import dissolve
 from starshade.kernels.exchange_leaves import Ints, Rows
 from starshade.kernels.exchange_start import greedy_groups
 from starshade.kernels.fingerprint import mix
@@ -22,6 +23,7 @@ __all__ = ["exchange", "form"]
 
 _NEAR = 8  # records whose groups a record may turn to
 _POOL = 1024  # records among which the nearest are sought
+_ROUNDS = 4  # of groups dissolved, and exchanges that cost nothing after it, at most
 _LANES = 16  # columns come in multiples of it: one vector of two-byte numbers
 
 
@@ -46,7 +48,8 @@ def exchange(
     n_columns : int
         Columns of the CSR part.
     groups : ndarray of int64, shape (n,)
-        Each of k records or more and fewer than 2k, all of them in one leaf.
+        Each of k records or more and fewer than 2k, all of them in one leaf. Some may be left
+        with none.
     leaf_ptr, leaf_records : ndarray of int64
         Leaf t holds the records ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
     k, heat, shrink
@@ -78,6 +81,11 @@ def _exchange(  # type: ignore[no-untyped-def]
             own = mix(key + np.uint64(records[0]))
             per_stage = max(1, int(effort * len(records)))
             anneal(table, local, len(named), k, near, heat, shrink, chances, per_stage, own)
+            for _ in range(_ROUNDS):
+                if dissolve(table, local, len(named), k) == 0:
+                    break
+                own = mix(own)
+                anneal(table, local, len(named), k, near, 0.0, shrink[-1:], chances, per_stage, own)
             for i in range(len(records)):
                 groups[records[i]] = named[local[i]]
 

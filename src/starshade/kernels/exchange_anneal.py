@@ -58,7 +58,7 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
     """Lessen the sum of the groups' costs; `group` is changed in place.
 
     table : int16, (n, n_columns), 0 ≤ values ≤ 16,383
-    group : int64, (n,): 0…n_groups−1, each with k members or more, fewer than 2k
+    group : int64, (n,): 0…n_groups−1, each with k members or more, fewer than 2k, or none
     near : int32, (n, n_near): whose groups a record may turn to
     heat : temperature at first, for groups one unit wide; it grows with the root of the width
     shrink : float64, (n_stages,): what remains of the temperature in each stage
@@ -97,7 +97,7 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
             p = np.int64(((bits >> _HALF) * np.uint64(size[b])) >> _HALF)
             s = member[b, p]
             if s == q:  # the neighbour itself stays: the record moves
-                if size[a] == k:
+                if size[a] == k or size[b] == 2 * k - 1:
                     continue
                 rise = (size[a] - 1) * _without(ends[a], table[r]) - size[a] * width[a]
                 rise += (size[b] + 1) * widened(ends[b, 0], ends[b, 2], table[r]) - size[b] * width[

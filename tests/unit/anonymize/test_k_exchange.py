@@ -9,13 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.k_exchange import KExchange, exchange_groups, first_groups
+from starshade.anonymize.k_exchange import (
+    KExchange,
+    exchange_groups,
+    first_groups,
+    start_groups,
+)
 from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
 from starshade.anonymize.k_exchange_rows import FINEST, GridRows, grid_rows
+from starshade.anonymize.k_exchange_starts import rival_groups
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.k_member import KMember
+from starshade.anonymize.mondrian import Mondrian
+from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import prepare
+from starshade.kernels.exchange_dissolve import dissolve
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
@@ -69,17 +79,22 @@ def cases(draw: st.DrawFn):
     return points(ratings, extra), k, draw(st.integers(0, 1000))
 
 
-@given(cases(), st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.2, 1.5]))
-def test_the_groups_are_those_of_the_twin(case, start, leaf, heat):
+@given(
+    cases(), st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.2, 1.5]), st.booleans()
+)
+def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts):
     given_points, k, seed = case
     order = seeded_order(given_points.ratings.users, seed, "k-exchange")
     rows = grid_rows(given_points, order)
     turn = Turn(leaf, heat * sqrt(rows.unit), np.array([1.0, 0.4, 0.0]), 4.0)
-    groups = exchange_groups(rows, k, seed, Plan(start, (turn, turn)))
+    rivals = [found[order] for found in rival_groups(given_points, k, seed)]
+    groups = exchange_groups(rows, k, seed, Plan(start, (turn, turn), all_starts), rivals)
     whole = np.hstack([matrix(given_points.ratings), given_points.extra])[order]
     placed, unit = naive.on_grid(whole.tolist(), real=given_points.ratings.scale.step is None)
     assert (dense(rows), rows.unit) == (placed, unit)
-    expected = naive.k_exchange(placed, k, start, [turn, turn], keys(seed))
+    expected = naive.k_exchange(
+        placed, k, start, [turn, turn], keys(seed), list(map(as_groups, rivals)), all_starts
+    )
     assert as_groups(groups) == [sorted(group) for group in expected]
 
 
@@ -90,13 +105,79 @@ def test_exchanges_never_cost_and_no_group_is_too_small(case):
     whole = dense(rows)
     steps = plan(rows, k)
     groups = as_groups(exchange_groups(rows, k, seed, steps))
-    assert len(groups) == rows.n // k
+    assert len(groups) <= rows.n // k
     assert min(map(len, groups)) >= k
     assert sorted(i for group in groups for i in group) == list(range(rows.n))
     assert naive.cost(whole, groups) <= naive.cost(whole, [list(range(rows.n))])
     if rows.n >= 2 * k:
-        before = as_groups(first_groups(rows, k, steps.start, keys(seed)))
+        assert max(map(len, groups)) < 2 * k
+        before = as_groups(start_groups(rows, k, steps.start, keys(seed)))
         assert naive.cost(whole, groups) <= naive.cost(whole, before)
+
+
+@st.composite
+def small_tables(draw: st.DrawFn):
+    """Rows of which many are equal, or nearly so."""
+    n, m = draw(st.integers(4, 30)), draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kinds = rng.integers(0, 6, (draw(st.integers(1, n)), m))
+    rows = kinds[rng.integers(0, len(kinds), n)]
+    rows = np.where(rng.random(rows.shape) < draw(st.sampled_from([0, 0.1])), 1, rows)
+    rows[(rows == 0).all(axis=1), 0] = 1
+    return table(
+        [{j: float(v) for j, v in enumerate(row) if v} for row in rows], STARS, n_items=m
+    ), draw(st.integers(2, n // 2))
+
+
+RIVALS = (KLikeness, KMember, Mondrian, MondrianRelaxed)
+
+
+@given(small_tables(), st.integers(0, 1000))
+def test_no_rival_loses_less(case, seed):
+    ratings, k = case
+    ours, *theirs = (
+        GeneralizationLoss()
+        .measure(method(k, "range", rare_items="keep").anonymize(ratings, rng=seed), ratings)
+        .figures["gen_iloss"]
+        for method in (KExchange, *RIVALS)
+    )
+    assert ours <= min(theirs) + 1e-12
+
+
+@pytest.mark.parametrize("copies", [(3, 3, 5), (7, 2, 9, 3)])
+def test_copies_stay_together_whatever_their_number(copies):
+    rows = np.repeat(np.arange(4 * len(copies)).reshape(-1, 4) * 7 % 5 + 1, copies, axis=0)
+    ratings = table([dict(enumerate(row.astype(float))) for row in rows], STARS)
+    for seed in range(5):
+        rows = grid_rows(points(ratings), seeded_order(ratings.users, seed, "k-exchange"))
+        groups = exchange_groups(rows, 2, seed, plan(rows, 2))  # by itself, without rivals
+        assert naive.cost(dense(rows), as_groups(groups)) == 0
+
+
+def test_a_group_goes_where_its_members_are_at_home():
+    table = np.zeros((10, 16), np.int16)
+    table[:4, 0], table[4:8, 1] = 9, 9
+    table[8, 0], table[9, 1] = 9, 9
+    group = np.repeat(np.arange(5), 2)
+    assert dissolve(table, group, 5, 2) == 1
+    assert group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 0, 2]
+    assert dissolve(table, group, 5, 2) == 0
+
+
+def test_many_records_of_few_kinds_lose_nothing():
+    rng = np.random.default_rng(6)
+    kinds = rng.integers(1, 6, (60, 8)).astype(float)
+    chosen = np.concatenate([np.repeat(np.arange(60), 10), rng.integers(0, 60, 40_000)])
+    ratings = table([dict(enumerate(kinds[c])) for c in chosen], STARS)
+    rows = grid_rows(points(ratings), np.arange(len(chosen)))
+    assert rows.n * 8 > 1 << 18  # no rival is asked
+    assert rival_groups(points(ratings), 10, 0) == []
+    groups = exchange_groups(rows, 10, 0, plan(rows, 10))
+    order = np.argsort(groups, kind="stable")
+    first = np.cumsum(np.bincount(groups)) - np.bincount(groups)
+    assert (
+        np.maximum.reduceat(chosen[order], first) == np.minimum.reduceat(chosen[order], first)
+    ).all()
 
 
 def test_pairs_that_are_equal_are_found():
