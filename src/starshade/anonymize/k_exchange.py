@@ -42,7 +42,15 @@ class KExchange(Grouping):
     -----
     The cost of a group is its size times the sum of its columns' ranges, each in shares of the
     whole column's range: added up over the groups and divided by the cells, that is GenILoss
-    (null counting as the level below the scale). The number of steps is settled by the table's
+    (null counting as the level below the scale).
+
+    Rows that occur k times or more start as groups of their own, and a group is dissolved where
+    its members cost less elsewhere, so groups may be fewer than ⌊n/k⌋, each with k to 2k−1
+    records. Up to 262,144 cells the groups of `Mondrian` and `MondrianRelaxed`, and up to 2²⁸
+    pairs of records times columns (5,000 records of 10) those of `KMember` and `KLikeness`, are
+    found for the same seed as well: if one costs less than ours, it is improved instead, and up
+    to 200 records all of them are. So there no rival loses less (on real scales: but for values
+    rounded to 1/16,383 of a column's range). The number of steps is settled by the table's
     shape alone, so the same seed gives the same groups on any machine, however busy. Records
     never leave the sparse form but in parts of bounded size.
     """

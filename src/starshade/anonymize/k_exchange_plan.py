@@ -16,7 +16,8 @@ _CELLS = 1 << 19  # of a leaf's table in exchanges, about
 _START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
 _START_RECORDS = 32_768  # in a leaf while groups are formed, at most
 
-_STEPS = 1500  # for a record, at most
+_STEPS = 1500  # for a record, at most, unless there are fewer than 200 …
+_TINY_STEPS, _ALL_TINY = 6000, 300_000  # … for one, and for all of them: few get stuck soon
 _ALL_STEPS = 6_000_000  # for all, in a table so large that they are fewer for a record, unless …
 _LARGE = 2000  # … it is larger still: its greedy rivals take a time for each record that grows
 _MANY = 250  # steps for a record that are worth large leaves, cut often
@@ -71,7 +72,8 @@ def plan(rows: GridRows, k: int) -> Plan:
     they are cut anew a few times, and the heat is less: most of it would be wasted before the
     groups have cooled.
     """
-    steps = min(_STEPS, max(_ALL_STEPS // rows.n, rows.n // _LARGE))
+    most = max(_STEPS, min(_TINY_STEPS, _ALL_TINY // rows.n))
+    steps = min(most, max(_ALL_STEPS // rows.n, rows.n // _LARGE))
     # a step takes as long as its columns and, where it is taken, its members
     effort = steps / max(1, _columns(rows, 64) // 256) / max(1, k // 32)
     many = steps >= _MANY
