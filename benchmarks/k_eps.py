@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 ITEMS, EPS, K = 20, 1, 20
-SIZES = (12_500, 25_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+SIZES = (6_250, 12_500, 25_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 LARGEST = {"tree": 10**9, "cKDTree": 200_000, "slicing": 200_000, "pairwise": 100_000}
 SAMPLE = 2_000  # queries put to a cKDTree of more records than that
 

@@ -33,8 +33,7 @@ class KMember(Grouping):
     A group of e records costs |e|·Σ_j range_j/column_j, where range_j is what it spans of item j
     and column_j what all records do; a null counts as the level below the scale. The first
     record is the first in a permutation drawn from the seed and the users' ids, which settles
-    all ties. The time grows with the square of the records: 100,000 take minutes at most, a
-    million take hours.
+    all ties. The time grows with the square of the records.
     """
 
     name: ClassVar[str] = "k-member"
