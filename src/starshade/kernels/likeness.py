@@ -35,7 +35,7 @@ from starshade.progress import task
 
 __all__ = ["Lists", "distances", "form_groups", "nucleus_groups"]
 
-_BATCH = 64  # nuclei listed together, at most
+_BATCH = 256  # nuclei listed together, at most
 _SPARE = 64  # neighbours listed beyond those needed, at most; k where that is less
 _STALE = 0.6  # share of free records below which they are laid out anew
 

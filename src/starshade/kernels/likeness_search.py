@@ -20,7 +20,7 @@ __all__ = ["nearest"]
 _CHUNK = 4  # nuclei that one thread looks for in one go
 _AROUND = 8  # blocks on both sides of the own one that are gone through unasked
 _SHELVES = 32  # of blocks, by nearness
-_WORTH_THREADS = 40_000_000  # words compared at most; below, waking threads costs more
+_WORTH_THREADS = 20_000_000  # words compared at most; below, waking threads costs more
 
 
 def nearest(
