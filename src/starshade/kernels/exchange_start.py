@@ -1,7 +1,7 @@
 """The groups that k-exchange begins with: greedy, each chosen for what the whole group costs.
 
 A nucleus, the first record left, takes k-1 times the record that widens its group least, of all
-that are left. What the group costs each record is kept and mended as in `k_member`, in the
+that are left. What the group costs each record is kept and mended (`widening`), in the
 narrowest numbers that hold it: bytes, for twenty items of five steps.
 
 Ties are many, and who wins them matters: the record that stands most *apart*. It will hardly be
@@ -16,11 +16,10 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.exchange_anneal import widened
+from starshade.kernels.widening import add_distances, cheapest
 
 __all__ = ["greedy_groups"]
 
-_BLOCK = 8192  # records whose cost is mended while it is in the nearest cache
-_STRIDE = 256  # records that are looked through one by one for the cheapest of all
 _SHARE = 8  # ranks are closed when this part of the records has left
 _SAMPLE = 1024  # records that tell who stands apart, at most; no more than there are nuclei
 _PARTS = 8  # of the sample
@@ -65,13 +64,13 @@ def greedy_groups(table, k, far, kind):  # type: ignore[no-untyped-def]
 def _apart(work, sampled, far):  # type: ignore[no-untyped-def]
     """How far each record is from the nearest other in each part of a sample, added up."""
     n = work.shape[1]
-    away, nothing = np.empty(n, work.dtype), np.zeros(n, work.dtype)
-    least = np.empty(n, work.dtype)
+    away, least = np.empty(n, work.dtype), np.empty(n, work.dtype)
     total = np.zeros(n, np.int64)
     for part in range(_PARTS):
         least[:] = far
         for s in range(part * sampled // _PARTS, (part + 1) * sampled // _PARTS):
-            _from_seed(work, s, nothing, away)
+            away[:] = 0
+            add_distances(work, s, away)
             away[s] = far
             for i in range(n):
                 least[i] = min(least[i], away[i])
@@ -93,11 +92,12 @@ def _grow(work, place, k, far, group, formed, low, high, count):  # type: ignore
         while gone[at[next_seed]] > 0:
             next_seed += 1
         taken = at[next_seed]
-        _from_seed(work, taken, gone, cost)
+        cost[:] = gone
+        add_distances(work, taken, cost)
         low[g], high[g] = work[:, taken], work[:, taken]
         for member in range(k):
             if member > 0:
-                taken = _cheapest(work, before, low[g], high[g], cost)
+                taken = cheapest(work, before, low[g], high[g], cost)
             before[0], before[1] = low[g], high[g]
             for j in range(m):
                 low[g, j] = min(low[g, j], work[j, taken])
@@ -105,60 +105,6 @@ def _grow(work, place, k, far, group, formed, low, high, count):  # type: ignore
             gone[taken] = far
             cost[taken] = 2 * far - 1  # at most far - 1 is mended
             group[place[taken]] = g
-
-
-@njit(cache=True, nogil=True)
-def _from_seed(work, seed, more, cost):  # type: ignore[no-untyped-def]
-    """L1 distance of every record to one of them, and `more`."""
-    for first in range(0, len(cost), _BLOCK):
-        out = cost[first : first + _BLOCK]
-        out[:] = more[first : first + _BLOCK]
-        for j in range(len(work)):
-            values = work[j, first : first + _BLOCK]
-            p = work[j, seed]
-            for i in range(len(out)):
-                out[i] += max(values[i], p) - min(values[i], p)
-
-
-@njit(cache=True, nogil=True)
-def _cheapest(work, before, low, high, cost):  # type: ignore[no-untyped-def]
-    """Mend the costs by how the group has widened since; return the first of least cost."""
-    start, least = 0, cost[0]
-    for first in range(0, len(cost), _BLOCK):
-        out = cost[first : first + _BLOCK]
-        for j in range(len(work)):
-            values = work[j, first : first + _BLOCK]
-            if before[0, j] > low[j]:
-                _reach_down(values, low[j], before[0, j], out)
-            if before[1, j] < high[j]:
-                _reach_up(values, before[1, j], high[j], out)
-        for p in range(0, len(out), _STRIDE):
-            here = _minimum(out[p : p + _STRIDE])
-            if here < least:
-                start, least = first + p, here
-    while cost[start] != least:
-        start += 1
-    return start
-
-
-@njit(cache=True, nogil=True)
-def _reach_down(values, low, before, out):  # type: ignore[no-untyped-def]
-    for i in range(len(out)):
-        out[i] -= before - max(low, min(values[i], before))
-
-
-@njit(cache=True, nogil=True)
-def _reach_up(values, before, high, out):  # type: ignore[no-untyped-def]
-    for i in range(len(out)):
-        out[i] -= min(high, max(values[i], before)) - before
-
-
-@njit(cache=True, nogil=True)
-def _minimum(values):  # type: ignore[no-untyped-def]
-    least = values[0]
-    for i in range(len(values)):
-        least = min(least, values[i])
-    return least
 
 
 @njit(cache=True, nogil=True)

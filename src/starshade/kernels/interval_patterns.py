@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.bits import ones
+
 __all__ = ["join_small"]
 
 
@@ -30,7 +32,8 @@ def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> N
     ndarray of int64, shape (n_patterns,)
         The pattern that each has become.
     """
-    return np.asarray(_join(words, sizes.copy(), k))
+    with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
+        return np.asarray(_join(words, sizes.copy(), k))
 
 
 @njit(cache=True, nogil=True)
@@ -65,20 +68,9 @@ def _nearest(words, into, p):  # type: ignore[no-untyped-def]
             continue
         away = 0
         for w in range(words.shape[1]):
-            away += _bits(words[p, w] ^ words[q, w])
+            away += np.int64(ones(words[p, w] ^ words[q, w]))
             if away >= least:
                 break
         if away < least:
             best, least = q, away
     return best
-
-
-@njit(cache=True, nogil=True)
-def _bits(word):  # type: ignore[no-untyped-def]
-    x = np.uint64(word)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    x = x + (x >> np.uint64(8))  # no multiplication, which would overflow where interpreted
-    x = x + (x >> np.uint64(16))
-    return np.int64((x + (x >> np.uint64(32))) & np.uint64(0x7F))

@@ -1,10 +1,8 @@
 """k-Member's passes: grow clusters from far apart, each by the record that widens it least.
 
-A cluster's cost to every record is kept and mended: a record that joins widens the cluster in
-some columns only, and each record is now nearer by what of its distance in these columns the
-cluster has come to span. All numbers are whole (`starshade.anonymize.positions`), so mending
-leaves no dust. The cost of a cluster of one is the L1 distance to its seed, by which the next
-seed, the furthest, is found.
+A cluster's cost to every record is kept and mended (`widening`). All numbers are whole
+(`starshade.anonymize.positions`), so mending leaves no dust. The cost of a cluster of one is the
+L1 distance to its seed, by which the next seed, the furthest, is found.
 
 Records stand as columns-by-item, ``table[item, position]``, in the order of the permutation, so
 that a tie goes to the lower position.
@@ -19,11 +17,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.warm import announce
+from starshade.kernels.widening import add_distances, cheapest
 from starshade.progress import task
 
 __all__ = ["grow_clusters", "join_cluster"]
 
-_BLOCK = 4096  # records whose cost is mended while it is in the nearest cache
 _SHARE = 8  # ranks are closed when this part of the records has left
 
 Ints = NDArray[np.int64]
@@ -101,7 +99,8 @@ def _grow(work, place, k, far, away, group, formed, low, high):  # type: ignore[
     before = np.empty((2, len(work)), work.dtype)
     for c in range(len(low)):
         taken = _first_equal(away, away.max())
-        _from_seed(work, taken, cost)
+        cost[:] = 0
+        add_distances(work, taken, cost)
         for i in range(len(away)):
             if away[i] >= 0:
                 away[i] = cost[i]
@@ -114,64 +113,13 @@ def _grow(work, place, k, far, away, group, formed, low, high):  # type: ignore[
         before[0] = low[c]
         before[1] = high[c]
         for _ in range(k - 1):
-            taken = _nearest(work, before, low[c], high[c], cost)
+            taken = cheapest(work, before, low[c], high[c], cost)
             for j in range(len(work)):
                 before[0, j], before[1, j] = low[c, j], high[c, j]
                 low[c, j] = min(low[c, j], work[j, taken])
                 high[c, j] = max(high[c, j], work[j, taken])
             cost[taken], away[taken] = far, -1
             group[place[taken]] = formed + c
-
-
-@njit(cache=True, nogil=True)
-def _from_seed(work, seed, cost):  # type: ignore[no-untyped-def]
-    """L1 distance of every record to one of them."""
-    cost[:] = 0
-    for first in range(0, len(cost), _BLOCK):
-        out = cost[first : first + _BLOCK]
-        for j in range(len(work)):
-            values = work[j, first : first + _BLOCK]
-            p = work[j, seed]
-            for i in range(len(out)):
-                out[i] += max(values[i], p) - min(values[i], p)
-
-
-@njit(cache=True, nogil=True)
-def _nearest(work, before, low, high, cost):  # type: ignore[no-untyped-def]
-    """Mend the costs by how the cluster has widened since; return the first of least cost."""
-    start, least = 0, cost[0]
-    for first in range(0, len(cost), _BLOCK):
-        out = cost[first : first + _BLOCK]
-        for j in range(len(work)):
-            values = work[j, first : first + _BLOCK]
-            if before[0, j] > low[j]:
-                _reach_down(values, low[j], before[0, j], out)
-            if before[1, j] < high[j]:
-                _reach_up(values, before[1, j], high[j], out)
-        here = _minimum(out)
-        if first == 0 or here < least:
-            start, least = first, here
-    return start + _first_equal(cost[start:], least)
-
-
-@njit(cache=True, nogil=True)
-def _reach_down(values, low, before, out):  # type: ignore[no-untyped-def]
-    for i in range(len(out)):
-        out[i] -= before - max(low, min(values[i], before))
-
-
-@njit(cache=True, nogil=True)
-def _reach_up(values, before, high, out):  # type: ignore[no-untyped-def]
-    for i in range(len(out)):
-        out[i] -= min(high, max(values[i], before)) - before
-
-
-@njit(cache=True, nogil=True)
-def _minimum(values):  # type: ignore[no-untyped-def]
-    least = values[0]
-    for i in range(len(values)):
-        least = min(least, values[i])
-    return least
 
 
 @njit(cache=True, nogil=True)

@@ -12,10 +12,15 @@ from starshade.anonymize.mondrian import mondrian_groups
 from starshade.anonymize.mondrian_relaxed import relaxed_groups
 from starshade.anonymize.positions import positions
 from starshade.kernels import k_member as kernel
+from starshade.kernels import widening
 from tests.naive.k_member import k_member, shares
 from tests.naive.mondrian import relaxed, strict
 
 TENTHS = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.6, 1 / 3, -7.5])
+
+
+def interpreted(kernel):
+    return getattr(kernel, "py_func", kernel)
 
 
 def as_lists(groups: np.ndarray) -> list[list[int]]:
@@ -79,10 +84,13 @@ def test_k_members_groups_are_those_of_the_twin_across_blocks_and_closed_ranks(m
     order = random.permutation(120)
     expected = in_order(k_member(shares(matrix), 4, order.tolist()))
     assert as_lists(member_groups(matrix, 4, order)) == expected
-    if hasattr(kernel._nearest, "py_func"):  # compiled with its block of 4096
-        for name in ("_grow", "_from_seed", "_nearest"):
-            monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
-    monkeypatch.setattr(kernel, "_BLOCK", 7)
+    for name in ("add_distances", "cheapest"):  # compiled with blocks of 8192
+        plain = interpreted(getattr(widening, name))
+        monkeypatch.setattr(widening, name, plain)
+        monkeypatch.setattr(kernel, name, plain)
+    monkeypatch.setattr(kernel, "_grow", interpreted(kernel._grow))
+    monkeypatch.setattr(widening, "_BLOCK", 7)
+    monkeypatch.setattr(widening, "_STRIDE", 3)
     monkeypatch.setattr(kernel, "_SHARE", 2)
     assert as_lists(member_groups(matrix, 4, order)) == expected
 
