@@ -90,6 +90,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.query.result import QueryResult
     from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
     from starshade.ratings.habits import rated_outside_top
+    from starshade.ratings.holdout import hold_out
     from starshade.ratings.item_mapping import read_item_mapping
     from starshade.ratings.read import read_ratings
     from starshade.ratings.scale import Scale
@@ -186,6 +187,7 @@ __all__ = [
     "compare",
     "facts_needed",
     "few_facts",
+    "hold_out",
     "information_gain",
     "lineup_facts",
     "link_existence_bound",
@@ -288,6 +290,7 @@ _ROOMS = {
     "starshade.query.result": ("QueryResult",),
     "starshade.ratings.auxiliary": ("Auxiliary", "read_auxiliary"),
     "starshade.ratings.habits": ("rated_outside_top",),
+    "starshade.ratings.holdout": ("hold_out",),
     "starshade.ratings.item_mapping": ("read_item_mapping",),
     "starshade.ratings.read": ("read_ratings",),
     "starshade.ratings.scale": ("Scale",),

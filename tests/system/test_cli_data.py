@@ -159,3 +159,21 @@ def test_ids_are_shown_only_when_asked(tmp_path: Path) -> None:
     assert "alice" not in silent
     assert "secret" not in silent
     assert "alice-4711" in refused("data", "describe", file, "--show-values")
+
+
+def test_split(ratings_csv: Path, tmp_path: Path) -> None:
+    places = ("--out", tmp_path / "train", "--probe", tmp_path / "probe")
+    found = told("data", "split", ratings_csv, *places, "--share", 0.25, "--seed", 1)
+    whole, train, probe = map(read_ratings, (ratings_csv, tmp_path / "train", tmp_path / "probe"))
+    assert (train.n_ratings, probe.n_ratings) == (found["ratings"], found["probe_ratings"])
+    assert probe.n_ratings == round(0.25 * whole.n_ratings)
+    assert train.users == probe.users == whole.users
+    both = train.to_scipy() + probe.to_scipy()
+    assert abs(both - whole.to_scipy()).nnz == 0
+
+
+def test_split_into_one_place(ratings_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "part.csv"
+    result = refused("data", "split", ratings_csv, "--out", out, "--probe", out)
+    assert "the same place as --out" in result.stderr
+    assert not out.exists()

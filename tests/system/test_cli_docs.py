@@ -68,6 +68,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "demo": ("--out", tmp_path / "demo"),
         "data describe": (ratings_csv,),
         "data convert": (ratings_csv, "--out", tmp_path / "store"),
+        "data split": (ratings_csv, "--out", tmp_path / "train", "--probe", tmp_path / "probe"),
         "data synth": (
             "--n-users",
             30,

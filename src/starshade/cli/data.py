@@ -1,4 +1,4 @@
-"""``starshade data``: look at ratings, convert them, make some up."""
+"""``starshade data``: look at ratings, convert or split them, make some up."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["data"]
     table={
         "describe": "starshade.cli.data_describe:describe",
         "convert": "starshade.cli.data_convert:convert",
+        "split": "starshade.cli.data_split:split",
         "synth": "starshade.cli.data_synth:synth",
     },
 )
 def data() -> None:
-    """Look at ratings, convert them to another format, or make some up."""
+    """Look at ratings, convert or split them, or make some up."""

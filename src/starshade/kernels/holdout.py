@@ -1,0 +1,92 @@
+"""Draw a share of the cells of a sparse table, each by a number of its own.
+
+A cell's number is a function of the seed, its user's id and its item's id alone; the cells with
+the lowest numbers are drawn. So the draw is the same in any order and on any number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.fingerprint import keyed_numbers, mix
+from starshade.kernels.lanes import cut, run
+
+__all__ = ["draw_cells"]
+
+_BUCKETS = 1 << 16  # by the highest bits; the cells of one bucket are few enough to be sorted
+_SHIFT = np.uint64(48)
+
+
+def draw_cells(
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    users: NDArray[np.uint64],
+    items: NDArray[np.uint64],
+    key: np.uint64,
+    count: int,
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Mark the `count` cells with the lowest numbers.
+
+    Parameters
+    ----------
+    indptr : ndarray of int64, shape (n_users + 1,)
+    columns : ndarray of int32, shape (n_cells,)
+    users : ndarray of uint64, shape (n_users,)
+        Fingerprints of the ids.
+    items : ndarray of uint64, shape (n_items,)
+        Likewise.
+    key : uint64
+        Key of the stream.
+    count : int
+        From 1 to n_cells.
+
+    Returns
+    -------
+    drawn : ndarray of bool, shape (n_cells,)
+    per_row : ndarray of int64, shape (n_users,)
+        How many were drawn in each row.
+    """
+    keys = keyed_numbers(users, key)
+    lanes = cut(np.diff(indptr), _BUCKETS)
+    counts = np.zeros((len(lanes), _BUCKETS), dtype=np.int64)
+    cells = indptr, columns, keys, items
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        run(lambda lane: _count(*lanes[lane], *cells, counts[lane]), len(lanes))
+        below = np.cumsum(counts.sum(axis=0))
+        bucket = int(np.searchsorted(below, count))
+        found = np.empty(int(counts[:, bucket].sum()), dtype=np.uint64)
+        _collect(*cells, np.uint64(bucket), found)
+        found.sort()
+        highest = found[count - 1 - (int(below[bucket - 1]) if bucket else 0)]
+        drawn = np.empty(len(columns), dtype=np.bool_)
+        per_row = np.zeros(len(indptr) - 1, dtype=np.int64)
+        run(lambda lane: _mark(*lanes[lane], *cells, highest, drawn, per_row), len(lanes))
+    return drawn, per_row
+
+
+@njit(cache=True, nogil=True)
+def _count(first, last, indptr, columns, keys, items, counts):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        for p in range(indptr[u], indptr[u + 1]):
+            counts[mix(keys[u] ^ items[columns[p]]) >> _SHIFT] += 1
+
+
+@njit(cache=True, nogil=True)
+def _collect(indptr, columns, keys, items, bucket, found):  # type: ignore[no-untyped-def]
+    n = 0
+    for u in range(len(indptr) - 1):
+        for p in range(indptr[u], indptr[u + 1]):
+            number = mix(keys[u] ^ items[columns[p]])
+            if number >> _SHIFT == bucket:
+                found[n] = number
+                n += 1
+
+
+@njit(cache=True, nogil=True)
+def _mark(first, last, indptr, columns, keys, items, highest, drawn, per_row):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        for p in range(indptr[u], indptr[u + 1]):
+            drawn[p] = mix(keys[u] ^ items[columns[p]]) <= highest
+            per_row[u] += drawn[p]

@@ -1,0 +1,99 @@
+"""Ratings held out: a seeded share set aside before anything learns from the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.kernels.holdout import draw_cells
+from starshade.kernels.readonly import fixed
+from starshade.ratings.table import Ratings
+from starshade.rng import Rng, resolve_seed, stream_key
+
+__all__ = ["hold_out"]
+
+
+def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Ratings, Ratings]:
+    """Set a share of the ratings aside.
+
+    Whether a rating is set aside depends on the seed and on the ids of its user and item alone,
+    so neither the order of a file nor threads change it. A user's, or an item's, only rating may
+    be set aside; the user and the item stay, without a rating.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    share : float
+        Above 0, below 1; the number set aside is the nearest whole number, halves to even.
+    rng : int, Generator or None
+        Seed.
+
+    Returns
+    -------
+    train, probe : Ratings
+        Both of all users and items, and of the same levels; every rating is in one of them.
+
+    Raises
+    ------
+    ConfigError
+        A share out of range or that leaves either side without a rating, or more memory needed
+        than may be used.
+
+    Examples
+    --------
+    >>> from starshade.ratings.synth import synthesize
+    >>> ratings = synthesize(n_users=10, n_items=5, n_ratings=20, rng=0)
+    >>> for part in hold_out(ratings, 0.1, rng=0):
+    ...     print(part)
+    Ratings(10 users x 5 items, 18 ratings, scale 1:5:1)
+    Ratings(10 users x 5 items, 2 ratings, scale 1:5:1)
+    """
+    if isinstance(share, bool) or not 0 < share < 1:
+        raise ConfigError(f"share {share}: above 0 and below 1", advice="For example 0.1.")
+    seed = resolve_seed(rng)
+    count = round(share * ratings.n_ratings)
+    if not 0 < count < ratings.n_ratings:
+        raise ConfigError(
+            f"share {share:g} of {ratings.n_ratings:,} ratings: {count:,} would be set aside, and "
+            "both parts need a rating"
+        )
+    _check_memory(ratings)
+    drawn, per_row = draw_cells(
+        fixed(ratings.indptr),
+        fixed(ratings.columns),
+        ratings.users.fingerprints,
+        ratings.items.fingerprints,
+        np.uint64(stream_key(seed, "holdout")),
+        count,
+    )
+    probe = _cells(ratings, drawn, per_row)
+    np.logical_not(drawn, out=drawn)
+    return _cells(ratings, drawn, ratings.user_support - per_row), probe
+
+
+def _check_memory(ratings: Ratings) -> None:
+    dated = 0 if ratings.days is None else ratings.days.itemsize
+    cell = ratings.columns.itemsize + ratings.codes.itemsize + dated
+    need = ratings.n_ratings * (cell + 1) + ratings.n_users * 40
+    allowed = budget.left(ratings.n_ratings * cell)
+    if need > allowed:
+        raise ConfigError(
+            f"holding out of {ratings.n_ratings:,} ratings needs {budget.amount(need)} of memory; "
+            f"{budget.amount(max(0, allowed))} may be used",
+            advice="Allow more memory if the machine has it.",
+        )
+
+
+def _cells(ratings: Ratings, keep: NDArray[np.bool_], per_row: NDArray[np.int64]) -> Ratings:
+    """Return the table of the marked cells; users and items all stay."""
+    return replace(
+        ratings,
+        indptr=np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64),
+        columns=ratings.columns[keep],
+        codes=ratings.codes[keep],
+        days=None if ratings.days is None else ratings.days[keep],
+    )
