@@ -66,7 +66,7 @@ def _nearest(words, into, p):  # type: ignore[no-untyped-def]
     for q in range(len(words)):
         if into[q] != q or q == p:
             continue
-        away = 0
+        away = np.int64(0)
         for w in range(words.shape[1]):
             away += np.int64(ones(words[p, w] ^ words[q, w]))
             if away >= least:
