@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -19,15 +19,18 @@ from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.build import generalized_release
 from starshade.release.table import Release
+from starshade.rng import generator
 
 __all__ = [
     "ORIGINAL",
     "Attempt",
     "Attributes",
     "attempt",
+    "check_ks",
     "compile_first",
     "made_of",
     "numeric_attribute",
+    "seeds_of",
     "untouched",
 ]
 
@@ -145,6 +148,27 @@ def numeric_attribute(ratings: Ratings, asked: str | None = None) -> str | None:
             else "Personal attributes are read from a file beside the ratings, with --users.",
         )
     return asked
+
+
+def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
+    """Return the k that are tried, ascending.
+
+    Raises
+    ------
+    ConfigError
+        None, or one below 2.
+    """
+    if not len(ks) or min(ks) < 2:
+        raise ConfigError(f"k = {list(ks)}: at least one, each 2 or more (1 is the original)")
+    return tuple(sorted(set(ks)))
+
+
+def seeds_of(seed: int, runs: int) -> list[int]:
+    """Return a seed for each run."""
+    drawn: list[int] = (
+        generator(seed, "runs").integers(0, 2**63, size=runs, dtype=np.int64).tolist()
+    )
+    return drawn
 
 
 def _forget_peak() -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.mondrian import Mondrian
+from starshade.audit.attempts import seeds_of
 from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.kl.checks import check_figures
@@ -26,7 +27,6 @@ from starshade.audit.kl.plan import (
     MONDRIAN,
     RELAXED,
     lines_of,
-    seeds_of,
 )
 from starshade.audit.kl.reproduce import reproduce_kl
 from starshade.audit.kl.result import GeneralizationStudy

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.attempts import made_of
 from starshade.audit.figures import Skipped
 from starshade.audit.make import Anonymizer
-from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.registry import find
-from starshade.rng import generator
 
 __all__ = [
     "DGH_A",
@@ -29,9 +24,7 @@ __all__ = [
     "QUERY_KS",
     "RELAXED",
     "Line",
-    "check_ks",
     "lines_of",
-    "seeds_of",
 ]
 
 KS = tuple(range(2, 21))
@@ -102,24 +95,3 @@ def lines_of(scale: Scale) -> tuple[tuple[Line, ...], tuple[Skipped, ...]]:
         return lines, ()
     reason = f"made for the ratings 1 to 5, not for scale {scale}; (b) is two halves of it"
     return lines, tuple(Skipped("10-12", line.name, reason) for line in shallow)
-
-
-def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    """Return the k that are tried, ascending.
-
-    Raises
-    ------
-    ConfigError
-        None, or one below 2.
-    """
-    if not len(ks) or min(ks) < 2:
-        raise ConfigError(f"k = {list(ks)}: at least one, each 2 or more (1 is the original)")
-    return tuple(sorted(set(ks)))
-
-
-def seeds_of(seed: int, runs: int) -> list[int]:
-    """Return a seed for each run."""
-    drawn: list[int] = (
-        generator(seed, "runs").integers(0, 2**63, size=runs, dtype=np.int64).tolist()
-    )
-    return drawn

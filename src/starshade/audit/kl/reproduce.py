@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from starshade.audit.attempts import numeric_attribute
+from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of
 from starshade.audit.figures import Skipped
 from starshade.audit.kl.charted import loss_figures, query_figures, time_figure
 from starshade.audit.kl.checks import check_figures
 from starshade.audit.kl.losses import measure_losses, original_loss
-from starshade.audit.kl.plan import KS, QUERY_KS, check_ks, lines_of, seeds_of
+from starshade.audit.kl.plan import KS, QUERY_KS, lines_of
 from starshade.audit.kl.queries import ask_all
 from starshade.audit.kl.result import GeneralizationStudy, loss_rows, query_rows
 from starshade.errors import ConfigError
