@@ -12,6 +12,7 @@ from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.kl.losses import Measured
 from starshade.audit.kl.queries import Asked
+from starshade.audit.reproduction import introduced, left_out, plain_facts
 
 __all__ = ["GeneralizationStudy", "loss_rows", "query_rows"]
 
@@ -59,33 +60,16 @@ class GeneralizationStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
-        return {
-            "reproduces": "kl",
-            "data": dict(self.data),
-            "figures": [figure.to_dict() for figure in self.figures],
-            "losses": [dict(row) for row in self.losses],
-            "queries": [dict(row) for row in self.queries],
-            "checks": [check.to_dict() for check in self.checks],
-            "skipped": [entry.to_dict() for entry in self.skipped],
-            "attribute": self.attribute,
-            "runs": self.runs,
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
-        }
+        return {"reproduces": "kl", **plain_facts(self)}
 
     def __str__(self) -> str:
-        numbers = ", ".join(figure.number for figure in self.figures)
-        told = (
-            f"The experiments of Riyana and Natwichai on {self.data['users']:,} users, "
-            f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures "
-            f"{numbers}. {told_apart(self.checks)} Points are means of {self.runs} "
+        numbers = [figure.number for figure in self.figures]
+        return (
+            f"{introduced('The experiments of Riyana and Natwichai', self.data, numbers)} "
+            f"{told_apart(self.checks)} Points are means of {self.runs} "
             f"run{'s' * (self.runs != 1)}, times medians, which depend on the machine."
+            f"{left_out(self.skipped)}"
         )
-        if self.skipped:
-            told += f" Left out, with the reason: {len(self.skipped)}."
-        return told
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

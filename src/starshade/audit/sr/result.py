@@ -9,6 +9,7 @@ from typing import Any
 from starshade._version import __version__
 from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
+from starshade.audit.reproduction import introduced, left_out, plain_facts
 from starshade.audit.sr.loss import Loss, Predicted
 from starshade.audit.sr.timing import Job, Timed
 
@@ -62,35 +63,16 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
-        return {
-            "reproduces": "sr",
-            "data": dict(self.data),
-            "figures": [figure.to_dict() for figure in self.figures],
-            "verdicts": [dict(row) for row in self.verdicts],
-            "losses": [dict(row) for row in self.losses],
-            "predictions": [dict(row) for row in self.predictions],
-            "checks": [check.to_dict() for check in self.checks],
-            "skipped": [entry.to_dict() for entry in self.skipped],
-            "timed": self.timed,
-            "repeats": self.repeats,
-            "trials": self.trials,
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
-        }
+        return {"reproduces": "sr", **plain_facts(self)}
 
     def __str__(self) -> str:
-        numbers = ", ".join(figure.number for figure in self.figures)
-        told = (
-            f"The experiments of Sun and Sun on {self.data['users']:,} users, "
-            f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures "
-            f"{numbers}. {told_apart(self.checks)} Times are medians of {self.repeats} runs and "
+        numbers = [figure.number for figure in self.figures]
+        return (
+            f"{introduced('The experiments of Sun and Sun', self.data, numbers)} "
+            f"{told_apart(self.checks)} Times are medians of {self.repeats} runs and "
             "depend on the machine."
+            f"{left_out(self.skipped)}"
         )
-        if self.skipped:
-            told += f" Left out, with the reason: {len(self.skipped)}."
-        return told
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
