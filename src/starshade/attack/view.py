@@ -17,6 +17,7 @@ from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
+from starshade.release.linked import linked_rows, places_among
 from starshade.release.part import refuse_strangers
 from starshade.release.strangers import refuse_moved_link
 from starshade.release.table import Link, Release
@@ -126,7 +127,7 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
     if link is None:
         rows = np.full(original.n_users, -1, dtype=np.int64)
         return _see(original, data.cells(), rows, "compatible")
-    view = _see(original, data.cells(), _linked_rows(data, original, link), "linked")
+    view = _see(original, data.cells(), linked_rows(data, original, link), "linked")
     if data.manifest.layout == "generalized":
         _refuse_foreign_link(view)
     elif data.manifest.layout == "record":
@@ -152,18 +153,6 @@ def look_unjudged(data: Ratings | Release) -> View:
     )
     postings = data.by_item if isinstance(data, Ratings) else None
     return _see(nobody, cells, np.full(1, -1, dtype=np.int64), "compatible", postings)
-
-
-def _linked_rows(release: Release, original: Ratings, link: Link) -> NDArray[np.int64]:
-    """Return the class of each original user; -1 for those who were not released."""
-    if len(link.record) != release.n_records:
-        raise ConfigError(
-            f"the link names {len(link.record):,} records, the release has "
-            f"{release.n_records:,}: they do not belong together"
-        )
-    place = _places(link.users, original.users)
-    rows = release.class_of_record[link.record[place]]
-    return np.where(place < 0, -1, rows)
 
 
 def _refuse_foreign_link(view: View) -> None:
@@ -206,12 +195,7 @@ def _see(
         repeats=np.flatnonzero(first != np.arange(len(first))),
         copies=records[first],
         row_of_user=row_of_user,
-        item_of=_places(cells.items, original.items).astype(np.int32),
+        item_of=places_among(cells.items, original.items).astype(np.int32),
         credit=credit,
         ungeneralized=ungeneralized,
     )
-
-
-def _places(among: Vocabulary, ids: Vocabulary) -> NDArray[np.int64]:
-    """Return the index of each id among others, -1 where it is none of them."""
-    return np.arange(len(ids)) if among == ids else among.indices(ids)
