@@ -209,8 +209,9 @@ class Comparison:
     def _sentences(self) -> Iterator[str]:
         made = len(self.rows) - len(self.refused)
         yield (
-            f"{made:,} release{'s' * (made != 1)} of {self.data['users']:,} users on "
-            f"{self.data['items']:,} items. An adversary who knows {self.known} cells of each of "
+            f"{counted(made, 'release')} of {counted(self.data['users'], 'user')} on "
+            f"{counted(self.data['items'], 'item')}. An adversary who knows "
+            f"{counted(self.known, 'cell')} of each of "
             f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
             f"about {self.original['expected_top1']:.1%} of them in the ratings as they are "
             f"({self.attack}); of the two attacks tried, scoreboard-rh and label, the one that "

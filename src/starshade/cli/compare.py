@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_DIGITS = 18  # of a k; more is beyond all counting
 #: head of a column, its figure, how it is written
 _LOST = (
     ("GenILoss", "gen_iloss", number),
@@ -114,8 +115,12 @@ def _named(methods: str) -> list[str]:
 
 def _whole(ks: str) -> list[int]:
     parts = [part.strip() for part in ks.split(",") if part.strip()]
-    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
         raise ConfigError(f"--k {ks}: whole numbers with commas between", advice="E.g. --k 2,5,10.")
+    if any(len(part) > _DIGITS for part in parts):
+        raise ConfigError(
+            f"--k {ks}: no data have so many people", advice="5 is usual, 50 is large."
+        )
     return [int(part) for part in parts]
 
 

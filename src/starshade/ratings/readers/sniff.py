@@ -76,7 +76,9 @@ def look(
     """
     text, whole = _head(item)
     if not text.strip():
-        raise InputError(f"{item.shown}: empty: no {what} in it")
+        raise InputError(
+            f"{item.shown}: empty: no {what} in it", advice="Check that it was written whole."
+        )
     mark = _delimiter(text, whole, quoted, item) if delimiter is None else _checked(delimiter)
     rows = _records(text, whole, mark, quoted, item)
     if header is None:
