@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options import Reading, ensure_free, reading
+from starshade.cli.options import Reading, ensure_free, reading, whole_numbers
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, number, page, percent, words
-from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.compare_result import Comparison, Row
 
 __all__ = ["compare"]
 
-_DIGITS = 18  # of a k; more is beyond all counting
 #: head of a column, its figure, how it is written
 _LOST = (
     ("GenILoss", "gen_iloss", number),
@@ -83,7 +81,7 @@ def compare(
     What each loses, how wrong queries on it are, what an attack still finds, how long it took;
     and which releases no other one beats. Nothing is published: the releases are not kept.
     """
-    numbers = _whole(ks)
+    numbers = whole_numbers(ks)
     if out is not None:
         ensure_free(out)
     from starshade.audit.compare import compare as side_by_side
@@ -111,17 +109,6 @@ def compare(
 
 def _named(methods: str) -> list[str]:
     return [name.strip() for name in methods.split(",") if name.strip()]
-
-
-def _whole(ks: str) -> list[int]:
-    parts = [part.strip() for part in ks.split(",") if part.strip()]
-    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
-        raise ConfigError(f"--k {ks}: whole numbers with commas between", advice="E.g. --k 2,5,10.")
-    if any(len(part) > _DIGITS for part in parts):
-        raise ConfigError(
-            f"--k {ks}: no data have so many people", advice="5 is usual, 50 is large."
-        )
-    return [int(part) for part in parts]
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:

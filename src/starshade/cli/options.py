@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
 
-__all__ = ["Reading", "ensure_free", "knowing", "knowledge_of", "reading"]
+__all__ = ["Reading", "ensure_free", "knowing", "knowledge_of", "reading", "whole_numbers"]
 
 Command = Callable[..., Any]
+
+_DIGITS = 18  # of a k; more is beyond all counting
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,23 @@ def knowledge_of(chosen: dict[str, Any]) -> Knowledge:
 
     lacks = {"ratings": not chosen.pop("no_ratings"), "dates": not chosen.pop("no_dates")}
     return Knowledge(**(chosen | lacks))
+
+
+def whole_numbers(ks: str) -> list[int]:
+    """Read several k: whole numbers with commas between.
+
+    Raises
+    ------
+    ConfigError
+    """
+    parts = [part.strip() for part in ks.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+        raise ConfigError(f"--k {ks}: whole numbers with commas between", advice="E.g. --k 2,5,10.")
+    if any(len(part) > _DIGITS for part in parts):
+        raise ConfigError(
+            f"--k {ks}: no data have so many people", advice="5 is usual, 50 is large."
+        )
+    return [int(part) for part in parts]
 
 
 def ensure_free(out: str | Path, *, option: str = "--out") -> Path:

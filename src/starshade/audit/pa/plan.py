@@ -1,0 +1,53 @@
+"""The lines that are compared, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from starshade.anonymize.registry import ENTRIES
+from starshade.audit.attempts import made_of
+from starshade.audit.make import Anonymizer
+from starshade.registry import find
+
+__all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "SIMPLE", "Line"]
+
+PADDED, SIMPLE = "padded", "simple"
+MODEL = "model (ours)"
+EXCHANGED = "model, exchange (ours)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One way to make a profile of a group.
+
+    Attributes
+    ----------
+    name : str
+    profile : str
+        As starshade names it.
+    settings : dict
+        What else differs from the paper.
+    """
+
+    name: str
+    profile: str
+    settings: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the paper does not have it."""
+        return self.name.endswith("(ours)")
+
+    def at(self, k: int) -> Anonymizer:
+        """Return the method; no item is left out."""
+        settings = {"k": k, "profile": self.profile, "rare_items": "keep", **self.settings}
+        return made_of(find(ENTRIES, "predictive", "method"), settings)
+
+
+LINES = (  # in this order the lines have the same colours in every figure
+    Line(PADDED, "padded"),
+    Line(SIMPLE, "simple"),
+    Line(MODEL, "model"),
+    Line(EXCHANGED, "model", {"grouping": "exchange"}),
+)

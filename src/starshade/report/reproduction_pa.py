@@ -1,0 +1,171 @@
+"""Chang, Thompson, Wang & Yao's study as a folder: tables beside theirs, figures, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from starshade.audit.figures import Figure
+from starshade.audit.pa.result import PredictiveStudy, Row
+from starshade.report.folder import table_lines
+from starshade.report.reproduction import checked, figure_tables, left_out, save_study
+
+__all__ = ["save_pa"]
+
+_READINGS = {
+    "original": "recommender on the original",
+    "release": "read from the release",
+    "refit": "recommender trained on the release",
+}
+_TABLES = {
+    "1": "Table 1: target deviation (RMSE)",
+    "3": "Table 3: similar-user deviation (RMSE)",
+}
+_ON_PADDED = ("3", "4")  # figures that show the padded table, whoever homogenizes it
+
+
+def save_pa(study: PredictiveStudy, folder: str | Path) -> tuple[str, ...]:
+    """Write a study: all of it or nothing.
+
+    Parameters
+    ----------
+    study : PredictiveStudy
+    folder : path
+        Must not exist.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files: ``pa.json``, ``tables.csv`` and ``histogram.csv`` with our figures
+        beside the paper's, ``releases.csv``, ``README.md``, and per figure ``figure-03.vl.json``
+        (Vega-Lite) and ``figure-03.svg``. Without the optional extra ``starshade[report]`` there
+        are no pictures, and a note says so.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    return save_study(
+        folder,
+        study.to_dict(),
+        study.figures,
+        subtitle=lambda figure: _subtitle(study, figure),
+        page=_page(study),
+        tables={
+            "tables": [
+                {name: value for name, value in row.to_dict().items() if name != "runs"}
+                for row in study.tables
+            ],
+            "histogram": [row.to_dict() for row in study.histogram],
+            "releases": study.releases,
+        },
+    )
+
+
+def _subtitle(study: PredictiveStudy, figure: Figure) -> str:
+    if figure.number in _ON_PADDED or figure.number == "5":
+        return f"{_size(study)}; the first of {study.runs} runs"
+    return f"{_size(study)}; means of {study.runs} runs, from the least to the greatest"
+
+
+def _size(study: PredictiveStudy) -> str:
+    data = study.data
+    made = "made-up ratings, " if data["synthetic"] else ""
+    return f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+
+
+def _page(study: PredictiveStudy) -> Iterator[str]:
+    yield "# Chang, Thompson, Wang & Yao, §7, on these ratings\n"
+    yield (
+        f"{_size(study)}, scale {study.data['scale']}; seed {study.seed}, starshade "
+        f"{study.version}. The paper's numbers are Netflix's (480,189 users, 17,770 movies). "
+        f"{study.share:.0%} of the ratings were set aside before anything else was done, the rest "
+        "was padded, grouped and homogenized, and what was set aside is predicted: of each user "
+        "from the profile of their group (target deviation) or from the profile that is most like "
+        f"them (similar-user deviation). Everything is run {study.runs} times with seeds of its "
+        "own: a figure is the mean of the runs, with the least and the greatest.\n"
+    )
+    yield (
+        "Read from the release: the released cell predicts, and a null counts as 0, as it must "
+        "have in the paper. Trained on the release: a recommender learns from the profiles and "
+        "predicts for the user's group.\n"
+    )
+    for table in ("1", "2", "3"):
+        yield from _histogram(study) if table == "2" else _errors(study, table)
+    yield from _releases(study)
+    yield from checked(study.checks)
+    yield from left_out(study.skipped)
+    yield "\n## Figures as tables\n"
+    yield from figure_tables(study.figures)
+
+
+def _errors(study: PredictiveStudy, table: str) -> Iterator[str]:
+    rows = [row for row in study.tables if row.table == table]
+    if rows:
+        yield f"\n## {_TABLES[table]}\n"
+        yield from table_lines(
+            ("", "k", "predicted by", "the paper", "here", "runs", "times the original"),
+            (_cells(row) for row in rows),
+        )
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.line,
+        "–" if row.k is None else str(row.k),
+        _READINGS[row.reading],
+        "–" if row.paper is None else f"{row.paper:.4f}",
+        f"{row.mean:.4f}",
+        f"{min(row.ours):.4f} to {max(row.ours):.4f}",
+        f"{row.ratio:.4f}",
+    ]
+
+
+def _histogram(study: PredictiveStudy) -> Iterator[str]:
+    if not study.histogram:
+        return
+    yield "\n## Table 2: ratings before and after padding (% of all cells)\n"
+    yield from table_lines(
+        ("rating", "the paper, before", "here, before", "the paper, after", "here, after"),
+        (
+            [
+                "null" if row.level is None else f"{row.level:g}",
+                _share(row.paper_before),
+                _share(row.before),
+                _share(row.paper_after),
+                _share(row.after),
+            ]
+            for row in study.histogram
+        ),
+    )
+
+
+def _releases(study: PredictiveStudy) -> Iterator[str]:
+    if not study.releases:
+        return
+    yield "\n## The releases\n"
+    yield (
+        "Means of the runs. “One rater”: released cells that rest on the rating of one single "
+        "person.\n"
+    )
+    yield from table_lines(
+        ("", "k", "groups", "the paper", "null cells", "the paper", "one rater", "seconds"),
+        (
+            [
+                row["line"],
+                str(row["k"]),
+                f"{row['groups']:,.0f}",
+                "–" if row["paper_groups"] is None else f"{row['paper_groups']:,}",
+                _share(row["nulls"]),
+                _share(row["paper_nulls"]),
+                _share(row["one_rater"]),
+                f"{row['seconds']:.2f}",
+            ]
+            for row in study.releases
+        ),
+    )
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.3g} %"
