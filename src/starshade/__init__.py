@@ -98,6 +98,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.ratings.synth import synthesize
     from starshade.ratings.table import Ratings
     from starshade.ratings.writers import write_ratings
+    from starshade.recommend.factors import Factors
+    from starshade.recommend.regularized_svd import RegularizedSVD
     from starshade.release.read import read_release
     from starshade.release.table import Release
     from starshade.report.comparison import save_comparison
@@ -130,6 +132,7 @@ __all__ = [
     "Discernibility",
     "DisclosureShares",
     "Distortion",
+    "Factors",
     "GeneralizationLoss",
     "GeneralizationStudy",
     "GraphResult",
@@ -161,6 +164,7 @@ __all__ = [
     "QueryErrorResult",
     "QueryResult",
     "Ratings",
+    "RegularizedSVD",
     "Release",
     "ReleaseError",
     "Reproduction",
@@ -298,6 +302,8 @@ _ROOMS = {
     "starshade.ratings.synth": ("synthesize",),
     "starshade.ratings.table": ("Ratings",),
     "starshade.ratings.writers": ("write_ratings",),
+    "starshade.recommend.factors": ("Factors",),
+    "starshade.recommend.regularized_svd": ("RegularizedSVD",),
     "starshade.release.read": ("read_release",),
     "starshade.release.table": ("Release",),
     "starshade.report.comparison": ("save_comparison",),

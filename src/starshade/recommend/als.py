@@ -1,0 +1,194 @@
+"""Alternating least squares over a rating table, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.kernels.als import half_sweep, squared_error
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.kernels.normals import normals
+from starshade.kernels.readonly import fixed
+from starshade.progress import silence
+from starshade.ratings.holdout import hold_out
+from starshade.ratings.sample import sample_users
+from starshade.ratings.table import Ratings
+from starshade.rng import stream_key
+
+__all__ = ["Alternation", "fit_sweeps", "mean_and_spread", "stopping_sweep"]
+
+Floats = NDArray[np.float64]
+_Step = Callable[[float], None]
+
+_FIRST = 0.1  # standard deviation of the first item factors, in units of √spread
+_BIAS_PENALTY = 3.0  # ratings at the mean that a bias is held back by
+_ENOUGH = 1e-4  # an improvement of the held-out error, relative, that is worth a sweep
+_SEARCHED = 2_000_000  # ratings that suffice to find the number of sweeps
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """The settings of a fit, checked.
+
+    Attributes
+    ----------
+    rank : int
+    regularization : float
+    biases : bool
+    seed : int
+    """
+
+    rank: int
+    regularization: float
+    biases: bool
+    seed: int
+
+    @property
+    def width(self) -> int:
+        """Numbers per row: the factors, and the bias if there is one."""
+        return self.rank + self.biases
+
+    def check_memory(self, ratings: Ratings) -> None:
+        """Refuse a fit that would not fit.
+
+        Raises
+        ------
+        ConfigError
+        """
+        cell = ratings.columns.itemsize + ratings.codes.itemsize
+        dated = 0 if ratings.days is None else ratings.days.itemsize
+        turned = 0 if "by_item" in ratings.__dict__ else ratings.n_ratings * (cell + dated)
+        need = turned + 8 * (2 * self.width + 4) * (ratings.n_users + ratings.n_items)
+        allowed = budget.left(ratings.n_ratings * (cell + dated))
+        if need > allowed:
+            raise ConfigError(
+                f"{self.rank} factors of {ratings.n_users:,} users and {ratings.n_items:,} items "
+                f"need {budget.amount(need)} of memory; {budget.amount(max(0, allowed))} may be "
+                "used",
+                advice="Ask for fewer factors, or allow more memory if the machine has it.",
+            )
+
+
+def mean_and_spread(ratings: Ratings) -> tuple[float, float]:
+    """Return mean and standard deviation of the ratings; a deviation of 0 counts as 1."""
+    counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
+    mean = float((counts * ratings.levels).sum() / ratings.n_ratings)
+    spread = float(np.sqrt((counts * (ratings.levels - mean) ** 2).sum() / ratings.n_ratings))
+    return mean, spread or 1.0
+
+
+def fit_sweeps(
+    ratings: Ratings,
+    how: Alternation,
+    sweeps: int,
+    step: _Step,
+    watch: Callable[[Floats, Floats], bool] = lambda users, items: False,
+) -> tuple[Floats, Floats]:
+    """Fit users and items in turn.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    how : Alternation
+    sweeps : int
+    step : callable
+        Told each half of a sweep.
+    watch : callable
+        Sees both sides after each sweep; returns whether to stop.
+
+    Returns
+    -------
+    users, items : ndarray of float64, shapes (n_users, width) and (n_items, width)
+        In units of √spread; the last column is the bias, in units of the spread.
+    """
+    mean, spread = mean_and_spread(ratings)
+    targets = fixed((ratings.levels - mean) / spread)
+    turned = ratings.by_item
+    by_user = fixed(ratings.indptr), fixed(ratings.columns), fixed(ratings.codes)
+    by_item = fixed(turned.indptr), fixed(turned.users), fixed(turned.codes)
+    user_penalty = _penalty(ratings.user_support, how)
+    item_penalty = _penalty(ratings.item_support, how)
+    items = _first_items(ratings, how)
+    users = np.zeros((ratings.n_users, how.width))
+    for _ in range(sweeps):
+        half_sweep(*by_user, targets, fixed(items), user_penalty, how.biases, users)
+        step(1)
+        half_sweep(*by_item, targets, fixed(users), item_penalty, how.biases, items)
+        step(1)
+        if watch(users, items):
+            break
+    return users, items
+
+
+def _penalty(support: NDArray[np.int64], how: Alternation) -> Floats:
+    """Return the penalties on a row's factors and on its bias, shape (n_rows, 2)."""
+    out = np.empty((len(support), 2))
+    out[:, 0] = how.regularization * np.sqrt(support)
+    out[:, 1] = _BIAS_PENALTY * min(how.regularization, 1.0)
+    return fixed(out)
+
+
+def _first_items(ratings: Ratings, how: Alternation) -> Floats:
+    """Draw the first item factors, each from its item's own stream; biases begin at 0."""
+    key = np.uint64(stream_key(how.seed, "item factors"))
+    items = np.zeros((ratings.n_items, how.width))
+    items[:, : how.rank] = _FIRST * normals(
+        keyed_numbers(ratings.items.fingerprints, key), how.rank
+    )
+    items[ratings.item_support == 0] = 0.0
+    return items
+
+
+def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float) -> int:
+    """Find after how many sweeps predictions of held-out ratings no longer improve.
+
+    On a table of many ratings, some users suffice; all their ratings are looked at.
+
+    Returns
+    -------
+    int
+        From 1 to `sweeps`; `sweeps` where there are too few ratings to hold one out.
+    """
+    few = _some_users(ratings, how.seed)
+    if not 0 < round(share * few.n_ratings) < few.n_ratings:
+        return sweeps
+    train, probe = hold_out(few, share, rng=how.seed)
+    errors: list[float] = []
+
+    def watch(users: Floats, items: Floats) -> bool:
+        errors.append(_error(train, probe, users, items, how.biases))
+        return len(errors) > 1 and errors[-1] > (1 - _ENOUGH) * errors[-2]
+
+    with silence():
+        fit_sweeps(train, how, sweeps, lambda _: None, watch)
+    return int(np.argmin(errors)) + 1
+
+
+def _some_users(ratings: Ratings, seed: int) -> Ratings:
+    """Return the table, or that of so many users as have about `_SEARCHED` ratings."""
+    if ratings.n_ratings <= _SEARCHED:
+        return ratings
+    wanted = max(1, ratings.n_users * _SEARCHED // ratings.n_ratings)
+    return ratings.keep_users(sample_users(ratings, np.arange(ratings.n_users), wanted, seed))
+
+
+def _error(train: Ratings, probe: Ratings, users: Floats, items: Floats, biases: bool) -> float:
+    """Return the mean squared error on the probe, in units of the spread."""
+    mean, spread = mean_and_spread(train)
+    sums = squared_error(
+        fixed(probe.indptr),
+        fixed(probe.columns),
+        fixed(probe.codes),
+        fixed((probe.levels - mean) / spread),
+        fixed(users),
+        fixed(items),
+        biases,
+        (train.scale.minimum - mean) / spread,
+        (train.scale.maximum - mean) / spread,
+    )
+    return float(sums.sum() / probe.n_ratings)

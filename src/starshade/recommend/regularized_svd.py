@@ -1,0 +1,137 @@
+"""The regularized SVD (PA §4.1), with biases, by alternating least squares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.progress import note, task
+from starshade.ratings.table import Ratings
+from starshade.recommend.als import Alternation, fit_sweeps, mean_and_spread, stopping_sweep
+from starshade.recommend.factors import Factors
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["RegularizedSVD"]
+
+
+@dataclass(frozen=True)
+class RegularizedSVD:
+    """Low rank plus biases, fitted by alternating least squares.
+
+    Minimises the squared error of the ratings plus, for every user and item with n ratings,
+    ``regularization · s · √n`` times the square of its factors, s being the standard deviation
+    of the ratings; and a small multiple of the square of its bias.
+
+    Parameters
+    ----------
+    factors : int
+        At least 1. No more than there are users or items are fitted (a note says so): no matrix
+        of ratings has a higher rank.
+    regularization : float
+        At least 0, in units of the ratings' spread, so that it means the same on every scale.
+    sweeps : int
+        How often users and items are fitted in turn, at least 1; at most, if `holdout` is not 0.
+    biases : bool
+        Fit a bias for each user and item; False is the paper's model.
+    holdout : float
+        Share of the ratings held out to find the number of sweeps after which predictions no
+        longer improve; the model is then fitted to all ratings with so many sweeps. 0: all
+        `sweeps` are made.
+
+    Raises
+    ------
+    ConfigError
+        A setting out of range.
+
+    Examples
+    --------
+    >>> from starshade.ratings.synth import synthesize
+    >>> ratings = synthesize(n_users=50, n_items=20, n_ratings=400, rng=0)
+    >>> fitted = RegularizedSVD(factors=4).fit(ratings, rng=0)
+    >>> fitted.rows([0, 1]).shape
+    (2, 20)
+    """
+
+    factors: int = 16
+    regularization: float = 1.2
+    sweeps: int = 16
+    biases: bool = True
+    holdout: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ("factors", "sweeps"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ConfigError(f"{name} {value!r}: a whole number, at least 1")
+        if not (math.isfinite(self.regularization) and self.regularization >= 0):
+            raise ConfigError(f"regularization {self.regularization!r}: a number, at least 0")
+        if isinstance(self.holdout, bool) or not 0 <= self.holdout < 1:
+            raise ConfigError(
+                f"holdout {self.holdout!r}: at least 0 and below 1", advice="For example 0.05."
+            )
+
+    @property
+    def name(self) -> str:
+        """``regularized-svd``."""
+        return "regularized-svd"
+
+    def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
+        """Fit the model; the same seed gives the same bits at any number of threads.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            At least one rating.
+        rng : int, Generator or None
+            Seed of the first item factors and of what is held out.
+
+        Raises
+        ------
+        ConfigError
+            No rating, or more memory needed than may be used.
+        """
+        seed = resolve_seed(rng)
+        if not ratings.n_ratings:
+            raise ConfigError("no rating to learn from")
+        rank = min(int(self.factors), ratings.n_users, ratings.n_items)
+        if rank < self.factors:
+            note(
+                f"factors {self.factors}: {rank} are fitted, a matrix of {ratings.n_users:,} "
+                f"users and {ratings.n_items:,} items has no more"
+            )
+        how = Alternation(rank, float(self.regularization), self.biases, seed)
+        how.check_memory(ratings)
+        sweeps = int(self.sweeps)
+        if self.holdout:
+            sweeps = stopping_sweep(ratings, how, sweeps, float(self.holdout))
+        with task("fitting the recommender", 2 * sweeps) as step:
+            users, items = fit_sweeps(ratings, how, sweeps, step)
+        mean, spread = mean_and_spread(ratings)
+        return _factors(ratings, mean, spread, users, items, self.biases)
+
+
+def _factors(
+    ratings: Ratings,
+    mean: float,
+    spread: float,
+    users: NDArray[np.float64],
+    items: NDArray[np.float64],
+    biases: bool,
+) -> Factors:
+    """Take both sides apart, in the units of the ratings."""
+    root = math.sqrt(spread)
+    width = users.shape[1] - biases
+    return Factors(
+        users=ratings.users,
+        items=ratings.items,
+        scale=ratings.scale,
+        mean=mean,
+        user_bias=users[:, -1] * spread if biases else np.zeros(len(users)),
+        item_bias=items[:, -1] * spread if biases else np.zeros(len(items)),
+        user_factors=users[:, :width] * root,
+        item_factors=items[:, :width] * root,
+    )
