@@ -1,0 +1,216 @@
+"""Repair a `simple` release to (b, l)-diversity by fake edges (PA §5.1, Defs 5.2, 5.3).
+
+Every set of at most b items that some user rated together must be shown by l groups. A set that
+fewer show gets *fake edges*: further groups show what they lack of it, all their members at their
+mean padded value. Which groups is free, and matters: a rated pair of items may lack four groups,
+and there are a hundred thousand such pairs.
+
+What is done here. Items are taken from the one that most groups show to the rarest. An item is
+only ever added to groups that show already what it must stand beside: of each of its sets, the
+others have been repaired before it, so enough groups show them, and nothing else has to be added.
+All sets that the item completes are repaired together, each time in the group that costs the
+fewest fake edges (one per member) for every set it serves; among those equal in that in the
+smaller group, then in the one whose padded values of the item spread least, then by a seeded draw.
+For b = 1 there is one set an item, and this is SPEC §3.5's order: |C|, spread, seed.
+
+Groups must be the *classes* of the release, rows that differ: two equal profiles are one group to
+whoever reads them (PA Def. 3.3). Rows that were different may become equal by fake edges, and
+then a set may lack a group again; whoever calls makes classes of the new rows and calls again
+until nothing is added. Each time there are fewer classes, so this ends, if only in `UnmetError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.csr import transpose
+from starshade.kernels.diversity_repair import choose_groups
+from starshade.kernels.rated_sets import RatedTable, bits_of_levels, list_short, rated_table
+from starshade.progress import task
+from starshade.rng import generator
+
+__all__ = ["FakeEdges", "check_b_l", "repair_diversity"]
+
+Bits = NDArray[np.uint64]
+
+
+class FakeEdges(NamedTuple):
+    """Cells that a release must show in addition, in the order found; no pair comes twice.
+
+    group : ndarray of int64
+        Row of `shown`.
+    item : ndarray of int64
+        Column of `shown`. Every member of the group gets the edge.
+    """
+
+    group: NDArray[np.int64]
+    item: NDArray[np.int64]
+
+
+def check_b_l(b: object, l: object) -> None:  # noqa: E741 - the paper's name
+    """Refuse a b below 1 or an l below 0; l = 0 asks for nothing.
+
+    Raises
+    ------
+    ConfigError
+    """
+    for name, value, least in (("b", b, 1), ("l", l, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise ConfigError(f"{name} of type {type(value).__name__}: must be a whole number")
+        if value < least:
+            raise ConfigError(f"{name} = {value}: must be {least} or more")
+
+
+def repair_diversity(
+    shown: NDArray[Any],
+    rated: tuple[NDArray[np.int64], NDArray[np.int32]],
+    sizes: NDArray[np.int64],
+    spread: Callable[[int], NDArray[np.float64]],
+    *,
+    b: int,
+    l: int,  # noqa: E741 - the paper's name
+    seed: int,
+) -> FakeEdges:
+    """Find the fake edges that make a release (b, l)-diverse.
+
+    Parameters
+    ----------
+    shown : ndarray, shape (groups, items)
+        Nonzero (or True): the group shows the item. Levels of a profile do; not changed.
+    rated : (indptr, columns)
+        The original ratings by user, columns of `shown` ascending in each row.
+    sizes : ndarray of int64, shape (groups,)
+        Members of each group.
+    spread : callable
+        Of an item: the spread of its padded values within each group, shape (groups,), float64.
+        Called once for an item that lacks groups, never for another.
+    b, l : int
+        b: 1 or more; l: 0 or more (0 and 1 add nothing where all rated cells are shown).
+    seed : int
+        Settles ties.
+
+    Returns
+    -------
+    FakeEdges
+        Empty where nothing is lacking.
+
+    Raises
+    ------
+    ConfigError
+        b or l is no such number, no user rated b items, or the sets of one item that lack
+        groups need more memory than may be used.
+    UnmetError
+        There are fewer than l groups, and somebody rated something.
+
+    Notes
+    -----
+    What it takes is Σ over users of their sets of b items; on one thread, as each item depends
+    on those before it.
+
+    Examples
+    --------
+    GOLDEN §2.3: users a b and b in one group, b c and b in the other, repaired to (1, 2).
+
+    >>> shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+    >>> rated = np.array([0, 2, 3, 5, 6]), np.array([0, 1, 1, 1, 2, 1], dtype=np.int32)
+    >>> two = np.array([2, 2])
+    >>> fakes = repair_diversity(shown, rated, two, lambda item: np.zeros(2), b=1, l=2, seed=0)
+    >>> sorted(zip(fakes.group.tolist(), fakes.item.tolist())), int(two[fakes.group].sum())
+    ([(0, 2), (1, 0)], 4)
+    """
+    check_b_l(b, l)
+    n_groups = len(shown)
+    most = int(np.diff(rated[0]).max(initial=0))
+    if b > max(most, 1):
+        raise ConfigError(
+            f"b = {b}: nobody rated so many of the released items",
+            advice=f"The user who rated most rated {most}; ask for b of that or less.",
+        )
+    if n_groups < l and len(rated[1]):
+        raise UnmetError(
+            f"(b, l)-diversity with l = {l}: the release has {n_groups:,} different profiles, so "
+            f"no item can be in {l} of them",
+            advice=f"Ask for l of {n_groups} or less, or for smaller groups.",
+        )
+    bits = bits_of_levels(shown)
+    order = _rarest_first(bits, seed)
+    table = _renumbered(rated, order, bits)
+    draw = generator(seed, "diversity repair")
+    found: list[tuple[NDArray[np.int64], int]] = []
+    with task("making rare items diverse", len(order)) as step:
+        for item in range(len(order) - 1, -1, -1):
+            lacking = _lacking(item, table, b, l, n_groups)
+            if lacking is not None:
+                own = int(order[item])
+                tie = draw.permutation(n_groups)
+                groups = choose_groups(*lacking, sizes, np.asarray(spread(own), np.float64), tie)
+                np.bitwise_or.at(
+                    table.bits[item], groups // 64, np.uint64(1) << (groups % 64).astype(np.uint64)
+                )
+                found.append((groups, own))
+            step(1)
+    return FakeEdges(
+        np.concatenate([groups for groups, _ in found] or [np.empty(0, np.int64)]),
+        np.repeat([item for _, item in found], [len(groups) for groups, _ in found]).astype(
+            np.int64
+        ),
+    )
+
+
+def _rarest_first(bits: Bits, seed: int) -> NDArray[np.int64]:
+    """Order the items by the groups that show them; those equal in it by a draw."""
+    cover = np.array([np.unpackbits(row.view(np.uint8)).sum(dtype=np.int64) for row in bits])
+    tie = generator(seed, "diversity order").permutation(len(bits))
+    return np.lexsort([tie, cover]).astype(np.int64)
+
+
+def _renumbered(
+    rated: tuple[NDArray[np.int64], NDArray[np.int32]], order: NDArray[np.int64], bits: Bits
+) -> RatedTable:
+    """Return the table in which item i is the item ``order[i]``."""
+    indptr, columns = rated
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    none = np.zeros(len(columns), dtype=np.uint8)
+    item_ptr, users, none, _ = transpose(indptr, place[columns], none, None, len(order))
+    # and back: columns are ascending in their rows again
+    indptr, columns, _, _ = transpose(item_ptr, users, none, None, len(indptr) - 1)
+    return rated_table(indptr, columns, bits[order])
+
+
+def _lacking(
+    item: int,
+    table: RatedTable,
+    b: int,
+    l: int,
+    n_groups: int,
+) -> tuple[Bits, NDArray[np.int64]] | None:
+    """Return, of the sets of `item` and more common ones, those that lack groups.
+
+    Each with the groups that show it but for this item, and how many of them it needs.
+    """
+    sets, cover = list_short(item, table, b, l)
+    if not len(sets):
+        return None
+    words = table.bits.shape[1]
+    needed = 8 * words * len(sets) * 3
+    if needed > (left := budget.left(table.bits.nbytes)):
+        raise ConfigError(
+            f"b = {b}: the sets of one item that lack groups need {budget.amount(needed)}, "
+            f"{budget.amount(max(left, 0))} may be used",
+            advice="Allow more memory (--memory), or ask for a smaller b.",
+        )
+    every = np.full(words, ~np.uint64(0), dtype=np.uint64)
+    if n_groups % 64:
+        every[-1] >>= np.uint64(64 - n_groups % 64)
+    open_to = np.broadcast_to(every & ~table.bits[item], (len(sets), words)).copy()
+    for others in sets.T[1:]:
+        there = others >= 0
+        open_to[there] &= table.bits[others[there]]
+    return open_to, l - cover

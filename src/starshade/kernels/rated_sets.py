@@ -1,0 +1,370 @@
+"""Walk the sets of items that somebody rated together, and count the groups that show them.
+
+The sets that begin with an item (their least) are found from the rows of its raters: every item
+that stands behind it in such a row makes a pair, every one behind that in the rows that have the
+pair makes a triple, and so on. So each set is met once, nothing is kept of it, and what it costs
+is Σ over users of the number of their sets. Whom a set is shown by is a row of bits per item: the
+groups that show all of them are the ones in all rows, and counting stops at `least`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.bits import ones
+from starshade.kernels.csr import transpose
+from starshade.kernels.lanes import cut, run
+from starshade.kernels.readonly import fixed
+from starshade.kernels.search import place_of
+from starshade.kernels.warm import announce
+
+__all__ = [
+    "RatedTable",
+    "SetTally",
+    "bits_of_levels",
+    "bits_of_rows",
+    "count_sets",
+    "covers",
+    "list_short",
+    "rated_table",
+]
+
+_BLOCK = 2**24  # cells packed together
+
+
+class RatedTable(NamedTuple):
+    """Who rated what, and which groups show what.
+
+    indptr, columns : the ratings by user, columns ascending in a row
+    item_ptr, raters, place : the same by item; `place` is where a rating stands in `columns`
+    bits : uint64, shape (items, words); bit g of an item: group g shows it
+    """
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    item_ptr: NDArray[np.int64]
+    raters: NDArray[np.int32]
+    place: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+
+
+class SetTally(NamedTuple):
+    """What was counted, for each least item of a set (row) and each size from 1 (column).
+
+    sets : sets that some user rated together
+    short : of these, sets that fewer than `least` groups show
+    fewest : the fewest groups that show one, counted up to `least`; `least` where there is none
+    worst : shape (items, sizes, most); the first set with so few, -1 behind its end
+    at_risk : shape (users,); who rated a short set
+    """
+
+    sets: NDArray[np.int64]
+    short: NDArray[np.int64]
+    fewest: NDArray[np.int64]
+    worst: NDArray[np.int32]
+    at_risk: NDArray[np.bool_]
+
+
+class _Room(NamedTuple):
+    """Scratch space of one lane; a row for each number of items chosen."""
+
+    users: NDArray[np.int64]
+    after: NDArray[np.int64]
+    held: NDArray[np.int64]
+    touched: NDArray[np.int32]
+    n_touched: NDArray[np.int64]
+    at: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    clock: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    chosen: NDArray[np.int32]
+
+
+def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
+    """Pack what groups show, shape (groups, items), nonzero: shown, into rows of bits by item.
+
+    Returns
+    -------
+    ndarray of uint64, shape (items, words)
+        Bit g % 64 of word g // 64 is group g.
+    """
+    n_groups, n_items = levels.shape
+    words = max(1, -(-n_groups // 64))
+    out = np.zeros((n_items, words * 8), dtype=np.uint8)
+    step = max(8, _BLOCK // max(n_items, 1) // 8 * 8)
+    for start in range(0, n_groups, step):
+        packed = np.packbits(levels[start : start + step] != 0, axis=0, bitorder="little")
+        out[:, start // 8 : start // 8 + len(packed)] = packed.T
+    return out.view("<u8").astype(np.uint64, copy=False)
+
+
+def bits_of_rows(
+    indptr: NDArray[np.int64], columns: NDArray[np.int32], n_items: int
+) -> NDArray[np.uint64]:
+    """Pack what groups show, a row of columns each, into rows of bits by item."""
+    out = np.zeros((n_items, max(1, -(-(len(indptr) - 1) // 64))), dtype=np.uint64)
+    _set_bits(fixed(indptr), fixed(columns), out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _set_bits(indptr, columns, out):  # type: ignore[no-untyped-def]
+    for row in range(len(indptr) - 1):
+        bit = np.uint64(1) << np.uint64(row % 64)
+        for p in range(indptr[row], indptr[row + 1]):
+            out[columns[p], row // 64] |= bit
+
+
+def rated_table(
+    indptr: NDArray[np.int64], columns: NDArray[np.int32], bits: NDArray[np.uint64]
+) -> RatedTable:
+    """Put ratings and bits together; `columns` are ascending in a row and below ``len(bits)``."""
+    every = np.arange(len(columns), dtype=np.int64)
+    item_ptr, raters, place, _ = transpose(indptr, columns, every, None, len(bits))
+    return RatedTable(
+        fixed(indptr), fixed(columns), fixed(item_ptr), fixed(raters), fixed(place), bits
+    )
+
+
+def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
+    """Count the rated sets of 1 to `most` items, and those that fewer than `least` groups show.
+
+    Parameters
+    ----------
+    table : RatedTable
+    most, least : int
+        1 or more.
+    """
+    announce("the check of diversity", _count)
+    n_items, n_users = len(table.bits), len(table.indptr) - 1
+    lanes = cut(np.diff(table.item_ptr))
+    out = SetTally(
+        np.zeros((n_items, most), np.int64),
+        np.zeros((n_items, most), np.int64),
+        np.full((n_items, most), least, np.int64),
+        np.full((n_items, most, most), -1, np.int32),
+        np.zeros((len(lanes), n_users), np.bool_),
+    )
+
+    def work(lane: int) -> None:
+        first, last = lanes[lane]
+        own = slice(first, last)
+        part = SetTally(
+            out.sets[own], out.short[own], out.fewest[own], out.worst[own], out.at_risk[lane]
+        )
+        with np.errstate(over="ignore"):  # interpreted, counting bits wraps around
+            _count(first, last, table, least, _room(table, most), part)
+
+    run(work, len(lanes))
+    return out._replace(at_risk=np.asarray(out.at_risk.any(axis=0)))
+
+
+def list_short(
+    first: int, table: RatedTable, most: int, least: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """List the rated sets of 1 to `most` items, `first` the least, that too few groups show.
+
+    Returns
+    -------
+    sets : ndarray of int32, shape (n, most)
+        -1 behind the end of a set.
+    cover : ndarray of int64, shape (n,)
+        How many groups show each: below `least`.
+    """
+    room = _room(table, most)
+    n = 64
+    with np.errstate(over="ignore"):
+        while True:
+            sets = np.full((n, most), -1, np.int32)
+            cover = np.empty(n, np.int64)
+            needed = _list(first, table, least, room, sets, cover)
+            if needed <= n:
+                return sets[:needed], cover[:needed]
+            n = needed
+
+
+def covers(sets: NDArray[np.int64], bits: NDArray[np.uint64], least: int) -> NDArray[np.int64]:
+    """Return how many groups show each set, counted up to `least`.
+
+    Parameters
+    ----------
+    sets : ndarray of int64, shape (n, size)
+    """
+    out = np.empty(len(sets), np.int64)
+    with np.errstate(over="ignore"):
+        _covers(fixed(sets), bits, least, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _covers(sets, bits, least, out):  # type: ignore[no-untyped-def]
+    for s in range(len(sets)):
+        total = 0
+        for w in range(bits.shape[1]):
+            word = bits[sets[s, 0], w]
+            for i in range(1, sets.shape[1]):
+                word &= bits[sets[s, i], w]
+            total += ones(word)
+            if total >= least:
+                break
+        out[s] = min(total, least)
+
+
+def _room(table: RatedTable, most: int) -> _Room:
+    n_items, words = table.bits.shape
+    raters = int(np.diff(table.item_ptr).max(initial=0))
+    return _Room(
+        np.empty((most, raters), np.int64),
+        np.empty((most, raters), np.int64),
+        np.zeros(most, np.int64),
+        np.empty((most, n_items), np.int32),
+        np.zeros(most, np.int64),
+        np.zeros(most, np.int64),
+        np.full((most, n_items), -1, np.int64),
+        np.zeros(1, np.int64),
+        np.empty((most, words), np.uint64),
+        np.empty(most, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _count(first, last, table, least, room, out):  # type: ignore[no-untyped-def]
+    """Tally the sets whose least item is one of first…last-1."""
+    most = len(room.chosen)
+    for item in range(first, last):
+        row = item - first
+        depth = _begin(item, table, room)
+        while depth >= 0:
+            cover = _cover(depth, table.bits, least, room)
+            out.sets[row, depth] += 1
+            if cover < least:
+                out.short[row, depth] += 1
+                _mark(depth, table, room, out.at_risk)
+                if cover < out.fewest[row, depth]:
+                    out.fewest[row, depth] = cover
+                    out.worst[row, depth, : depth + 1] = room.chosen[: depth + 1]
+            depth = _next(depth, most, table, room)
+
+
+@njit(cache=True, nogil=True)
+def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-def]
+    """Write down the short sets that begin with `item`, as far as there is room; count all."""
+    most = len(room.chosen)
+    n = 0
+    depth = _begin(item, table, room)
+    while depth >= 0:
+        cover = _cover(depth, table.bits, least, room)
+        if cover < least:
+            if n < len(sets):
+                sets[n, : depth + 1] = room.chosen[: depth + 1]
+                cover_of[n] = cover
+            n += 1
+        depth = _next(depth, most, table, room)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _begin(item, table, room):  # type: ignore[no-untyped-def]
+    """Choose the first item; return 0, the place of the last item chosen, or -1: nobody rated."""
+    n = 0
+    for p in range(table.item_ptr[item], table.item_ptr[item + 1]):
+        room.users[0, n] = table.raters[p]
+        room.after[0, n] = table.place[p] + 1
+        n += 1
+    room.held[0] = n
+    room.chosen[0] = item
+    return 0 if n > 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def _next(depth, most, table, room):  # type: ignore[no-untyped-def]
+    """Move on to the next set: a longer one, else another last item; return its depth or -1.
+
+    The rows that have a set are looked up only when it is to be made longer.
+    """
+    if depth + 1 < most:
+        if depth > 0:
+            _keep_raters(depth, table, room)
+        _touch(depth, table, room)
+    else:
+        depth -= 1
+    while depth >= 0:
+        if room.at[depth] < room.n_touched[depth]:
+            room.chosen[depth + 1] = room.touched[depth, room.at[depth]]
+            room.at[depth] += 1
+            return depth + 1
+        depth -= 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _keep_raters(depth, table, room):  # type: ignore[no-untyped-def]
+    """Keep, of the users who rated all chosen items but the last, those who rated it too."""
+    item = room.chosen[depth]
+    n = 0
+    for i in range(room.held[depth - 1]):
+        user = room.users[depth - 1, i]
+        stop = table.indptr[user + 1]
+        p = place_of(table.columns, room.after[depth - 1, i], stop, item)
+        if p < stop and table.columns[p] == item:
+            room.users[depth, n] = user
+            room.after[depth, n] = p + 1
+            n += 1
+    room.held[depth] = n
+
+
+@njit(cache=True, nogil=True)
+def _touch(depth, table, room):  # type: ignore[no-untyped-def]
+    """List the items that stand behind the chosen ones in some row that has them."""
+    n = 0
+    touched, stamp = room.touched[depth], room.stamp[depth]
+    room.clock[0] += 1  # a mark of its own for every set
+    mark = room.clock[0]
+    for i in range(room.held[depth]):
+        for p in range(room.after[depth, i], table.indptr[room.users[depth, i] + 1]):
+            item = table.columns[p]
+            if stamp[item] != mark:
+                stamp[item] = mark
+                touched[n] = item
+                n += 1
+    room.n_touched[depth] = n
+    room.at[depth] = 0
+
+
+@njit(cache=True, nogil=True)
+def _cover(depth, bits, least, room):  # type: ignore[no-untyped-def]
+    """Count the groups that show all chosen items, up to `least`; keep them for longer sets."""
+    item = room.chosen[depth]
+    whole = depth + 1 < len(room.chosen)
+    total = 0
+    for w in range(bits.shape[1]):
+        word = bits[item, w]
+        if depth > 0:
+            word &= room.words[depth - 1, w]
+        if whole:
+            room.words[depth, w] = word
+        if total < least:
+            total += ones(word)
+        elif not whole:
+            break
+    return min(total, least)
+
+
+@njit(cache=True, nogil=True)
+def _mark(depth, table, room, at_risk):  # type: ignore[no-untyped-def]
+    """Mark the users who rated all chosen items."""
+    if depth == 0:
+        for i in range(room.held[0]):
+            at_risk[room.users[0, i]] = True
+        return
+    item = room.chosen[depth]
+    for i in range(room.held[depth - 1]):
+        user = room.users[depth - 1, i]
+        if not at_risk[user]:
+            stop = table.indptr[user + 1]
+            p = place_of(table.columns, room.after[depth - 1, i], stop, item)
+            at_risk[user] = p < stop and table.columns[p] == item
