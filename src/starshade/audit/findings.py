@@ -202,9 +202,12 @@ def judge_audience(release: Release) -> Finding:
     )
 
 
-def judge_disclosed(share: float, limit: float | None) -> Finding | None:
-    """Ask whether few enough users have a rating disclosed; None without a limit."""
-    if limit is None:
+def judge_disclosed(share: float | None, limit: float | None) -> Finding | None:
+    """Ask whether few enough users have a rating disclosed; None without a limit.
+
+    A release whose cells are means or predictions has no such share, and none is judged.
+    """
+    if limit is None or share is None:
         return None
     text = f"A rating is disclosed of {share:.2%} of the users; the limit is {limit:.2%}."
     return Finding("disclosed", share <= limit + _SLACK, text)

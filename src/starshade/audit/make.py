@@ -136,6 +136,11 @@ class Made:
             return f"whoever finds a {what} reads its ratings" + (
                 ", sensitive ones included." if self.release.manifest.sensitive_items else "."
             )
+        if self.release.manifest.layout == "profile":
+            single = self.release.manifest.single_rater_cells
+            what = "means or predictions, which need not be anybody's ratings"
+            alone = "" if single is None else f"; behind {single:.1%} of them stands one rater"
+            return f"whoever finds a class reads {what}{alone}."
         return (
             f"{f['users_rating_disclosed']:.1%} of the "
             "users are in a class that shows one of their ratings, "

@@ -52,7 +52,8 @@ class AuditResult:
     utility : dict
         Every measure's figures.
     disclosure : dict
-        ``users_rating_disclosed, users_rating_exists``, counted on the files.
+        ``users_rating_disclosed, users_rating_exists``, counted on the files; None on layout
+        "profile", whose cells are means or predictions.
     audience : {"publish", "query"}
     k : int or None
         As claimed.
@@ -75,7 +76,7 @@ class AuditResult:
     claims: tuple[dict[str, Any], ...]
     evidence: tuple[Evidence, ...]
     utility: dict[str, float | int | None]
-    disclosure: dict[str, float]
+    disclosure: dict[str, float | None]
     audience: str
     k: int | None
     records: int
@@ -172,17 +173,27 @@ class AuditResult:
             f"ratings {where}, and in {after.expected_top1.rate:.1%} on this release; {found} in "
             f"up to {self._profiles_found:.1%}. "
         )
-        tells = (
-            f"What it still tells: {self.disclosure['users_rating_disclosed']:.1%} of the users "
-            "are in a class that shows one of their ratings, "
-            f"{self.disclosure['users_rating_exists']:.1%} in one that shows that they rated an "
-            "item; to hide among others is not to hide what one rated."
-        )
-        if self._near:
-            tells = "What it still tells: whoever finds a record reads its ratings."
-        elif self._claims_near:
-            tells = "What it still tells: whoever finds a class of equal records reads its ratings."
+        tells = f"What it still tells: {self._still_tells()}"
         return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
+
+    def _still_tells(self) -> str:
+        if self._near:
+            return "whoever finds a record reads its ratings."
+        if self._claims_near:
+            return "whoever finds a class of equal records reads its ratings."
+        shown, exists = (
+            self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
+        )
+        if shown is None or exists is None:
+            return (
+                "whoever finds a person's class reads its profile, means or predictions that need "
+                "not be anybody's ratings."
+            )
+        return (
+            f"{shown:.1%} of the users are in a class that shows one of their ratings, "
+            f"{exists:.1%} in one that shows that they rated an item; to hide among others is not "
+            "to hide what one rated."
+        )
 
     @property
     def _near(self) -> bool:

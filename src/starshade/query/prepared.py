@@ -127,7 +127,15 @@ def _of_release(release: Release) -> Prepared:
     named = () if attributes is None else tuple(attributes.column_names)
     names = Names(release.classes.items, release.item_names, named, suggest=True)
     shared = release.manifest.quasi_identifiers
-    return Prepared(release.classes, names, attributes, k, shared)
+    return Prepared(release.cells(), names, attributes, k, shared)
+
+
+_CELLS = {
+    "record": "cells are single ratings that need not be the true ones, so no bound would hold, "
+    "and its records need not be equal to others, so no answer would be guarded",
+    "profile": "cells are means or predictions and not the ratings of anybody, so no bound would "
+    "hold",
+}
 
 
 def _claimed_k(release: Release) -> int:
@@ -136,8 +144,7 @@ def _claimed_k(release: Release) -> int:
     if manifest.layout != "generalized":
         raise ConfigError(
             f"a release of layout {manifest.layout!r} ({manifest.method}) cannot be queried: its "
-            "cells are single ratings that need not be the true ones, so no bound would hold, and "
-            "its records need not be equal to others, so no answer would be guarded",
+            f"{_CELLS[manifest.layout]}",
             advice="Make a release by a method that generalizes, e.g. k-likeness.",
         )
     claimed = [

@@ -57,8 +57,9 @@ for c in cells:  # None: not rated; a pair: anything from its first to its secon
 
 _READ_PROFILE = """\
 import numpy as np, pyarrow.parquet as pq
-codes = np.array([list(p) for p in pq.read_table("profiles.parquet")["profile"].to_pylist()])
-profiles = np.where(codes, {minimum:g} + {step:g} * (codes - 1.0), np.nan)
+column = pq.read_table("profiles.parquet", columns=["profile"])["profile"]
+codes = np.concatenate([np.frombuffer(b"".join(c.to_pylist()), "u1") for c in column.chunks])
+profiles = np.append(np.nan, {minimum!r} + {step!r} * np.arange({n}))[codes.reshape(-1, {items})]
 """
 
 
@@ -88,8 +89,6 @@ def describe_columns(
     """Return file → column → meaning, in file order; `ranges` as in `dataset_card`."""
     record = manifest.layout == "record"
     group = "class: records with equal cells have equal numbers"
-    if manifest.layout == "profile":
-        group = "the group that the method put the record in"
     records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
     records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
     if manifest.attributes == "generalized":
@@ -100,8 +99,12 @@ def describe_columns(
     items = {"item": "item key, unique", "name": "published name; names may repeat"}
     tables = {"records.parquet": records}
     if manifest.layout == "profile":
-        profile = "one byte per item in the order of items.parquet; 0 = null, j = j-th level"
-        tables["profiles.parquet"] = {"group": group, "size": "records", "profile": profile}
+        profile = (
+            f"one byte per item in the order of items.parquet: 0 = null, 1 = "
+            f"{manifest.scale.minimum:g}, each further level {manifest.profile_step:g} more"
+        )
+        keys = {"group": "class, in the order of their contents", "size": "records of the class"}
+        tables["profiles.parquet"] = keys | {"profile": profile}
     else:
         keys = {"group": group}
         if record:
@@ -165,7 +168,12 @@ def _about(manifest: Manifest) -> str:
     if manifest.invented_cells is not None:
         whose = "that their own person did not rate"
         what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
+        if manifest.layout == "profile":
+            what = f"that are not null {_stands_behind(manifest)}"
         lines.append(f"- {_percent(manifest.invented_cells)} of the cells {what}")
+    if manifest.single_rater_cells is not None:
+        share = _percent(manifest.single_rater_cells)
+        lines.append(f"- {share} of the cells that are not null were rated by one of their class")
     return "\n".join(lines) + "\n"
 
 
@@ -176,8 +184,17 @@ def _too_few(manifest: Manifest) -> str:
     return "too few people"
 
 
+def _stands_behind(manifest: Manifest) -> str:
+    """Say what is not known of invented cells of a profile."""
+    if manifest.profile != "simple":
+        return "were rated by nobody of their class"
+    return "are not the mean of ratings of their class, but filled in so that groups are alike"
+
+
 def _cells(manifest: Manifest) -> str:
     """Say what a cell is."""
+    if manifest.layout == "profile":
+        return _PROFILES[manifest.profile]
     if manifest.layout != "record":
         return "Every cell says what a rating may have been; null means not rated."
     if manifest.invented_cells is None:
@@ -202,6 +219,8 @@ def _promise(manifest: Manifest, smallest_class: int) -> str:
     ]
     if manifest.layout == "record":
         return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
+    if manifest.layout == "profile":
+        return "\n".join([*lines, _REMAINS[manifest.profile], _NOT_DP]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
@@ -225,6 +244,32 @@ def _sensitive(manifest: Manifest) -> list[str]:
         "are is promised only where a line above says so."
     ]
 
+
+_AVERAGE = (
+    "\n**Hiding among k is not hiding what you rated.** Whoever finds a person's class reads its "
+    "profile. "
+)
+_REMAINS: dict[str | None, str] = {
+    None: _AVERAGE + "Its cells are means, and in a small class one rating moves a mean.",
+    "padded": _AVERAGE + "Its cells are means over the class of ratings and, where there was "
+    "none, of what a model predicts: one rating moves a mean by no more than the share of its "
+    "person in the class. Which cells rest on ratings is not told, but a cell that differs "
+    "from what a model would predict may show it.",
+    "simple": _AVERAGE + "A cell is the mean of the ratings of those of the class who rated the "
+    "item: where one did, it is that person's rating, only not their name. A null says that "
+    "nobody of the class rated the item.",
+    "model": _AVERAGE + "Its cells are what a model predicts for the class. No rating stands in "
+    "it, but the model was fitted to the ratings of everybody, those of the class among them.",
+}
+_PROFILES: dict[str | None, str] = {
+    None: "Every class has one profile: means of the ratings of its people; null means no rating.",
+    "padded": "Every class has one profile: for each item the mean over its people, each counting "
+    "with their rating or, where they did not rate it, with what a model predicts for them.",
+    "simple": "Every class has one profile: for each item the mean of the ratings of those of its "
+    "people who rated it; null means that nobody of the class did.",
+    "model": "Every class has one profile: for each item the mean over its people of what a model "
+    "predicts for them; no rating stands in it.",
+}
 
 _NOT_DP = (
     "\nThese are promises about this table, not differential privacy: they do not cover "
@@ -266,6 +311,15 @@ def _claim(claim: Claim, beside: bool) -> str:
         assert isinstance(k, int)
         text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
         text += " and quasi-identifier" * beside
+    if claim.model == "review-graph":
+        k = claim.parameters["k"]
+        assert isinstance(k, int)
+        text += f": every record equals at least {_count(k - 1, 'other')}, item by item"
+    if claim.model == "diversity":
+        text += (
+            ": every set of up to b items that somebody rated together is covered by the profiles "
+            "of at least l different groups"
+        )
     if claim.model == "l-diversity":
         text += ": every class has at least this many different values of it"
     if claim.model == "t-closeness":
@@ -309,7 +363,8 @@ def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
     lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
     for file, columns in describe_columns(manifest, ranges).items():
         lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
-    lines.append("\nA cell that is null alone has no row. `release.json` holds all counts and the ")
+    alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
+    lines.append(f"\n{alone}`release.json` holds all counts and the ")
     return "\n".join(lines) + "SHA-256 of each file; `croissant.json` describes them to machines.\n"
 
 
@@ -317,7 +372,9 @@ def _reading(manifest: Manifest) -> str:
     scale = manifest.scale
     record = manifest.layout == "record"
     if manifest.layout == "profile":
-        code = _READ_PROFILE.format(minimum=scale.minimum, step=manifest.profile_step)
+        step = manifest.profile_step or 1.0
+        n = round((scale.maximum - scale.minimum) / step) + 1
+        code = _READ_PROFILE.format(minimum=scale.minimum, step=step, n=n, items=manifest.items)
     elif scale.step is None:
         code = _READ_REAL_RECORDS if record else _READ_REAL.format(minimum=scale.minimum)
     else:
@@ -343,8 +400,8 @@ def _scale(scale: ScaleModel) -> str:
     return bounds if scale.step is None else f"{bounds} in steps of {scale.step:g}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def _cell(text: str) -> str:

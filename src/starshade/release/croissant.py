@@ -114,6 +114,8 @@ def croissant(
 
 def _cell(manifest: Manifest) -> str:
     """Say what a cell is."""
+    if manifest.layout == "profile":
+        return "every class has one profile of means or predictions"
     if manifest.layout != "record":
         return "every cell says what a rating may have been"
     if manifest.invented_cells is None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from starshade import budget
+from starshade.errors import ConfigError
 from starshade.ratings.atomic import atomic_file
+from starshade.release.cells import Cells
+from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
+
     from starshade.release.table import Release
 
-__all__ = ["write_csv"]
+__all__ = ["sparse_rows", "write_csv"]
 
 
 def write_csv(release: Release, path: Path) -> None:
@@ -29,9 +39,7 @@ def write_csv(release: Release, path: Path) -> None:
     OutputError
         The file exists or cannot be written.
     """
-    classes = release.classes
-    texts = [_spell(classes.symbols, s) for s in range(len(classes.symbols))]
-    keys = list(classes.items)
+    keys = list(release.classes.items)
     names = release.item_names or ("",) * len(keys)
     mode = 0o600 if release.manifest.audience == "query" else 0o666
     with atomic_file(path, mode) as temporary, temporary.open("w", newline="") as file:
@@ -39,12 +47,72 @@ def write_csv(release: Release, path: Path) -> None:
         beside = _people(release)
         out.writerow(["record", "group", "item", "name", "members", *beside])
         people = list(zip(*beside.values(), strict=True)) or [()] * release.n_records
+        told = _told(release)
         for record, row in enumerate(release.class_of_record.tolist()):
             group = row if release.groups is None else int(release.groups[record])
-            for p in range(int(classes.indptr[row]), int(classes.indptr[row + 1])):
-                item = int(classes.columns[p])
-                told = [record, group, keys[item], names[item], texts[classes.codes[p]]]
-                out.writerow([*told, *people[record]])
+            for item, text in told(row):
+                out.writerow([record, group, keys[item], names[item], text, *people[record]])
+
+
+def _told(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
+    """Return a reader of the rows: items that are not null alone, and what is said of each."""
+    classes = release.classes
+    if isinstance(classes, Profiles):
+        spelled = [f"{rating:.10g}" for rating in classes.ratings]
+
+        def levels(row: int) -> Iterable[tuple[int, str]]:
+            items = np.flatnonzero(classes.levels[row])
+            told = classes.levels[row, items] - 1
+            return zip(items.tolist(), [spelled[level] for level in told], strict=True)
+
+        return levels
+    texts = [_spell(classes.symbols, s) for s in range(len(classes.symbols))]
+
+    def cells(row: int) -> Iterable[tuple[int, str]]:
+        here = slice(int(classes.indptr[row]), int(classes.indptr[row + 1]))
+        told = [texts[code] for code in classes.codes[here]]
+        return zip(classes.columns[here].tolist(), told, strict=True)
+
+    return cells
+
+
+def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Return the released rows as a SciPy matrix, and how many records each stands for.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix of float64, shape (n_rows, n_items)
+        Ratings; a null has no entry, and a rating of 0 has one.
+    ndarray of int64, shape (n_rows,)
+
+    Raises
+    ------
+    ConfigError
+        A cell has several members, or the matrix needs more memory than may be used.
+    """
+    from scipy.sparse import csr_matrix
+
+    cells = release.cells()
+    symbols = cells.symbols
+    if not symbols.is_single.all():
+        raise ConfigError(
+            f"a release of layout {release.manifest.layout!r}: its cells are no single numbers",
+            advice="Release.to_csv writes what each cell may be.",
+        )
+    _refuse_large(cells)
+    values = symbols.bounds[1][cells.codes]
+    shape = (cells.n_groups, cells.n_items)
+    return csr_matrix((values, cells.columns, cells.indptr), shape=shape), cells.sizes.copy()
+
+
+def _refuse_large(cells: Cells) -> None:
+    needed, left = 20 * len(cells.codes), budget.left(5 * len(cells.codes))
+    if needed > left:
+        raise ConfigError(
+            f"{len(cells.codes):,} cells as a SciPy matrix: {budget.amount(needed)} needed, "
+            f"{budget.amount(max(left, 0))} may be used",
+            advice="Allow more memory (--memory).",
+        )
 
 
 def _spell(symbols: Symbols, s: int) -> str:

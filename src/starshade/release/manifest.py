@@ -15,11 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starshade._version import __version__
 from starshade.ratings.scale import Scale
 
-__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ScaleModel", "sensitive_of"]
+__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ProfileKind", "ScaleModel", "sensitive_of"]
 
 FORMAT_VERSION = 1
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
+_PROFILE = {"profile", "single_rater_cells"}
+
+#: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
+#: or of the model's predictions (SPEC §3.5)
+ProfileKind = Literal["padded", "simple", "model"]
 
 
 class _Closed(BaseModel):
@@ -84,6 +89,8 @@ class Manifest(_Closed):
     scale: ScaleModel
     #: step of the released levels (layout "profile")
     profile_step: float | None = None
+    #: what its cells are; only "simple" has nulls
+    profile: ProfileKind | None = None
     records: int = Field(ge=0)
     items: int = Field(ge=0)
     #: groups that the method formed, before identical ones became one class; on layout "record",
@@ -107,10 +114,14 @@ class Manifest(_Closed):
     #: share of cells that no original user rated (layout "record": whose own user did not); None
     #: where a method invents none by design
     invented_cells: float | None = None
-    #: share of users whose class has a cell with one single member that is a rating
-    users_rating_disclosed: float = Field(default=0.0, ge=0, le=1)
-    #: share of users whose class has a cell without a null member
-    users_rating_exists: float = Field(default=0.0, ge=0, le=1)
+    #: layout "profile": share of cells that rest on the rating of one member; None where none
+    #: rests on ratings
+    single_rater_cells: float | None = Field(default=None, ge=0, le=1)
+    #: share of users whose class has a cell with one single member that is a rating; None on
+    #: layout "profile", whose cells are means or predictions
+    users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
+    #: share of users whose class has a cell without a null member; None on layout "profile"
+    users_rating_exists: float | None = Field(default=0.0, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -134,7 +145,8 @@ class Manifest(_Closed):
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""
-        # an earlier version reads what has no such attributes
+        # an earlier version reads what has no such attributes, and no profiles
         later = set() if self.attributes == "generalized" else _GENERALIZED
+        later = later if self.layout == "profile" else later | _PROFILE
         facts = self.model_dump(mode="json", exclude=later)
         return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

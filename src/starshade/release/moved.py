@@ -55,7 +55,7 @@ def moved_cells(release: Release, original: Ratings, link: Link) -> Moved:
     link : Link
         Users whom `original` lacks are left out.
     """
-    classes = release.classes
+    classes = release.cells()
     same = original.users == link.users
     user = np.arange(len(link.users)) if same else original.users.indices(link.users)
     there = np.flatnonzero(user >= 0)

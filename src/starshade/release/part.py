@@ -32,7 +32,7 @@ def released_part(release: Release, original: Ratings) -> Ratings:
         A released item is not in `original`, a rating is off the release's scale (but for
         layout "record"), or the release was made of other ratings (`refuse_strangers`).
     """
-    part, scale = _same_items(release, original), release.classes.symbols.scale
+    part, scale = _same_items(release, original), release.scale
     # where ratings were moved or people left out, some may lie beyond what is published
     moved = release.manifest.layout == "record"
     if not moved or scale.contains(part.levels[np.unique(part.codes)]).all():
@@ -112,7 +112,7 @@ def _rows(ratings: Ratings) -> NDArray[np.int64]:
 
 def _certain_cells(release: Release, common: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count each class's cells without a null member, on items that both have."""
-    classes = release.classes
+    classes = release.cells()
     of_both = np.zeros(classes.n_items, dtype=np.bool_)
     of_both[common[common >= 0]] = True
     row = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr))
@@ -132,7 +132,7 @@ def _fits_some_class(
     `refusing` comes in as the number of cells of each class that say "rated", and is left as
     those on items where the user has no rating.
     """
-    classes, by_item = release.classes, release.classes.by_item
+    classes, by_item = release.cells(), release.cells().by_item
     cells = slice(original.indptr[user], original.indptr[user + 1])
     items = common[original.columns[cells]]
     ratings = original.levels[original.codes[cells]][items >= 0]

@@ -77,7 +77,7 @@ def hash_of(path: Path) -> str:
 
 def _write_files(release: Release, folder: Path) -> Manifest:
     """Write everything but the receipt; return what the manifest says."""
-    classes = canonical(release.classes)
+    classes = canonical(release.cells())
     _write_table(_records_table(release), folder / "records.parquet")
     _write_table(cells_table(classes, release.groups), folder / "cells.parquet")
     _write_table(_items_table(release), folder / "items.parquet")

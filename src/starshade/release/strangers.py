@@ -46,7 +46,7 @@ def refuse_strange_records(release: Release, original: Ratings, common: NDArray[
     ConfigError
         Fewer users than records, or records that are nobody's.
     """
-    classes = release.classes
+    classes = release.cells()
     there = np.zeros(classes.n_items, dtype=np.bool_)
     there[common[common >= 0]] = True
     # where items are missing, so may be those who rated no other

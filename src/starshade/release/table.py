@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
+from starshade.release.profiles import Profiles
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from scipy.sparse import csr_matrix
 
     from starshade.release.manifest import Manifest
 
@@ -76,9 +79,9 @@ class Release:
     ----------
     manifest : Manifest
         What ``release.json`` says.
-    classes : Cells
+    classes : Cells or Profiles
         Released cells; layout "generalized": a row per class, sorted by content; "record": a
-        row per record; "profile": a row per group.
+        row per record; "profile": `Profiles`, a row per class. See `cells`.
     attributes : pyarrow.Table or None
         Released personal attributes, one row per record; records of class 0 first.
     item_names : tuple of str or None
@@ -89,7 +92,7 @@ class Release:
     """
 
     manifest: Manifest
-    classes: Cells
+    classes: Cells | Profiles
     attributes: pa.Table | None = None
     item_names: tuple[str, ...] | None = None
     private: Private | None = None
@@ -105,9 +108,21 @@ class Release:
         """The row of `classes` that each record belongs to, shape (n_records,)."""
         return np.repeat(np.arange(self.classes.n_groups), self.classes.sizes)
 
+    @property
+    def scale(self) -> Scale:
+        """Scale of the ratings; what cells say may lie between its steps (layout "profile")."""
+        return self.manifest.scale.to_scale()
+
     def cells(self, items: NDArray[np.integer] | None = None) -> Cells:
-        """Return the released cells, of all items or of these indices."""
-        return self.classes if items is None else self.classes.keep_items(items)
+        """Return the released cells, of all items or of these indices.
+
+        Raises
+        ------
+        ConfigError
+            Layout "profile", and they need more memory than may be used.
+        """
+        kept = self.classes if items is None else self.classes.keep_items(items)
+        return kept.cells() if isinstance(kept, Profiles) else kept
 
     def save(self, path: str | Path, *, private: str | Path | None = None) -> None:
         """Write the release folder: all of it, verified, or nothing (DESIGN §4).
@@ -141,6 +156,21 @@ class Release:
         from starshade.release.export import write_csv
 
         write_csv(self, Path(path))
+
+    def to_scipy(self) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Return the rows as a SciPy CSR matrix of ratings, and the records each stands for.
+
+        A null has no entry. Meant for releases whose cells are single numbers (layouts "profile"
+        and "record").
+
+        Raises
+        ------
+        ConfigError
+            A cell has several members, or the matrix needs more memory than may be used.
+        """
+        from starshade.release.export import sparse_rows
+
+        return sparse_rows(self)
 
     def __repr__(self) -> str:
         return (

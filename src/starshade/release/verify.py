@@ -46,7 +46,13 @@ _KEYS = (
     "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files"
 )
 # fields that a folder of an earlier version lacks, or one without generalized attributes
-_LATER = {"users_deleted", "quasi_identifiers", "sensitive_attributes"}
+_LATER = {
+    "users_deleted",
+    "quasi_identifiers",
+    "sensitive_attributes",
+    "profile",
+    "single_rater_cells",
+}
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -22,8 +23,8 @@ def class_sizes(release: Release) -> NDArray[np.int64]:
     A class is a maximal set of records that are equal on every released cell and, where there
     are any, quasi-identifier.
     """
-    if release.manifest.quasi_identifiers:  # such a release has a row for each class
-        return np.sort(release.classes.sizes)[::-1]
+    if release.manifest.quasi_identifiers or isinstance(release.classes, Profiles):
+        return np.sort(release.classes.sizes)[::-1]  # such a release has a row for each class
     cells = canonical(release.cells())
     numbers = class_numbers(cells)
     # integers below 2**53 are exact in float64, which is what bincount sums in

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
@@ -21,13 +22,19 @@ class DisclosureShares:
     """
 
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
-        """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells."""
-        classes = release.cells()
+        """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells.
+
+        None on layout "profile": its cells are means or predictions, and no cell says that it is
+        anybody's rating, or that there is one.
+        """
+        cells = release.classes if isinstance(release.classes, Cells) else None
         return UtilityResult(
             measure="disclosure-shares",
             figures={
-                "users_rating_disclosed": users_rating_disclosed(classes),
-                "users_rating_exists": users_rating_exists(classes),
+                "users_rating_disclosed": users_rating_disclosed(cells)
+                if cells is not None
+                else None,
+                "users_rating_exists": users_rating_exists(cells) if cells is not None else None,
             },
             meaning="High means risk: that share of users is in a class with a cell that tells "
             "their rating (disclosed), or that they rated the item at all (exists).",

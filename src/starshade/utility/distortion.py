@@ -74,7 +74,7 @@ def _figures(moved: Moved, release: Release) -> dict[str, float | int | None]:
             "these: it was not made of them",
             advice="Give the ratings that the release was made from, read with the same options.",
         )
-    scale = release.classes.symbols.scale
+    scale = release.scale
     away = np.abs(moved.true - moved.shown)
     odd = len(moved.suppressed) + len(moved.invented)
     if scale.step is not None:  # whole steps add up exactly

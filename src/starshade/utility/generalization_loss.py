@@ -25,7 +25,7 @@ class GeneralizationLoss:
     """
 
     def measure(self, release: Release, original: Ratings) -> UtilityResult:
-        """Return ``gen_iloss``; None on layout "record", whose cells are single ratings.
+        """Return ``gen_iloss``; None on layouts "record" and "profile", whose cells are one number.
 
         Parameters
         ----------
@@ -42,9 +42,9 @@ class GeneralizationLoss:
         return UtilityResult(
             measure="generalization-loss",
             figures={
-                "gen_iloss": None
-                if release.manifest.layout == "record"
-                else _mean_loss(release, original)
+                "gen_iloss": _mean_loss(release, original)
+                if release.manifest.layout == "generalized"
+                else None
             },
             meaning="Low is more useful: 0 leaves every cell as it was, 1 makes every cell as "
             "wide as its column.",

@@ -95,7 +95,7 @@ class QueryError:
             The release was not made of these ratings, or there is no such numeric attribute.
         """
         name = self._name(release.attributes)
-        scale = release.classes.symbols.scale
+        scale = release.scale
         if name is None or scale.step is None or len(scale.levels) > _LEVELS:
             return QueryErrorResult.of(None, ())
         part = released_part(release, original)

@@ -258,7 +258,8 @@ def released_values(release: Release, ratings: Ratings) -> tuple[NDArray[np.int6
         their mean (a null among them left aside), a range as its middle.
     """
     assert release.private is not None
-    link, cells, symbols = release.private.link, release.classes, release.classes.symbols
+    link, cells = release.private.link, release.cells()
+    symbols = cells.symbols
     of_record = release.class_of_record[link.record]
     sums = np.concatenate([[0.0], np.cumsum(symbols.members)])
     low, high = symbols.bounds
