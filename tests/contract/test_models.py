@@ -116,6 +116,10 @@ def test_more_is_asked_than_there_is(entry: Entry) -> None:
 
 @every
 def test_equal_records_are_seen(entry: Entry) -> None:
+    if entry.name == "diversity":  # the other way round: equal records are one group alone
+        assert not make(entry).check(CAST["all alike"]).satisfied
+        assert make(entry).check(CAST["two users"]).satisfied
+        return
     assert make(entry).check(peopled(CAST["all alike"])).satisfied
     verdict = judged(entry, peopled(CAST["two users"]))
     assert verdict is None or not verdict.satisfied

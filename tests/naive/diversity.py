@@ -48,7 +48,7 @@ def choose(
     open_to, missing, chosen = [set(groups) for groups in open_to], list(missing), []
     while True:
         serves = {
-            g: sum(g in groups and lacking > 0 for groups, lacking in zip(open_to, missing))
+            g: sum(g in groups and missing[s] > 0 for s, groups in enumerate(open_to))
             for g in range(len(sizes))
         }
         useful = [g for g in serves if serves[g]]

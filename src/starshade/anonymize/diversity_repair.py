@@ -165,7 +165,7 @@ def repair_diversity(
 
 def _rarest_first(bits: Bits, seed: int) -> NDArray[np.int64]:
     """Order the items by the groups that show them; those equal in it by a draw."""
-    cover = np.array([np.unpackbits(row.view(np.uint8)).sum(dtype=np.int64) for row in bits])
+    cover = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
     tie = generator(seed, "diversity order").permutation(len(bits))
     return np.lexsort([tie, cover]).astype(np.int64)
 
@@ -188,7 +188,7 @@ def _lacking(
     item: int,
     table: RatedTable,
     b: int,
-    l: int,
+    l: int,  # noqa: E741
     n_groups: int,
 ) -> tuple[Bits, NDArray[np.int64]] | None:
     """Return, of the sets of `item` and more common ones, those that lack groups.

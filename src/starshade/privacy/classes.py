@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
-__all__ = ["Classes", "classes_of"]
+__all__ = ["Classes", "classes_of", "graphs_of"]
 
 _BLOCK = 65_536  # rows digested together
 
@@ -53,7 +54,7 @@ def classes_of(data: Release | Ratings) -> Classes:
         On ratings with dates the days are part of the cells; personal attributes of ratings,
         and those of a release that are no quasi-identifiers, are not looked at.
     """
-    cells = cells_of(data) if isinstance(data, Ratings) else data.cells()
+    cells = cells_of(data) if isinstance(data, Ratings) else data.classes
     beside = _quasi_identifiers(data)
     found: dict[bytes, int] = {}
     rows: list[int] = []
@@ -71,16 +72,33 @@ def classes_of(data: Release | Ratings) -> Classes:
         row=np.array(rows, dtype=np.int64),
         size=np.bincount(of_record, minlength=len(rows)).astype(np.int64),
         of_record=of_record,
-        numbered=isinstance(data, Release) and data.manifest.layout == "generalized",
+        numbered=isinstance(data, Release) and data.manifest.layout != "record",
     )
 
 
-def _contents(cells: Cells) -> Iterator[bytes]:
+def graphs_of(data: Release | Ratings) -> Classes:
+    """Find out which records have the same review graph (PA Def. 2.1): items and ratings alone.
+
+    Parameters
+    ----------
+    data : Release or Ratings
+        Neither days nor personal attributes are looked at.
+    """
+    if isinstance(data, Ratings):
+        return classes_of(replace(data, days=None, attributes=None))
+    return classes_of(replace(data, attributes=None))
+
+
+def _contents(cells: Cells | Profiles) -> Iterator[bytes]:
     """Yield a digest of each row: equal exactly when every cell says the same.
 
     The digest (128 bits) does not depend on how the table numbers its symbols, nor on whether a
     cell that is null alone is written or left out.
     """
+    if isinstance(cells, Profiles):
+        for row in cells.levels:  # a level is a rating, 0 is null: the bytes say it all
+            yield blake2b(row.tobytes(), digest_size=16).digest()
+        return
     number, says_nothing = _symbol_numbers(cells)
     for block in range(0, cells.n_groups, _BLOCK):
         ends = cells.indptr[block : block + _BLOCK + 1]

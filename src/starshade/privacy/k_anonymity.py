@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-import numpy as np
-
+from starshade.privacy.class_sizes import judged_by_size
 from starshade.privacy.classes import classes_of
 from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.privacy.verdict import Verdict
@@ -14,8 +13,6 @@ from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
 __all__ = ["KAnonymity"]
-
-_SHOWN = 5  # classes named in a verdict
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class KAnonymity:
         -------
         Verdict
             `worst` holds ``{"row", "size"}``: the first row of a class, counted from 0 (on a
-            release of layout "generalized" the class number), and its records.
+            release of layout "generalized" or "profile" the class number), and its records.
 
         Raises
         ------
@@ -74,18 +71,4 @@ class KAnonymity:
         check_data(data)
         records = data.n_users if isinstance(data, Ratings) else data.n_records
         check_records(self.k, records)
-        classes = classes_of(data)
-        row, size = classes.row, classes.size
-        failing = size < self.k
-        order = np.lexsort([row, size])[: min(_SHOWN, int(failing.sum()))]
-        return Verdict(
-            model="k-anonymity",
-            parameters={"k": int(self.k)},
-            satisfied=not failing.any(),
-            records=records,
-            failing_records=int(size[failing].sum()),
-            smallest_group=int(size.min()),
-            worst=tuple({"row": int(row[c]), "size": int(size[c])} for c in order),
-            numbered=classes.numbered,
-            seconds=perf_counter() - start,
-        )
+        return judged_by_size("k-anonymity", self.k, classes_of(data), start)

@@ -15,6 +15,13 @@ ENTRIES = (
         source="Wong, Li, Fu & Wang 2006",
     ),
     Entry(
+        name="diversity",
+        module="starshade.privacy.item_diversity",
+        cls="Diversity",
+        summary="Every b items that somebody rated together are in at least l different profiles.",
+        source="Chang, Thompson, Wang & Yao 2009, Defs 5.2, 5.3",
+    ),
+    Entry(
         name="k-anonymity",
         module="starshade.privacy.k_anonymity",
         cls="KAnonymity",
@@ -41,6 +48,13 @@ ENTRIES = (
         cls="LDiversity",
         summary="Among equal records an attribute has at least l different values.",
         source="Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006",
+    ),
+    Entry(
+        name="review-graph",
+        module="starshade.privacy.review_graph",
+        cls="ReviewGraph",
+        summary="Every record has at least k-1 others with the same items and the same ratings.",
+        source="Chang, Thompson, Wang & Yao 2009, Def. 3.3",
     ),
     Entry(
         name="t-closeness",

@@ -1,0 +1,42 @@
+"""Judge classes of equal records by their size: what k-anonymity comes down to."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from starshade.privacy.classes import Classes
+from starshade.privacy.verdict import Verdict
+
+__all__ = ["judged_by_size"]
+
+_SHOWN = 5  # classes named in a verdict
+
+
+def judged_by_size(model: str, k: int, classes: Classes, started: float) -> Verdict:
+    """Put the verdict together.
+
+    Parameters
+    ----------
+    model : str
+    k : int
+        Fewest records of a class.
+    classes : Classes
+    started : float
+        `perf_counter` at the beginning.
+    """
+    row, size = classes.row, classes.size
+    failing = size < k
+    order = np.lexsort([row, size])[: min(_SHOWN, int(failing.sum()))]
+    return Verdict(
+        model=model,
+        parameters={"k": int(k)},
+        satisfied=not failing.any(),
+        records=len(classes.of_record),
+        failing_records=int(size[failing].sum()),
+        smallest_group=int(size.min()),
+        worst=tuple({"row": int(row[c]), "size": int(size[c])} for c in order),
+        numbered=classes.numbered,
+        seconds=perf_counter() - started,
+    )

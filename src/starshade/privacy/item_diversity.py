@@ -1,0 +1,217 @@
+"""(b, l)-diversity of a release (Chang et al. 2009, Defs 5.2, 5.3; SPEC §2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.rated_sets import bits_of_levels, bits_of_rows, rated_table
+from starshade.privacy.classes import Classes, graphs_of
+from starshade.privacy.diversity_verdict import DiversityVerdict
+from starshade.privacy.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
+from starshade.privacy.parameters import check_data
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import cells_of
+from starshade.release.part import released_part
+from starshade.release.profiles import Profiles
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Diversity"]
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Every set of up to b items that some user rated together is shown by at least l groups.
+
+    A group is what Def. 3.3 calls one: all records with the same review graph. Groups whose
+    profiles are equal are one, as whoever reads the release cannot tell them apart; a user of a
+    rating table whose row equals no other is a group alone. A group shows an item where the cell
+    has a member that is no null. Sets with an item that was not released are outside, as nobody
+    can look for them; so are sets that nobody rated. Users with fewer than b items have no set
+    of b, so every size from 1 to b is checked and reported.
+
+    Parameters
+    ----------
+    b : int
+        1 or more: items that the adversary knows a person rated.
+    l : int
+        1 or more.
+    draws : int
+        1 or more: sets drawn of a size whose rated sets are too many to count one by one.
+
+    Raises
+    ------
+    ConfigError
+        One is no whole number, or below 1.
+
+    Notes
+    -----
+    Size 1 is always counted exactly, others where Σ over users of their sets stays below 2e10
+    (Netflix's size: pairs do not). Of a larger size sets are drawn: a short one among them proves
+    that the model fails; none among them proves nothing, and `short_share` says how rare they
+    are at most.
+
+    Examples
+    --------
+    GOLDEN §2.3: the users a b and b in one group, b c and b in the other.
+
+    >>> from starshade.ratings.table import Ratings
+    >>> original = Ratings.from_arrays(list("112334"), list("abbbcb"), [3] * 6)
+    >>> release = Ratings.from_arrays(list("11223344"), list("ababbcbc"), [3] * 8)
+    >>> [Diversity(b, l).check(release, original=original).satisfied
+    ...  for b, l in [(1, 1), (1, 2), (2, 1), (2, 2)]]
+    [True, False, True, False]
+    """
+
+    b: int
+    l: int  # noqa: E741 - the name that it has everywhere
+    draws: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in ("b", "l", "draws"):
+            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+
+    def check(
+        self, data: Release | Ratings, *, original: Ratings | None = None, rng: Rng = 0
+    ) -> DiversityVerdict:
+        """Count the groups that show what some user rated together.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+        original : Ratings, optional
+            What was released: which sets a user rated. Without it: of ratings they themselves;
+            of a release just made the table that it was made of; of one read from disk what it
+            shows. That is the same for b = 1 where no item is shown that nobody rated. For more
+            it is decided only where what is shown must suffice (no nulls, for one), else refused.
+        rng : int, Generator or None
+            For sizes of which sets are drawn. The same verdict each time unless it is set.
+
+        Returns
+        -------
+        DiversityVerdict
+
+        Raises
+        ------
+        ConfigError
+            l is above the number of records; nobody rated b of the items; the release was not
+            made of `original`; the release does not tell which sets were rated.
+        """
+        start = perf_counter()
+        check_data(data)
+        records = data.n_users if isinstance(data, Ratings) else data.n_records
+        if self.l > records:
+            raise ConfigError(
+                f"l = {self.l}, records = {records}: no item can be in more groups than there are",
+                advice=f"Choose l from 1 to {records}." if records else "",
+            )
+        groups = graphs_of(data)
+        bits = _shown(data, groups)
+        rated = _rated(data, original)
+        if rated is None:
+            found = self._from_what_is_shown(data, groups, bits)
+            failing = int(groups.size[found.at_risk].sum())
+        else:
+            records = max(records, rated.n_users)
+            self._check_b(int(rated.user_support.max(initial=0)))
+            table = rated_table(rated.indptr, rated.columns, bits)
+            seed = resolve_seed(rng)
+            found = count_rated_sets(table, self.b, self.l, draws=self.draws, seed=seed)
+            failing = int(found.at_risk.sum())
+        return DiversityVerdict(
+            model="diversity",
+            parameters={"b": self.b, "l": self.l},
+            satisfied=all(count.holds for count in found.sizes),
+            records=records,
+            failing_records=failing,
+            smallest_group=int(groups.size.min()),
+            worst=found.worst,
+            seconds=perf_counter() - start,
+            numbered=groups.numbered,
+            groups=len(groups),
+            sets=found.sizes,
+        )
+
+    def _check_b(self, most: int) -> None:
+        if self.b > max(most, 1):
+            raise ConfigError(
+                f"b = {self.b}: nobody rated so many of the released items",
+                advice=f"The user who rated most rated {most}; ask for b of that or less.",
+            )
+
+    def _from_what_is_shown(
+        self, data: Release | Ratings, groups: Classes, bits: NDArray[np.uint64]
+    ) -> CountedSets:
+        """Take what a group shows as rated; sets of several items by a bound, or not at all."""
+        cover = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        shown = cover > 0
+        short = np.flatnonzero(shown & (cover < self.l))
+        order = short[np.argsort(cover[short], kind="stable")][:SHOWN]
+        least = int(cover[shown].min(initial=len(groups)))
+        # groups that lack one of b items are at most as many as lack each of them, added up
+        if not len(short) and self.b > 1 and len(groups) - self.b * (len(groups) - least) < self.l:
+            raise ConfigError(
+                f"b = {self.b}: which items some user rated together decides it, and the release "
+                "does not tell",
+                advice="Give the ratings that it was made from (--original RATINGS).",
+            )
+        at_risk = np.unpackbits(
+            np.bitwise_or.reduce(bits[short], axis=0).view(np.uint8), bitorder="little"
+        )
+        single = SetCount(1, True, int(shown.sum()), len(short), min(least, self.l))
+        larger = (SetCount(size, True, None, 0, self.l) for size in range(2, self.b + 1))
+        return CountedSets(
+            (single, *(() if len(short) else larger)),
+            at_risk[: len(groups)].astype(np.bool_),
+            tuple({"items": [int(item)], "groups": int(cover[item])} for item in order),
+        )
+
+
+def _whole(name: str, value: object) -> int:
+    """Return a whole number from 1 on, given as one or as 2.0.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ConfigError(f"{name} of type {type(value).__name__}: must be a whole number")
+    if not (value >= 1 and value < 2**63 and int(value) == value):
+        raise ConfigError(f"{name} = {value:g}: must be a whole number, 1 or more")
+    return int(value)
+
+
+def _shown(data: Release | Ratings, groups: Classes) -> NDArray[np.uint64]:
+    """Return which groups show each item: bit g of its row is group g."""
+    cells = cells_of(data) if isinstance(data, Ratings) else data.classes
+    if isinstance(cells, Profiles):
+        alone = len(groups) == cells.n_groups  # the usual case, in which nothing is copied
+        return bits_of_levels(cells.levels if alone else cells.levels[groups.row])
+    rows = cells.keep_rows(groups.row)
+    told = rows.symbols.has_rating[rows.codes]
+    before = np.concatenate([[0], np.cumsum(told)])
+    return bits_of_rows(before[rows.indptr], rows.columns[told], rows.n_items)
+
+
+def _rated(data: Release | Ratings, original: Ratings | None) -> Ratings | None:
+    """Return who rated the released items; None where nobody says."""
+    if isinstance(data, Ratings):
+        return data if original is None else _same_items(data.items, original)
+    if original is not None:
+        return released_part(data, original)
+    if data.private is None or data.private.original is None:
+        return None
+    return _same_items(data.classes.items, data.private.original)
+
+
+def _same_items(items: Vocabulary, original: Ratings) -> Ratings:
+    place = original.items.indices(items)
+    if (place < 0).any():
+        raise ConfigError("the table has items that the original ratings do not have")
+    return original.keep_items(place)

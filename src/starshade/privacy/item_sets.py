@@ -1,0 +1,178 @@
+"""How many groups show what some user rated together: all sets of a size, or a sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.kernels.rated_sets import RatedTable, SetTally, count_sets, covers
+from starshade.rng import generator
+from starshade.stats import Rate, wilson
+
+__all__ = ["SHOWN", "CountedSets", "SetCount", "count_rated_sets"]
+
+_MOST_WORK = 2e10  # steps of an exact count; about a minute
+SHOWN = 5  # sets named in a verdict
+
+
+@dataclass(frozen=True)
+class SetCount:
+    """What was counted of the sets of one size.
+
+    Attributes
+    ----------
+    size : int
+        Items in a set.
+    exact : bool
+        Whether every set that some user rated together was counted.
+    sets, short_sets : int or None
+        Those sets, and the ones among them that fewer than l groups show; None in a sample.
+        `sets` is also None where they need not be counted, as every set must be shown enough.
+    fewest_groups : int
+        The fewest groups that show one of those looked at, counted only up to l.
+    drawn, short_drawn : int or None
+        In a sample: sets drawn, each by a user drawn uniformly among those who rated so many
+        items and that many of that user's items drawn uniformly; those that fewer than l show.
+    short_share : Rate or None
+        In a sample: the share of such draws, with Wilson's interval.
+    """
+
+    size: int
+    exact: bool
+    sets: int | None
+    short_sets: int | None
+    fewest_groups: int
+    drawn: int | None = None
+    short_drawn: int | None = None
+    short_share: Rate | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether no set that was looked at is shown by too few."""
+        return not (self.short_sets or self.short_drawn)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSets:
+    """What was found for all sizes.
+
+    Attributes
+    ----------
+    sizes : tuple of SetCount
+        From 1 on.
+    at_risk : ndarray of bool, shape (n_users,)
+        Who rated a set that too few groups show; of a sample, those who were drawn.
+    worst : tuple of dict
+        At most five such sets, no two with the same first item: ``items`` (indices) and
+        ``groups``, the fewest first.
+    """
+
+    sizes: tuple[SetCount, ...]
+    at_risk: NDArray[np.bool_]
+    worst: tuple[dict[str, Any], ...]
+
+
+def count_rated_sets(
+    table: RatedTable,
+    b: int,
+    l: int,  # noqa: E741 - the paper's name
+    *,
+    draws: int,
+    seed: int,
+) -> CountedSets:
+    """Count all sets of 1 item, and of as many sizes up to `b` as an exact count fits; draw others.
+
+    Parameters
+    ----------
+    table : RatedTable
+    b, l : int
+    draws : int
+        Sets drawn of a size that does not fit.
+    seed : int
+    """
+    exact = max([1, *(size for size in range(2, b + 1) if _work(table, size) <= _MOST_WORK)])
+    tally = count_sets(table, exact, l)
+    sizes = [_counted(tally, size, l) for size in range(1, exact + 1)]
+    at_risk = tally.at_risk
+    for size in range(exact + 1, b + 1):
+        found, short = _drawn(table, size, l, draws, generator(seed, f"item sets of {size}"))
+        sizes.append(found)
+        at_risk[short] = True
+    return CountedSets(tuple(sizes), at_risk, _worst(tally, l))
+
+
+def _counted(tally: SetTally, size: int, least: int) -> SetCount:
+    place = size - 1
+    return SetCount(
+        size=size,
+        exact=True,
+        sets=int(tally.sets[:, place].sum()),
+        short_sets=int(tally.short[:, place].sum()),
+        fewest_groups=int(tally.fewest[:, place].min(initial=least)),
+    )
+
+
+def _work(table: RatedTable, size: int) -> float:
+    """Return about how many steps it takes to meet every rated set of up to so many items."""
+    n_items, words = table.bits.shape
+    met = np.ones(len(table.indptr) - 1)
+    every, total = 1.0, 0.0
+    lengths = np.diff(table.indptr).astype(np.float64)
+    for chosen in range(size):
+        met = met * np.maximum(lengths - chosen, 0) / (chosen + 1)
+        every = every * max(n_items - chosen, 0) / (chosen + 1)
+        total += met.sum() + min(met.sum(), every) * words
+    return float(total)
+
+
+def _drawn(
+    table: RatedTable, size: int, least: int, draws: int, rng: np.random.Generator
+) -> tuple[SetCount, NDArray[np.int64]]:
+    """Draw sets; return what was found, and the users drawn with a set that too few show."""
+    lengths = np.diff(table.indptr)
+    able = np.flatnonzero(lengths >= size)
+    if not len(able):
+        return SetCount(size, True, 0, 0, least), able
+    user = able[rng.integers(len(able), size=draws)]
+    chosen = np.empty((draws, size), dtype=np.int64)
+    for i in range(size):
+        place = rng.integers(lengths[user] - i)  # among the items not drawn yet
+        for earlier in np.sort(chosen[:, :i], axis=1).T:
+            place += place >= earlier
+        chosen[:, i] = place
+    sets = table.columns[table.indptr[user][:, None] + chosen].astype(np.int64)
+    cover = covers(sets, table.bits, least)
+    short = cover < least
+    count = SetCount(
+        size=size,
+        exact=False,
+        sets=None,
+        short_sets=None,
+        fewest_groups=int(cover.min()),
+        drawn=draws,
+        short_drawn=int(short.sum()),
+        short_share=wilson(int(short.sum()), draws),
+    )
+    return count, user[short]
+
+
+def _worst(tally: SetTally, least: int) -> tuple[dict[str, Any], ...]:
+    """Name the sets that the fewest groups show, the smaller sets first among those equal."""
+    items, sizes = np.nonzero(tally.fewest < least)
+    fewest = tally.fewest[items, sizes]
+    seen: dict[int, dict[str, Any]] = {}
+    for i in np.lexsort([items, sizes, fewest]):
+        item = int(items[i])
+        if item not in seen:
+            names = tally.worst[item, sizes[i]]
+            seen[item] = {"items": names[names >= 0].tolist(), "groups": int(fewest[i])}
+        if len(seen) == SHOWN:
+            break
+    return tuple(seen.values())
