@@ -106,6 +106,7 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "label": common | fitting,
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
+        "padding": plain | documented("attack", "`--attack padding`"),
         "tracker": plain | documented("attack", "`--attack tracker`"),
     }
     assert set(expected) == {entry.name for entry in ENTRIES}
@@ -140,6 +141,13 @@ def test_the_keys_of_models_of_an_attribute(ratings_csv: Path, people_csv: Path)
     found |= set(told(*asked, "alpha-k", "--k", 2, "--alpha", 0.5, code=1))
     found |= set(told(*asked, "t-closeness", "--t", 1))
     assert found == common | beside
+
+
+def test_the_keys_of_diversity(ratings_csv: Path) -> None:
+    asked = ("check", ratings_csv, "--model", "diversity", "--b", 2, "--l", 2)
+    found = told(*asked, code=1)
+    assert set(found) == documented("check") | documented("check", "`diversity`")
+    assert all(f"`{key}`" in SECTIONS["check"] for key in found["sets"][0])
 
 
 def test_the_keys_of_several_claims(claiming: Path) -> None:

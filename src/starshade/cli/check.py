@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 _PROXIMITY = ("k-eps", "k-eps-l")
+_BY_SIZE = ("k-anonymity", "review-graph", *_PROXIMITY)
 _OF_VALUES = ("alpha-k", "l-diversity", "t-closeness")
 _K = 5  # what is usual, where a model does not name one
 
@@ -30,6 +31,11 @@ _K = 5  # what is usual, where a model does not name one
 @click.argument("data", metavar="DATA")
 @click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
 @modelling
+@click.option(
+    "--original",
+    metavar="RATINGS",
+    help="diversity of a release: the ratings that it was made from, read as the options say.",
+)
 @click.option("--explain", is_flag=True, help="Show the smallest failing groups and a witness.")
 @click.option(
     "--graph", is_flag=True, help="k-eps: components, degrees, and a proof by cliques of k."
@@ -43,6 +49,7 @@ def check(
     data: str,
     model: str | None,
     parameters: dict[str, Any],
+    original: str | None,
     explain: bool,
     graph: bool,
     no_dates: bool,
@@ -57,19 +64,21 @@ def check(
 
     table: Ratings | Release
     if is_release(data):
-        reading.refuse_for_release(data)
+        if original is None:
+            reading.refuse_for_release(data)
         table = read_release(data)
         asked = asked_models(table.manifest.claims, model, parameters)
         near = _near(asked, graph)
         source = None
     else:
+        _refuse_original(original)
         # a wrong parameter is told before the long work
         asked = asked_models((), model, parameters)
         near = _near(asked, graph)
         table = reading.read(data, dates=not no_dates and near is None)
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
-    verdicts = [one.check(table) for one in asked]
+    verdicts = _checked(asked, table, _original(asked, original, reading))
     drawn = _graph_of(near, table) if graph else None
     told = _told(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
@@ -77,6 +86,37 @@ def check(
         lambda: _summary(asked, verdicts, explain, drawn, source),
     )
     context.exit(0 if all(verdict.satisfied for verdict in verdicts) else 1)
+
+
+def _refuse_original(original: str | None) -> None:
+    if original is not None:
+        raise ConfigError(
+            "--original: DATA are ratings themselves",
+            advice="Leave it out; it says of a release which items somebody rated together.",
+        )
+
+
+def _original(asked: list[Any], original: str | None, reading: Reading) -> Ratings | None:
+    """Read the original ratings, if some model wants to know them."""
+    if original is None:
+        return None
+    if not any(map(_wants_original, asked)):
+        raise ConfigError(
+            "--original: no model checked here asks who rated what",
+            advice="Leave it out, or choose --model diversity.",
+        )
+    return reading.read(original, dates=False)
+
+
+def _checked(asked: list[Any], table: Ratings | Release, original: Ratings | None) -> list[Verdict]:
+    return [
+        one.check(table, original=original) if _wants_original(one) else one.check(table)
+        for one in asked
+    ]
+
+
+def _wants_original(model: Any) -> bool:
+    return hasattr(model, "b")
 
 
 def _told(verdicts: list[Verdict]) -> dict[str, Any]:
@@ -129,7 +169,7 @@ def _again(asked: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
         return None
     smaller = ""
     for one, verdict in zip(asked, verdicts, strict=True):
-        least, by_size = verdict.smallest_group, verdict.model in ("k-anonymity", *_PROXIMITY)
+        least, by_size = verdict.smallest_group, verdict.model in _BY_SIZE
         if by_size and not verdict.satisfied and 1 < least < one.k:
             smaller = f"It holds for k up to {least:,}. "
     return words(
@@ -142,8 +182,11 @@ def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | 
     if verdict.model in _OF_VALUES:
         return _next_of_values(verdict, ratings)
     names = ["k", "eps", "l", "nulls", "sensitive"] if verdict.model in _PROXIMITY else ["k"]
-    options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
     method = ["--method", "interval"] if verdict.model in _PROXIMITY else []
+    if verdict.model == "diversity":
+        names = ["b", "l"]
+        method = ["--method", "predictive", "--profile", "simple", "--k", str(_K)]
+    options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
     return page(
         words("Next, to make a release of these ratings in which it holds:"),
         command("starshade", "anonymize", *ratings, *method, *options, "--out", "DIR"),

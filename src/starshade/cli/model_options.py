@@ -22,7 +22,7 @@ L = click.option(
     "--l",
     type=float,
     help="Least spread among the alike: of sensitive items a standard deviation, of an attribute "
-    "different values.",
+    "different values; of what was rated together, different profiles that show it.",
 )
 SENSITIVE = click.option(
     "--sensitive",
@@ -37,6 +37,7 @@ NULLS = click.option(
 )
 _PARAMETERS = [
     click.option("--k", type=int, help="Least number of records alike. [default: as claimed]"),
+    click.option("--b", type=int, help="diversity: items known to be rated by one person."),
     EPS,
     L,
     SENSITIVE,
