@@ -15,6 +15,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.candidate_result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_result import LinkResult
+from starshade.attack.padding_result import PaddingResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
 from starshade.attack.tracker_result import TrackerResult
@@ -32,9 +33,11 @@ every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 LINKS = next(entry for entry in ENTRIES if entry.name == "link-existence")
 # the tracker asks about everybody at once
 TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
+# padding looks at the groups of averaged profiles
+PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
 aimed = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER)],
+    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING)],
     ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
@@ -45,7 +48,7 @@ ONE = Knowledge(known=1)
 VOLATILE = ("seconds", "read_seconds", "postings_per_second")
 
 
-def figures(result: AttackResult | LinkResult | TrackerResult) -> dict[str, Any]:
+def figures(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
     return {key: value for key, value in found.items() if key not in VOLATILE}
 
@@ -149,6 +152,25 @@ def test_the_tracker_on_a_release(name: str, tmp_path: Path) -> None:
     alone = make(TRACKER).run(read_release(tmp_path / "out"), ONE, original=CAST[name])
     assert (alone.credit, alone.targets) == ("compatible", release.n_records)
     assert alone.fewest == result.fewest
+
+
+@somebody
+def test_nothing_of_ratings_is_padded(name: str) -> None:
+    result = make(PADDING).run(CAST[name], ONE, rng=0)
+    assert result.targets + result.ineligible == CAST[name].n_users
+    assert result.shown == result.rated == result.confidence
+    for rate in (result.auc, result.auc_within_items, result.auc_member):
+        assert rate is None or rate.rate == 1  # who is shown to have rated did
+    assert str(result)
+    assert result._repr_html_()
+    with budget.limits(threads=1):
+        assert figures(make(PADDING).run(CAST[name], ONE, rng=0)) == figures(result)
+
+
+def test_padding_is_of_profiles() -> None:
+    release = KLikeness(k=K).anonymize(CAST["ordinary"], rng=0)
+    with pytest.raises(ConfigError, match="of layout 'generalized'"):
+        make(PADDING).run(release, ONE, original=CAST["ordinary"])
 
 
 @every

@@ -16,6 +16,8 @@ class Shared:
     true: int
     single: int
     single_true: int
+    single_rated: int
+    single_near: int
     hidden: int
 
 
@@ -37,12 +39,19 @@ def is_single(cell: Cell) -> bool:
     return len(cell.members) == 1 and not cell.null
 
 
+def only(cell: Cell) -> float:
+    """The one rating that a cell says."""
+    return cell.members[0] if cell.bounds is None else cell.bounds[1]
+
+
 def undated(record: Record) -> Record:
     """A review graph has no days."""
     return {item: replace(cell, day=None) for item, cell in record.items()}
 
 
-def shared(candidates: list[Record], known: set[int], truth: Record, attack: Attack) -> Shared:
+def shared(
+    candidates: list[Record], known: set[int], truth: Record, attack: Attack, error: float
+) -> Shared:
     """Compare the candidates of one target with each other, and then with the truth."""
     graphs = [undated(record) for record in candidates]
     common: Record = {}
@@ -56,12 +65,16 @@ def shared(candidates: list[Record], known: set[int], truth: Record, attack: Att
         }
     true = {item for item, cell in common.items() if holds(cell, truth.get(item), attack)}
     single = {item for item, cell in common.items() if is_single(cell)}
+    rated = single & truth.keys()
+    near = {i for i in rated if abs(only(common[i]) - truth[i].members[0]) <= error + SLACK}
     return Shared(
         identical=bool(graphs) and all(graph == graphs[0] for graph in graphs),
         cells=len(common),
         true=len(true),
         single=len(single),
         single_true=len(single & true),
+        single_rated=len(rated),
+        single_near=len(near),
         hidden=len(truth.keys() - known),
     )
 

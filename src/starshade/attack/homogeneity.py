@@ -17,6 +17,7 @@ from starshade.attack.homogeneity_result import HomogeneityResult, SensitiveItem
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import labelled
 from starshade.attack.layout import truth_of
+from starshade.attack.profiles import averaged, tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
 from starshade.kernels.homogeneity import shared_cells
@@ -41,8 +42,8 @@ class HomogeneityAttack:
     ----------
     by : {"label", "structure"}
         What candidates are found by: items and ratings, or items alone.
-    tolerance : float
-        How far a rating may be off ("label").
+    tolerance : float or None
+        How far a rating may be off ("label"); None: as for `LabelAttack`.
     sensitive : sequence of int
         Items, by their position in the original (from 0): how often a group's users all rated
         it alike.
@@ -70,7 +71,7 @@ class HomogeneityAttack:
     """
 
     by: Literal["label", "structure"] = "label"
-    tolerance: float = 0.0
+    tolerance: float | None = None
     sensitive: Sequence[int] = ()
     theta: float = 1.0
     absent: bool = False
@@ -91,7 +92,7 @@ class HomogeneityAttack:
             if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
                 raise ConfigError(f"sensitive {item!r}: a position among the items, from 0")
         object.__setattr__(self, "sensitive", tuple(int(item) for item in self.sensitive))
-        self._plan(Knowledge())
+        self._plan(Knowledge(), 0.0)
 
     def run(
         self,
@@ -107,7 +108,7 @@ class HomogeneityAttack:
 
         ConfigError also for a sensitive item that the original lacks.
         """
-        plan = self._plan(knowledge or Knowledge())
+        plan = self._plan(knowledge or Knowledge(), tolerance_of(data, self.tolerance))
         hunt = prepare(plan, data, original=original, targets=targets, rng=rng, link=link)
         beyond = [i for i in self.sensitive if not 0 <= i < hunt.view.original.n_items]
         if beyond:
@@ -125,16 +126,18 @@ class HomogeneityAttack:
             groups=len(groups),
             profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
             cells_disclosed=_counted(hunt, shared),
+            averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),
         )
 
-    def _plan(self, knowledge: Knowledge) -> Plan:
+    def _plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
         label = self.by == "label"
         return Plan(
             self.name,
-            asdict(self) | {"sensitive": list(self.sensitive)},
+            asdict(self)
+            | {"sensitive": list(self.sensitive), "tolerance": tolerance if label else 0.0},
             labelled(knowledge) if label else replace(knowledge, ratings=False, dates=False),
-            Thresholds(float(self.tolerance) if label else math.inf, -1),
+            Thresholds(tolerance if label else math.inf, -1),
             self.theta,
             self.absent,
             self.k,
@@ -165,13 +168,15 @@ def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
     released = (hunt.view.item_of[hunt.known.items] >= 0).sum(axis=1)
     further = int((hunt.view.cells.n_items - released).sum())
     cells, single = int(shared["cells"].sum()), int(shared["single"].sum())
-    single_true = int(shared["single_true"].sum())
+    single_true, rated = int(shared["single_true"].sum()), int(shared["single_rated"].sum())
     return SharedCells(
         mean=cells / len(shared),
         share=_ratio(cells, further),
         true=_ratio(int(shared["true"].sum()), cells),
         single_mean=single / len(shared),
         single_true=_ratio(single_true, single),
+        single_rated=_ratio(rated, single),
+        single_near=_ratio(int(shared["single_near"].sum()), rated),
         learnt=_ratio(single_true, int(shared["hidden"].sum())),
     )
 

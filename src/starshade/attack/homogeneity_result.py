@@ -29,6 +29,11 @@ class SharedCells:
         How many of them say one single rating, on average over the targets.
     single_true : float or None
         Share of those that are the target's true rating.
+    single_rated : float or None
+        Share of those whose item the target rated: on averaged profiles a cell is filled whoever
+        of the group rated, or nobody.
+    single_near : float or None
+        Of these, the share that the target rated within the tolerance of what the cell says.
     learnt : float or None
         Of the targets' own ratings on released items beyond the known ones: the share that a
         cell of one single rating says, and truly.
@@ -39,6 +44,8 @@ class SharedCells:
     true: float | None
     single_mean: float
     single_true: float | None
+    single_rated: float | None
+    single_near: float | None
     learnt: float | None
 
 
@@ -70,6 +77,8 @@ class HomogeneityResult(CandidateResult):
         ratings, whatever the days. Whether it is the target's is another question; `disclosed`
         answers it.
     cells_disclosed : SharedCells
+    averaged : bool
+        Whether cells are means or predictions, which need be nobody's ratings.
     groups : int
         The groups that the records were put in; where there are as many as records, each is one
         person (ratings as they are).
@@ -79,6 +88,7 @@ class HomogeneityResult(CandidateResult):
 
     profile_disclosed: Rate
     cells_disclosed: SharedCells
+    averaged: bool
     groups: int
     sensitive: tuple[SensitiveItem, ...] | None
 
@@ -104,6 +114,8 @@ class HomogeneityResult(CandidateResult):
     def _single(self) -> str:
         """Say what is learnt exactly."""
         cells = self.cells_disclosed
+        if self.averaged:
+            return self._means()
         if cells.single_true is None:
             return (
                 "Of no further item do all that fit say one and the same single rating: no other "
@@ -119,6 +131,26 @@ class HomogeneityResult(CandidateResult):
         return (
             f"{text} So the adversary learns exactly {cells.learnt:.2%} of what the targets rated "
             "besides."
+        )
+
+    def _means(self) -> str:
+        """Say what averages tell of a person in their group."""
+        cells = self.cells_disclosed
+        text = (
+            "The cells are means or predictions: what all that fit agree on is what the group is "
+            "said to think"
+        )
+        if cells.single_rated is None:
+            return f"{text}; on no further item do they agree."
+        text += (
+            f", of {_mean(cells.single_mean)} further items per target on average. The target "
+            f"rated {cells.single_rated:.1%} of these items"
+        )
+        if cells.single_near is None:
+            return f"{text}."
+        return (
+            f"{text}, {cells.single_near:.1%} of them within {self.config['tolerance']:g} of what "
+            "is said: as good a guess of an opinion as the mean of people who are alike."
         )
 
     def _how_true(self, share: float) -> str:

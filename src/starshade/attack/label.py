@@ -8,6 +8,7 @@ from typing import ClassVar
 from starshade.attack.candidate_result import CandidateResult
 from starshade.attack.candidates import Plan, at_least_zero, attack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.profiles import tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
 from starshade.ratings.table import Ratings
@@ -26,8 +27,9 @@ class LabelAttack:
 
     Parameters
     ----------
-    tolerance : float
-        How far a rating may be off, at least 0; 0.5 suits releases of averaged ratings.
+    tolerance : float or None
+        How far a rating may be off, at least 0. None: 0.5 on a release of averaged ratings
+        (layout "profile"), elsewhere 0.
     theta : float
         Record similarity, in (0, 1], from which on a record agrees with the target's truth.
     absent : bool
@@ -47,7 +49,7 @@ class LabelAttack:
     generalized cell fits when some member that is no null lies within the tolerance.
     """
 
-    tolerance: float = 0.0
+    tolerance: float | None = None
     theta: float = 1.0
     absent: bool = False
     k: int = 5
@@ -56,7 +58,7 @@ class LabelAttack:
 
     def __post_init__(self) -> None:
         at_least_zero(tolerance=self.tolerance)
-        self._plan(Knowledge())
+        self._plan(Knowledge(), 0.0)
 
     def run(
         self,
@@ -72,15 +74,15 @@ class LabelAttack:
 
         Of the knowledge only items and ratings are used; ConfigError if it has no ratings.
         """
-        plan = self._plan(knowledge or Knowledge())
+        plan = self._plan(knowledge or Knowledge(), tolerance_of(data, self.tolerance))
         return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
 
-    def _plan(self, knowledge: Knowledge) -> Plan:
+    def _plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
         return Plan(
             self.name,
-            asdict(self),
+            asdict(self) | {"tolerance": tolerance},
             labelled(knowledge),
-            Thresholds(float(self.tolerance), -1),
+            Thresholds(tolerance, -1),
             self.theta,
             self.absent,
             self.k,

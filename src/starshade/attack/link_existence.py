@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.groups import Groups, groups_of
+from starshade.attack.groups import groups_of
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.layout import NO_DAYS, rows_of, truth_of
+from starshade.attack.link_edges import Shown, shown_profiles, shown_view
 from starshade.attack.link_result import LinkResult, Tally
 from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
-from starshade.attack.view import View, look
+from starshade.attack.roles import roles_of
+from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.kernels.agreement import Rows, Truth
-from starshade.kernels.links import Edges, count_edges, members_of, rated_unreleased
-from starshade.kernels.readonly import fixed
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
+from starshade.release.profiles import Profiles
 from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
@@ -106,70 +102,62 @@ class LinkExistence:
                 advice="Leave targets out.",
             )
         started = perf_counter()
-        view = look(data, original, link)
-        if view.credit == "compatible":
+        shown = _shown(data, original, link)
+        if shown is None:
             raise ConfigError(
                 "link existence: without a link nobody can say whose rating an edge was",
                 advice="Give the private receipt.",
             )
-        groups = groups_of(data, view)
-        linked = int((view.row_of_user >= 0).sum())
-        if not linked or not view.original.n_ratings:
+        linked = int((shown.row_of_user >= 0).sum())
+        if not linked or not shown.original.n_ratings:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
-        if linked < view.cells.n_records:
+        if linked < shown.records:
             note(
-                f"{view.cells.n_records - linked:,} records belong to users whom the original "
+                f"{shown.records - linked:,} records belong to users whom the original "
                 "lacks: they count as if they had rated nothing"
             )
         counting = perf_counter()
-        tally = self._tally(view, groups)
+        tally = self._tally(shown)
         seconds = max(perf_counter() - counting, 1e-9)
         return LinkResult(
             attack=self.name,
-            records=view.cells.n_records,
-            groups=len(groups),
+            records=shown.records,
+            groups=len(shown.groups),
             targets=linked,
-            ineligible=view.original.n_users - linked,
+            ineligible=shown.original.n_users - linked,
             seconds=perf_counter() - started,
-            postings_per_second=(len(view.cells.columns) + view.original.n_ratings) / seconds,
+            postings_per_second=(tally.looked_at + shown.original.n_ratings) / seconds,
             config=asdict(self),
-            digest=digest_of(view.original),
+            digest=digest_of(shown.original),
             **tally.figures(),
         )
 
-    def _tally(self, view: View, groups: Groups) -> Tally:
+    def _tally(self, shown: Shown) -> Tally:
         """Count all edges, some groups at a time."""
-        rows, rated = view.cells, view.cells.symbols.has_rating
-        table = view.truth()
-        truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
-        by_row = rows_of(rows)._replace(days=NO_DAYS)
-        tally = Tally(cells=rows.n_records * rows.n_items)
-        priors = self._priors(view, table)
-        for edges in _edges(view, groups, by_row, truth):
-            p, g = priors[edges.item], groups.sizes[edges.group]
-            exact, bound = link_existence_exact(p, g), link_existence_bound(p, g)
-            tally.add(edges.edges, edges.raters, g, exact, bound)
-        tally.rated_unreleased = int(rated_unreleased(by_row, rated, view.row_of_user, truth))
+        tally = Tally(cells=shown.records * shown.n_items)
+        priors = self._priors(shown)
+        with task("counting edges", len(shown.groups)) as step:
+            for block in shown.blocks(_BLOCK):
+                edges = block.edges
+                p, g = priors[edges.item], shown.groups.sizes[edges.group]
+                exact, bound = link_existence_exact(p, g), link_existence_bound(p, g)
+                tally.add(edges.edges, edges.raters, g, exact, bound)
+                tally.rated_unreleased += block.unreleased
+                tally.looked_at += block.looked_at
+                step(block.groups)
         return tally
 
-    def _priors(self, view: View, table: Ratings) -> NDArray[np.float64]:
+    def _priors(self, shown: Shown) -> NDArray[np.float64]:
         if self.prior is not None:
-            return np.full(view.cells.n_items, self.prior)
-        raters = np.bincount(table.columns, minlength=view.cells.n_items)
-        return np.asarray(raters / table.n_users)
+            return np.full(shown.n_items, self.prior)
+        raters = np.bincount(shown.truth.columns, minlength=shown.n_items)
+        return np.asarray(raters / shown.truth.n_users)
 
 
-def _edges(view: View, groups: Groups, by_row: Rows, truth: Truth) -> Iterator[Edges]:
-    """Count edges and raters, block by block of groups."""
-    rows_of = members_of(groups.of_row, len(groups))
-    users_of = members_of(groups.of_user, len(groups))
-    cells = np.bincount(groups.of_row, weights=np.diff(by_row.indptr), minlength=len(groups))
-    ends = np.cumsum(cells)
-    cuts = np.searchsorted(ends, np.arange(1, math.ceil(ends[-1] / _BLOCK)) * _BLOCK)
-    sizes, rated = fixed(view.cells.sizes), fixed(view.cells.symbols.has_rating)
-    with task("counting edges", len(groups)) as step:
-        for start, stop in pairwise(np.unique([0, *cuts.tolist(), len(groups)]).tolist()):
-            yield count_edges(
-                start, stop, rows_of, users_of, by_row, sizes, rated, truth, view.cells.n_items
-            )
-            step(stop - start)
+def _shown(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Shown | None:
+    """Say what is shown and who is behind it; None without a link."""
+    if isinstance(data, Release) and isinstance(data.classes, Profiles):
+        roles = roles_of(data, original, link)
+        return None if roles.credit == "compatible" else shown_profiles(data.classes, roles)
+    view = look(data, original, link)
+    return None if view.credit == "compatible" else shown_view(view, groups_of(data, view))

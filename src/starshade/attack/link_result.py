@@ -66,6 +66,9 @@ class LinkResult:
         share with j/g above it. Not to be set beside `exact`, which covers all edges.
     missing : int
         Cells, records times released items, without an edge.
+    missing_share : float or None
+        Of all cells. Where only what was rated in a group is shown, the non-existence of so many
+        is proven.
     missing_true : float or None
         Share of them that the user truly did not rate.
     seconds, read_seconds, postings_per_second, config, digest, version
@@ -90,6 +93,7 @@ class LinkResult:
     bound: float | None
     above_bound: float | None
     missing: int
+    missing_share: float | None
     missing_true: float | None
     seconds: float
     postings_per_second: float
@@ -115,7 +119,11 @@ class LinkResult:
             "no_prior": {"mean": self.no_prior, "above": self.above_no_prior},
             "exact": {"mean": self.exact, "above": self.above_exact},
             "bound": {"mean": self.bound, "above": self.above_bound, "edges": self.bounded},
-            "missing": {"cells": self.missing, "true": self.missing_true},
+            "missing": {
+                "cells": self.missing,
+                "share": self.missing_share,
+                "true": self.missing_true,
+            },
             "seconds": self.seconds,
             "read_seconds": self.read_seconds,
             "postings_per_second": self.postings_per_second,
@@ -141,19 +149,37 @@ class LinkResult:
                 "a release whose records are in groups, with the original and the receipt."
             )
         if self.edges:
-            text += (
-                f" Whoever finds a person's group and reads in it that an item was rated is right "
-                f"about that person in {_percent(self.confidence)} of the cases: for "
-                f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
-                f"item, which is then certain, for {_percent(self.nobody)} nobody did."
-                f"{self._theory()}"
-            )
+            text += self._padded() if self.all_filled else self._shown()
+            text += self._theory()
         if self.missing_true is not None:
             text += (
-                f" Where no rating is shown, there was none in {_percent(self.missing_true)} of "
-                "the cases."
+                f" No rating is shown in {_percent(self.missing_share)} of the cells; there was "
+                f"none in {_percent(self.missing_true)} of these."
             )
         return text
+
+    @property
+    def all_filled(self) -> bool:
+        """Whether every cell is filled, those that nobody rated too: a cell shown says nothing."""
+        return not self.missing and bool(self.nobody)
+
+    def _shown(self) -> str:
+        return (
+            f" Whoever finds a person's group and reads in it that an item was rated is right "
+            f"about that person in {_percent(self.confidence)} of the cases: for "
+            f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
+            f"item, which is then certain, for {_percent(self.nobody)} nobody did."
+        )
+
+    def _padded(self) -> str:
+        return (
+            f" Every cell is filled, so that a rating is shown does not tell that there was one: "
+            f"nobody of the group gave {_percent(self.nobody)} of them, everybody gave "
+            f"{_percent(self.everybody)}, and a member of the group rated what is shown in "
+            f"{_percent(self.confidence)} of the cases, as often as anybody rated anything. The "
+            "theorems that follow take a rating that is shown to mean that somebody gave one. "
+            "(--attack padding asks which cells can be told.)"
+        )
 
     def _theory(self) -> str:
         """Say what the theorems would have one expect, each with what it covers."""
@@ -197,10 +223,13 @@ class Tally:
         Records times released items.
     rated_unreleased : int
         Original ratings that their user's record does not show.
+    looked_at : int
+        Released cells.
     """
 
     cells: int
     rated_unreleased: int = 0
+    looked_at: int = 0
     edges: int = 0
     confidence: float = 0.0
     no_prior: float = 0.0
@@ -270,6 +299,7 @@ class Tally:
             "bound": _share(self.bound, self.bounded),
             "above_bound": _share(self.above_bound, self.bounded),
             "missing": missing,
+            "missing_share": _share(missing, self.cells),
             "missing_true": _share(missing - self.rated_unreleased, missing),
         }
 

@@ -29,6 +29,13 @@ ENTRIES = (
         source="Chang, Thompson, Wang & Yao, section 6",
     ),
     Entry(
+        name="padding",
+        module="starshade.attack.padding",
+        cls="PaddingAttack",
+        summary="Tell which cells of averaged profiles rest on a real rating.",
+        source="starshade's own",
+    ),
+    Entry(
         name="scoreboard",
         module="starshade.attack.scoreboard",
         cls="Scoreboard",

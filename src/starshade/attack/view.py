@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.layout import contents_of, rows_of, truth_of
+from starshade.attack.profiles import released_cells
+from starshade.attack.roles import roles_of, truth_on
 from starshade.errors import ConfigError
 from starshade.kernels.agreement import count_outside
-from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
-from starshade.release.linked import linked_rows, places_among
-from starshade.release.part import refuse_strangers
+from starshade.release.linked import places_among
 from starshade.release.strangers import refuse_moved_link
 from starshade.release.table import Link, Release
 
@@ -71,24 +71,7 @@ class View:
 
     def truth(self) -> Ratings:
         """Return the original on the released items, numbered as there; no user is dropped."""
-        released = self.item_of >= 0
-        if released.all() and len(released) == self.cells.n_items:
-            return self.original
-        table = self.original
-        indptr, columns, codes, days = keep_columns(
-            table.indptr, table.columns, table.codes, table.days, released
-        )
-        # both numberings are canonical, so columns stay ascending
-        columns = self.item_of[released][columns]
-        return replace(
-            table,
-            items=self.cells.items,
-            indptr=indptr,
-            columns=columns,
-            codes=codes,
-            days=days,
-            item_names=None,
-        )
+        return truth_on(self.original, self.cells.items, self.item_of)
 
 
 def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -> View:
@@ -108,30 +91,20 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         A release without its original, or with ratings it was not made of; or a rating table
         with another original or a link.
     """
+    roles = roles_of(data, original, link)
+    truth = roles.original
     if isinstance(data, Ratings):
-        if (original is not None and original is not data) or link is not None:
-            raise ConfigError(
-                "a rating table is attacked with its own truth",
-                advice="Leave out the original and the link; they belong to a release.",
-            )
-        rows = np.arange(data.n_users)
-        return _see(data, cells_of(data), rows, "linked", data.by_item, ungeneralized=True)
-    if original is None:
-        raise ConfigError(
-            "an attack on a release needs the original ratings",
-            advice="Knowledge is drawn from them, and answers are judged by them.",
-        )
-    refuse_strangers(data, original)
-    if link is None and data.private is not None:
-        link = data.private.link
-    if link is None:
-        rows = np.full(original.n_users, -1, dtype=np.int64)
-        return _see(original, data.cells(), rows, "compatible")
-    view = _see(original, data.cells(), linked_rows(data, original, link), "linked")
+        rows = roles.row_of_user
+        return _see(truth, cells_of(data), rows, "linked", data.by_item, ungeneralized=True)
+    view = _see(truth, released_cells(data, truth.items), roles.row_of_user, roles.credit)
+    if roles.credit == "compatible":
+        return view
     if data.manifest.layout == "generalized":
         _refuse_foreign_link(view)
     elif data.manifest.layout == "record":
-        refuse_moved_link(data, original, link)
+        told = data.private.link if link is None and data.private is not None else link
+        if told is not None:
+            refuse_moved_link(data, truth, told)
     return view
 
 
@@ -141,7 +114,7 @@ def look_unjudged(data: Ratings | Release) -> View:
     In its place stands a table of one person of whom nothing is true. Targets are all this
     person: number 0, without a row.
     """
-    cells = cells_of(data) if isinstance(data, Ratings) else data.cells()
+    cells = cells_of(data) if isinstance(data, Ratings) else released_cells(data)
     nobody = Ratings(
         scale=cells.symbols.scale,
         users=Vocabulary(np.zeros(1, dtype=np.int64)),

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
-_NAMES = "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence, tracker"
-_COUNTING = ("link-existence", "tracker")  # attacks that draw no knowledge
+_NAMES = (
+    "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence, padding, tracker"
+)
+_COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
 
 
 @click.command()
@@ -216,7 +218,7 @@ def _say_what_did_nothing(name: str, told: dict[str, Any]) -> None:
     if used is None:
         useless = said & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
         if useless:
-            note(f"{name} counts everything: what an adversary knows plays no part")
+            note(f"{name}: what an adversary knows of single people plays no part")
         return
     if "day_error" in said and not used["dates"]:
         note("--day-error did nothing: no days are known, or the attacked data have none")

@@ -31,7 +31,11 @@ _SETTINGS = [
     click.option("--d0", type=float, help="scoreboard-rh: decay of days. [default: 30]"),
     click.option("--theta", type=float, help="Record similarity that agrees. [default: 1]"),
     click.option("--alpha", type=float, help="scoreboard: a score above it fits. [default: 0.5]"),
-    click.option("--tolerance", type=float, help="label: how far ratings may be off. [default: 0]"),
+    click.option(
+        "--tolerance",
+        type=float,
+        help="label: how far ratings may be off. [default: 0; 0.5 on averaged profiles]",
+    ),
     click.option(
         "--by",
         type=click.Choice(["label", "structure"]),
@@ -45,6 +49,13 @@ _SETTINGS = [
         type=float,
         help="link-existence: chance that a user rated an item. [default: its popularity]",
     ),
+    click.option(
+        "--rank", type=int, help="padding: rank of the part that is taken out. [default: by rule]"
+    ),
+    click.option(
+        "--top", type=float, help="padding: share of the cells called the highest. [default: 0.01]"
+    ),
+    click.option("--groups", type=int, help="padding: groups looked at, at most. [default: 1,000]"),
     click.option("--k", type=int, help="Count targets with fewer candidates. [default: 5]"),
     click.option(
         "--conditions", type=int, help="tracker: conditions joined by AND at most. [default: 4]"

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from starshade.attack.candidate_result import CandidateResult
     from starshade.attack.homogeneity_result import HomogeneityResult
     from starshade.attack.link_result import LinkResult
+    from starshade.attack.padding_result import OfRank, PaddingResult
     from starshade.attack.result import AttackResult
     from starshade.attack.risk_result import RiskResult
     from starshade.attack.tracker_result import TrackerResult
+    from starshade.stats import Rate
 
 __all__ = ["describe", "describe_people", "describe_risk"]
 
@@ -23,13 +25,16 @@ _FEW = 5  # names whose candidates are shown in any case
 _LISTED = 100  # candidates shown at most
 
 
-def describe(result: AttackResult | LinkResult | TrackerResult) -> Any:
+def describe(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> Any:
     """Show what an attack found."""
     from starshade.attack.candidate_result import CandidateResult
     from starshade.attack.homogeneity_result import HomogeneityResult
     from starshade.attack.link_result import LinkResult
+    from starshade.attack.padding_result import PaddingResult
     from starshade.attack.tracker_result import TrackerResult
 
+    if isinstance(result, PaddingResult):
+        return page(words(str(result)), figures(_of_padding(result)), _of_ranks(result))
     if isinstance(result, TrackerResult):
         return page(words(str(result)), figures(_of_counts(result)), _of_backgrounds(result))
     if isinstance(result, LinkResult):
@@ -105,6 +110,38 @@ def _of_links(result: LinkResult) -> Iterator[tuple[str, Any]]:
     yield "certain: everybody in the group did", percent(result.everybody)
     yield "invented: nobody did", percent(result.nobody)
     yield "where none is shown, there was none", percent(result.missing_true)
+
+
+def _of_padding(result: PaddingResult) -> Iterator[tuple[str, Any]]:
+    yield "records", result.records
+    yield "groups, looked at", f"{result.groups:,}, {result.groups_tried:,}"
+    yield "cells that show a rating", percent(result.shown)
+    yield "cells that somebody of the group rated", percent(result.rated)
+    if result.auc is not None:
+        yield "a rated cell ranked above an unrated one (AUC)", str(result.auc)
+        yield "the same on one item", _rate(result.auc_within_items)
+        yield "the same, for a single member of the group", _rate(result.auc_member)
+        yield "by how popular items are, without the release", percent(result.popularity)
+        yield "rated, of those ranked highest", percent(result.top["precision"])
+
+
+def _rate(rate: Rate | None) -> str:
+    return "–" if rate is None else str(rate)
+
+
+def _of_ranks(result: PaddingResult) -> Any:
+    if result.auc is None:
+        return None
+
+    def row(what: str, of: OfRank) -> tuple[str, str, str]:
+        return what, percent(of.auc), percent(of.auc_within_items)
+
+    rows = [row(f"rank {of.rank}", of) for of in result.by_rank]
+    return columns(
+        ("had the adversary ranked by", "AUC", "AUC on one item"),
+        [*rows, row("the released levels", result.by_level)],
+        title="Other ways to look",
+    )
 
 
 def _of_counts(result: TrackerResult) -> Iterator[tuple[str, Any]]:

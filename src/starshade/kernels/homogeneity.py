@@ -17,11 +17,15 @@ from starshade.kernels.warm import announce
 
 __all__ = ["SHARED", "shared_cells"]
 
+_SLACK = 1e-9
+
 #: identical : there are candidates, and they have the same review graph (days do not count)
 #: cells : beyond the known ones, cells with a rating that are equal in all candidates
 #: true : of these, cells that hold the target's true rating or null
 #: single : of these, cells that say one single rating
 #: single_true : of the single ones, the target's true rating
+#: single_rated, single_near : of the single ones, those whose item the target rated, and rated
+#: within the threshold of what the cell says
 #: hidden : ratings of the target on released items, beyond the known ones
 SHARED = np.dtype(
     [
@@ -30,6 +34,8 @@ SHARED = np.dtype(
         ("true", np.int64),
         ("single", np.int64),
         ("single_true", np.int64),
+        ("single_rated", np.int64),
+        ("single_near", np.int64),
         ("hidden", np.int64),
     ]
 )
@@ -76,7 +82,8 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
             kept, out[t]["identical"] = _intersect(
                 room.rows[:n], by_row, seen.contents.has_rating, is_known, cells
             )
-        _compare(cells[:kept], by_row, clues.user[t], truth, seen.contents, single, out[t])
+        error = within.rating + _SLACK
+        _compare(cells[:kept], by_row, clues.user[t], truth, seen.contents, single, error, out[t])
         user = clues.user[t]
         for p in range(truth.indptr[user], truth.indptr[user + 1]):
             out[t]["hidden"] += not is_known[truth.columns[p]]
@@ -134,7 +141,7 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _compare(cells, by_row, user, truth, contents, single, out):  # type: ignore[no-untyped-def]
+def _compare(cells, by_row, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
     """Count which of these cells say something true about a user."""
     start, stop = truth.indptr[user], truth.indptr[user + 1]
     for p in cells:
@@ -146,3 +153,9 @@ def _compare(cells, by_row, user, truth, contents, single, out):  # type: ignore
         out["true"] += held or (not has_rated and contents.null[symbol])
         out["single"] += single[symbol]
         out["single_true"] += single[symbol] and held
+        if single[symbol] and has_rated:
+            says = contents.high[symbol]
+            if np.isnan(says):
+                says = contents.members[contents.offsets[symbol]]
+            out["single_rated"] += 1
+            out["single_near"] += abs(truth.ratings[place] - says) <= error

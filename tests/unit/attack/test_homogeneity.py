@@ -43,7 +43,9 @@ def check_against_twin(
         told = None if known.told is None else int(known.told[t])
         matching = candidates_of.matching_set(records, about, within, slow, told)
         items = {clue.item for clue in about}
-        expected = naive.shared([records[i] for i in matching], items, truths[user], slow)
+        expected = naive.shared(
+            [records[i] for i in matching], items, truths[user], slow, within.rating
+        )
         for name in SHARED.names or ():
             assert found[t][name] == getattr(expected, name), (t, name)
 
@@ -112,6 +114,7 @@ def test_two_classes_by_hand() -> None:
     assert found["cells"].tolist() == [2, 2]
     assert found["true"].tolist() == [2, 1]
     assert found["single"].tolist() == found["single_true"].tolist() == [1, 1]
+    assert found["single_rated"].tolist() == found["single_near"].tolist() == [1, 1]
     assert found["hidden"].tolist() == [1, 2]
 
 

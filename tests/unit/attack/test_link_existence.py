@@ -187,7 +187,8 @@ def test_nothing_shown_leaves_no_share() -> None:
     assert (result.edges, result.confidence, result.bound) == (0, None, None)
     assert (result.missing, result.missing_true) == (2, 0)
     json.dumps(result.to_dict(), allow_nan=False)
-    assert "in 0.0% of the cases" in str(result)
+    assert result.missing_share == 1
+    assert "in 100.0% of the cells; there was none in 0.0% of these" in str(result)
 
 
 def test_a_cell_that_says_null_alone_shows_nothing() -> None:
@@ -208,7 +209,7 @@ def test_the_documented_keys() -> None:
     assert told["confidence"].keys() == {"mean", "histogram"}
     assert told["no_prior"].keys() == told["exact"].keys() == {"mean", "above"}
     assert told["bound"].keys() == {"mean", "above", "edges"}
-    assert told["missing"] == {"cells": 3, "true": pytest.approx(2 / 3)}
+    assert told["missing"] == {"cells": 3, "share": 1 / 4, "true": pytest.approx(2 / 3)}
     assert told["config"] == {"prior": None}
 
 

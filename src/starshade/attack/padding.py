@@ -1,0 +1,225 @@
+"""Padding: which cells of an averaged profile rest on a real rating? (starshade's own)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.padding_auc import among_top, auc, auc_interval
+from starshade.attack.padding_cells import PaddedCells, padded_cells
+from starshade.attack.padding_rank import low_rank
+from starshade.attack.padding_result import PaddingResult
+from starshade.attack.roles import roles_of
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.profiles import Profiles
+from starshade.release.receipt import digest_of
+from starshade.release.table import Link, Release
+from starshade.rng import Rng, generator, resolve_seed
+from starshade.stats import Rate
+
+__all__ = ["PaddingAttack"]
+
+_ARRAYS = 16  # float64 of the size of the groups looked at, held together
+Floats = NDArray[np.float64]
+_RANKS = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class PaddingAttack:
+    """Rank the cells of profiles by how likely they rest on a real rating.
+
+    Where empty cells were filled with a model's predictions before groups were averaged, the
+    release is a matrix of low rank, plus what real ratings differ from their predictions. The
+    adversary has the release alone. They take its low-rank part out, and where much is left,
+    somebody of the group rated the item. Empty cells tell all: nobody did.
+
+    Parameters
+    ----------
+    rank : int or None
+        Of the part that is taken out, at least 0; None: by rule. The rule is Gavish & Donoho's
+        (2014): keep the singular values above ω(β) times their median, β = the short side over
+        the long one, ω(β) ≈ 0.56β³ − 0.95β² + 1.82β + 1.43.
+    top : float
+        Share of the cells, in (0, 1], of which `precision` is told: those ranked highest.
+    groups : int or None
+        Groups looked at, at least 2; more are sampled. None: all.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The matrix has a row per group and a column per item; each column is centred, an empty cell
+    holds its column's mean, and the score of a cell is the absolute residual after the singular
+    value decomposition, an empty cell's below all others. It is held against two truths: some
+    member of the group rated the item (j ≥ 1), and this member did (j of g). Items that many
+    people rate, and rate highly, are no secret; the AUC among cells of one item leaves that aside.
+    Other ranks, and the released level itself, are tried too: an adversary may do better than a
+    rule, and ratings are not missing at random. It is a lower bound on what can be learnt: one
+    who knows the padding model exactly, or others' ratings, may do better.
+    """
+
+    rank: int | None = None
+    top: float = 0.01
+    groups: int | None = 1000
+
+    name: ClassVar[str] = "padding"
+
+    def __post_init__(self) -> None:
+        for name, least in (("rank", 0), ("groups", 2)):
+            value = getattr(self, name)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if value is not None and not (whole and value >= least):
+                raise ConfigError(f"{name} {value}: a whole number, at least {least}")
+        if not 0 < self.top <= 1:
+            raise ConfigError(f"top {self.top}: a share, above 0 and at most 1")
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> PaddingResult:
+        """Attack a release of profiles (or ratings, of whose cells nothing is hidden).
+
+        Parameters
+        ----------
+        data, original, link
+            As in `ScoreboardRH.run`; a release needs its original and the link.
+        knowledge
+            Of no influence; here so that every attack is called alike.
+        targets
+            Must be None: groups are looked at, see `groups`.
+        rng : int, Generator or None
+            Which groups are looked at, and the interval.
+
+        Raises
+        ------
+        ConfigError
+            Arguments that do not fit together, no link, cells with several members, nobody with a
+            record, or too little memory.
+        """
+        if targets is not None:
+            raise ConfigError(
+                f"targets {targets}: padding looks at groups, not at single users",
+                advice="Leave targets out; groups (--groups) says how many are looked at.",
+            )
+        started, seed = perf_counter(), resolve_seed(rng)
+        shown = _shown(data)
+        roles = roles_of(data, original, link)
+        if roles.credit == "compatible":
+            raise ConfigError(
+                "padding: without a link nobody can say whose group rated what",
+                advice="Give the private receipt.",
+            )
+        linked = int((roles.row_of_user >= 0).sum())
+        if not linked or not roles.original.n_ratings:
+            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+        sizes = shown.sizes if isinstance(shown, Profiles) else np.ones(shown.n_users, np.int64)
+        rows = self._rows(len(sizes), seed)
+        _refuse_too_little(len(rows), shown.n_items)
+        cells = padded_cells(shown, roles, rows, sizes)
+        with task("looking for padding") as step:
+            figures = self._figures(cells, seed, step)
+        return PaddingResult(
+            attack=self.name,
+            records=int(sizes.sum()),
+            groups=len(sizes),
+            targets=linked,
+            ineligible=roles.original.n_users - linked,
+            groups_tried=len(rows),
+            **figures,
+            seconds=perf_counter() - started,
+            postings_per_second=cells.shown.size / max(perf_counter() - started, 1e-9),
+            config=asdict(self),
+            seed=seed,
+            digest=digest_of(roles.original),
+        )
+
+    def _rows(self, n_groups: int, seed: int) -> NDArray[np.int64]:
+        if self.groups is None or n_groups <= self.groups:
+            return np.arange(n_groups)
+        drawn = generator(seed, "padding groups").choice(n_groups, self.groups, replace=False)
+        return np.sort(drawn)
+
+    def _figures(
+        self, cells: PaddedCells, seed: int, step: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """Return the figures of a `PaddingResult`."""
+        part = low_rank(cells.shown)
+        step(1)
+        rank = part.rank if self.rank is None else min(self.rank, len(part.values))
+        score = cells.judged(part.score(rank))
+        some, none = (cells.raters > 0).astype(float), (cells.raters == 0).astype(float)
+        confidence = cells.raters / cells.sizes
+        others = sorted({r for r in _RANKS if r < len(part.values)} - {rank})
+        ranks = []
+        for other in others:
+            ranks.append(cells.ranked(other, cells.judged(part.score(other))))
+            step(1)
+        level = np.where(part.empty, -np.inf, cells.shown)
+
+        def told(positive: Floats, negative: Floats, among: NDArray[np.int64]) -> Rate | None:
+            return auc_interval(score, positive, negative, among, cells.group, seed=seed)
+
+        return {
+            "rank": rank,
+            "shown": float((~part.empty).mean()),
+            "rated": float(some.mean()),
+            "confidence": float(confidence.mean()),
+            "auc": told(some, none, cells.anywhere),
+            "auc_within_items": told(some, none, cells.item),
+            "auc_member": told(cells.raters, cells.sizes - cells.raters, cells.anywhere),
+            "by_rank": tuple(ranks),
+            "by_level": cells.ranked(0, cells.judged(level)),
+            "popularity": auc(cells.popularity, some, none, cells.anywhere),
+            "top": {
+                "share": self.top,
+                "precision": among_top(score, some, self.top),
+                "confidence": among_top(score, confidence, self.top),
+            },
+        }
+
+
+def _shown(data: Ratings | Release) -> Ratings | Profiles:
+    """Return what is looked at.
+
+    Raises
+    ------
+    ConfigError
+        A release of another layout.
+    """
+    if isinstance(data, Ratings):
+        return data
+    if not isinstance(data.classes, Profiles):
+        raise ConfigError(
+            f"padding: the release is of layout {data.manifest.layout!r}, in which nothing is "
+            "filled in with predictions",
+            advice="Attack a release of profiles (starshade anonymize --method predictive).",
+        )
+    return data.classes
+
+
+def _refuse_too_little(n_rows: int, n_items: int) -> None:
+    needed = 8 * _ARRAYS * n_rows * n_items
+    if needed > budget.left(0):
+        raise ConfigError(
+            f"padding: about {budget.amount(needed)} of memory for {n_rows:,} groups x "
+            f"{n_items:,} items; {budget.amount(max(0, budget.left(0)))} may be used",
+            advice="Look at fewer groups (--groups, in Python groups=...), or allow more memory.",
+        )

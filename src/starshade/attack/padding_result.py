@@ -1,0 +1,189 @@
+"""`PaddingResult`: how well the cells that rest on a real rating can be told."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any
+
+from starshade._version import __version__
+from starshade.attack.link_result import NOT_ASKED
+from starshade.stats import Rate
+
+__all__ = ["OfRank", "PaddingResult"]
+
+
+@dataclass(frozen=True)
+class OfRank:
+    """What an adversary who takes this rank would achieve."""
+
+    rank: int
+    auc: float | None
+    auc_within_items: float | None
+
+
+@dataclass(frozen=True)
+class PaddingResult:
+    """How well an adversary tells which cells of profiles rest on a real rating.
+
+    An AUC is the chance that of two cells, one that rests on a rating and one that does not, the
+    right one is ranked higher: 0.5 where nothing is learnt. None: there are no two such cells.
+
+    Attributes
+    ----------
+    attack : str
+        As ``starshade list attacks`` names it.
+    records, groups : int
+        Of the release.
+    targets, ineligible : int
+        Users of the original who have a record, and those who have none.
+    groups_tried : int
+        Groups that the figures rest on.
+    rank : int
+        Of the low-rank part that was taken out.
+    shown, rated : float
+        Shares of the cells that are no null, and that some member of the group rated.
+    confidence : float
+        Mean of j/g over the cells: what a guess is worth.
+    auc : Rate or None
+        "Some member of the group rated this item", all cells.
+    auc_within_items : Rate or None
+        The same, comparing cells of one item only: how popular items are is of no help.
+    auc_member : Rate or None
+        "This member of the group rated this item", all cells: a cell counts j times as one that
+        is right and g − j times as one that is wrong.
+    by_rank : tuple of OfRank
+        Other ranks, which an adversary may have guessed better than the rule.
+    by_level : OfRank
+        Ranking by the released levels instead (rank 0).
+    popularity : float or None
+        AUC of one who sees no release and knows how popular each item is, all cells.
+    top : dict
+        ``share`` of the cells ranked highest; of them ``precision``, the share that some member
+        rated, and ``confidence``, the mean of j/g.
+    seconds, read_seconds, postings_per_second, config, seed, digest, version
+        As in `AttackResult`.
+    """
+
+    attack: str
+    records: int
+    groups: int
+    targets: int
+    ineligible: int
+    groups_tried: int
+    rank: int
+    shown: float
+    rated: float
+    confidence: float
+    auc: Rate | None
+    auc_within_items: Rate | None
+    auc_member: Rate | None
+    by_rank: tuple[OfRank, ...]
+    by_level: OfRank
+    popularity: float | None
+    top: dict[str, float]
+    seconds: float
+    postings_per_second: float
+    config: dict[str, Any]
+    seed: int
+    digest: str
+    read_seconds: float = 0.0
+    version: str = field(default=__version__)
+
+    @property
+    def best(self) -> OfRank:
+        """The rank, of those tried and the rule's own, that did best within items."""
+        own = OfRank(
+            self.rank,
+            None if self.auc is None else self.auc.rate,
+            None if self.auc_within_items is None else self.auc_within_items.rate,
+        )
+        return max((own, *self.by_rank), key=lambda of: of.auc_within_items or 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; null where an attack's figure does not apply."""
+        return {
+            "attack": self.attack,
+            "records": self.records,
+            "targets": self.targets,
+            "ineligible": self.ineligible,
+            "credit": "linked",
+            **dict.fromkeys(NOT_ASKED),
+            "groups": self.groups,
+            "groups_tried": self.groups_tried,
+            "rank": self.rank,
+            "shown": self.shown,
+            "rated": self.rated,
+            "confidence": self.confidence,
+            "auc": _told(self.auc),
+            "auc_within_items": _told(self.auc_within_items),
+            "auc_member": _told(self.auc_member),
+            "by_rank": [asdict(of) for of in self.by_rank],
+            "by_level": {
+                "auc": self.by_level.auc,
+                "auc_within_items": self.by_level.auc_within_items,
+            },
+            "popularity": self.popularity,
+            "top": dict(self.top),
+            "seconds": self.seconds,
+            "read_seconds": self.read_seconds,
+            "postings_per_second": self.postings_per_second,
+            "config": dict(self.config),
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.attack} on {self.records:,} records in {self.groups:,} groups. Of the cells "
+            f"{self.shown:.1%} show a rating; some member of the group rated the item for "
+            f"{self.rated:.1%} of all."
+        )
+        if self.auc is None:
+            return f"{head} All cells are of one sort, so there is nothing to tell apart."
+        return f"{head} {self._found()} {self._otherwise()}"
+
+    def _found(self) -> str:
+        tried = f"in {self.groups_tried:,} of the groups" if self.groups_tried < self.groups else ""
+        text = (
+            f"Somebody who has the release alone, takes out its part of rank {self.rank} and looks "
+            f"at what is left, ranks {tried + ' ' if tried else ''}a cell that rests on a rating "
+            f"above one that does not in {self.auc} of the cases (nothing learnt: 50 %)"
+        )
+        if self.auc_within_items is not None:
+            text += f"; between groups on one and the same item, in {self.auc_within_items}"
+        return (
+            f"{text}. Of the {self.top['share']:.1%} of the cells ranked highest "
+            f"{self.top['precision']:.1%} rest on a rating, and each member of those groups is its "
+            f"author with {self.top['confidence']:.1%}, where any cell has {self.confidence:.1%}."
+        )
+
+    def _otherwise(self) -> str:
+        """Say what other adversaries would achieve."""
+        text = ""
+        best = self.best
+        if best.rank != self.rank and best.auc is not None and best.auc_within_items is not None:
+            text += (
+                f"With the rank that does best of those tried, {best.rank}, it is {best.auc:.1%}, "
+                f"and {best.auc_within_items:.1%} on one item. "
+            )
+        level = self.by_level
+        if level.auc is not None:
+            text += f"Ranking by the released levels themselves gives {level.auc:.1%}"
+            if level.auc_within_items is not None:
+                text += f" ({level.auc_within_items:.1%} on one item)"
+            text += ". "
+        if self.popularity is not None:
+            text += (
+                f"One who sees no release and knows how popular items are comes to "
+                f"{self.popularity:.1%}, and to 50 % on one item."
+            )
+        return text.rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def _told(rate: Rate | None) -> dict[str, float] | None:
+    return None if rate is None else rate.to_dict()
