@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from starshade.attack.view import look
+from starshade.errors import ConfigError
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.utility.registry import ENTRIES
+from starshade.utility.registry import ENTRIES, PROBED
 
 __all__ = ["figures_of", "measure_all"]
 
 
-def measure_all(release: Release, original: Ratings) -> dict[str, float | int | None]:
+def measure_all(
+    release: Release, original: Ratings, *, probe: Ratings | None = None
+) -> dict[str, float | int | None]:
     """Measure a release in every way that ``starshade list measures`` names.
 
     Parameters
@@ -21,6 +24,9 @@ def measure_all(release: Release, original: Ratings) -> dict[str, float | int | 
     release : Release
     original : Ratings
         The ratings that the release was made from.
+    probe : Ratings, optional
+        Ratings that were held out of `original`, of its users and on its items (`hold_out`).
+        Without it nothing is trained, and figures that need it are None.
 
     Returns
     -------
@@ -32,15 +38,25 @@ def measure_all(release: Release, original: Ratings) -> dict[str, float | int | 
     Raises
     ------
     ConfigError
-        The release was not made of these ratings, or its receipt does not belong to them.
+        The release was not made of these ratings, or its receipt or the probe does not belong
+        to them; a probe without a receipt.
     """
+    if probe is not None and release.private is None:
+        raise ConfigError(
+            "a probe tells something only with the owner's receipt, which says who became what",
+            advice="Give the file that --private wrote when the release was made.",
+        )
     if release.private is not None:
         look(release, original, None)  # refuses what does not belong together
-    return figures_of(release, original)
+    return figures_of(release, original, probe=probe)
 
 
 def figures_of(
-    release: Release, original: Ratings, *, without: Collection[str] = ()
+    release: Release,
+    original: Ratings,
+    *,
+    probe: Ratings | None = None,
+    without: Collection[str] = (),
 ) -> dict[str, float | int | None]:
     """Measure a release that is known to have been made of these ratings.
 
@@ -50,7 +66,8 @@ def figures_of(
     entries = [entry for entry in ENTRIES if entry.name not in without]
     with task("measuring", len(entries)) as step:
         for entry in entries:
-            figures |= entry.load()().measure(release, original=original).to_dict()
+            given = {"probe": probe} if entry in PROBED else {}
+            figures |= entry.load()().measure(release, original=original, **given).to_dict()
             step(1)
     manifest = release.manifest
     return figures | {

@@ -4,7 +4,60 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["ENTRIES"]
+__all__ = ["ENTRIES", "PROBED"]
+
+#: those that may be given a probe: ratings that were held out before the release was made
+PROBED = (
+    Entry(
+        name="recommender-error",
+        module="starshade.utility.recommender_error",
+        cls="RecommenderError",
+        summary="RMSE and MAE of a recommender on the release against one on the original.",
+        source="Chang et al. 2010, section 7.2",
+    ),
+    Entry(
+        name="target-deviation",
+        module="starshade.utility.target_deviation",
+        cls="TargetDeviation",
+        summary="Error when people are predicted from their own anonymized version.",
+        source="Chang et al. 2010, section 7.1",
+    ),
+    Entry(
+        name="similar-user-deviation",
+        module="starshade.utility.similar_user",
+        cls="SimilarUserDeviation",
+        summary="Error when people are predicted from the profile most like them.",
+        source="Chang et al. 2010, section 7.4, Table 3",
+    ),
+    Entry(
+        name="self-rank",
+        module="starshade.utility.self_rank",
+        cls="SelfRank",
+        summary="Where people's own anonymized version stands among all profiles.",
+        source="Chang et al. 2010, section 7.4, Fig 5",
+    ),
+    Entry(
+        name="rating-histogram",
+        module="starshade.utility.rating_histogram",
+        cls="RatingHistogram",
+        summary="How cells are shared out among null and the ratings, before and after.",
+        source="Chang et al. 2010, Table 2",
+    ),
+    Entry(
+        name="pairwise-dissimilarity",
+        module="starshade.utility.pairwise_dissimilarity",
+        cls="PairwiseDissimilarity",
+        summary="How unlike people are, of all pairs and within clusters.",
+        source="Chang et al. 2010, section 7.3, Fig 4",
+    ),
+    Entry(
+        name="top-n-agreement",
+        module="starshade.utility.top_n",
+        cls="TopN",
+        summary="Whether the release recommends what the original does.",
+        source="starshade",
+    ),
+)
 
 ENTRIES = (
     Entry(
@@ -49,4 +102,5 @@ ENTRIES = (
         summary="How far averages of an attribute, as a query gives them, are off.",
         source="Riyana & Natwichai 2018, section 5.2.2, Eq. 7",
     ),
+    *PROBED,
 )

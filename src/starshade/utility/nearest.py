@@ -1,0 +1,70 @@
+"""What the measures that compare people with released profiles have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.table import Ratings
+from starshade.recommend.dissimilarity import check_dissimilarity
+from starshade.recommend.recommender import Recommender
+from starshade.release.table import Release
+from starshade.utility.probe import Probe
+from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.similarity import check_sample, compared, sample_within
+from starshade.utility.training import named, trained
+
+__all__ = ["Nearness"]
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How people are compared with released profiles.
+
+    Where profiles are full (layout "profile" with a profile other than `simple`), a person is
+    their padded row: ratings, and predictions of the recommender trained on the original; else
+    their ratings, and items that both have count.
+
+    Parameters
+    ----------
+    dissimilarity : str
+        As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
+    users : int
+        Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
+        that would take more than about a minute, or much memory.
+    recommender : str or Recommender
+        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    seed : int
+        For training and for the sample.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+    """
+
+    dissimilarity: str = "weighted-sq"
+    users: int = 5000
+    recommender: str | Recommender = "regularized-svd"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_dissimilarity(self.dissimilarity)
+        check_sample(self.users)
+
+    def asked(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
+        """Return who is compared: users of the probe, ascending."""
+        work = len(ReleasedRows(release).distinct) * release.classes.n_items
+        return sample_within(original, np.unique(probe.users), self.users, work, self.seed)
+
+    def compared(
+        self, release: Release, original: Ratings, users: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Compare users with every distinct profile; see `similarity.compared`."""
+        manifest = release.manifest
+        full = manifest.layout == "profile" and manifest.profile != "simple"
+        fitted = trained(named(self.recommender), original, self.seed) if full else None
+        yield from compared(release, original, fitted, users, self.dissimilarity)

@@ -1,0 +1,193 @@
+"""How unlike people are, before clustering and within clusters (PA §7.3, Fig 4; SPEC §3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.progress import task
+from starshade.ratings.sample import sample_users
+from starshade.ratings.table import Ratings
+from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
+from starshade.recommend.recommender import Fitted, Recommender
+from starshade.release.table import Release
+from starshade.utility.probe import linked_users
+from starshade.utility.result import UtilityResult
+from starshade.utility.similarity import check_sample, owner_rows, sample_within
+from starshade.utility.training import named, trained
+
+__all__ = ["BINS", "PairwiseDissimilarity", "PairwiseResult"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+BINS = 20  # of 0.05 each; the last one holds 1 too
+_CELLS = 2**22  # numbers written out at once
+_SUM, _BIN = 0, slice(1, None)  # a tally: the sum of all, then the pairs of each bin
+
+
+@dataclass(frozen=True)
+class PairwiseResult(UtilityResult):
+    """Means, and the distributions behind them.
+
+    Attributes
+    ----------
+    all_pairs, within : tuple of float
+        Shares of the pairs in [0, 0.05), [0.05, 0.1), …, [0.95, 1]: of all pairs of the sample,
+        of pairs in one cluster; empty where it was not measured or there is no pair.
+    """
+
+    all_pairs: tuple[float, ...] = ()
+    within: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class PairwiseDissimilarity:
+    """Dissimilarities of padded rows: of any two people, and of two in one cluster.
+
+    A cluster is who has the same released profile. Rows are padded by the recommender trained
+    on the original: ratings, and predictions within the scale. Clusters that brought like people
+    together shift the distribution to the left.
+
+    Parameters
+    ----------
+    dissimilarity : str
+        As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
+    users : int
+        People in the sample, at least 2; fewer where comparing them would take more than about a
+        minute, or much memory. Clusters are taken whole until so many people are in them; a
+        larger one is sampled.
+    recommender : str or Recommender
+        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    seed : int
+        For training and for the samples.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+    """
+
+    dissimilarity: str = "weighted-sq"
+    users: int = 5000
+    recommender: str | Recommender = "regularized-svd"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_dissimilarity(self.dissimilarity)
+        check_sample(self.users, least=2)
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> PairwiseResult:
+        """Return ``dissimilarity_all``, ``dissimilarity_within`` and how many were compared.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it. Its ratings are not used; but where there is none, nothing is
+            trained, here as in the other measures that take one.
+
+        Returns
+        -------
+        PairwiseResult
+            Means in [0, 1]; ``dissimilarity_users``, ``dissimilarity_pairs_within`` are counts.
+            None without a probe or a link, and of pairs where there are none.
+
+        Raises
+        ------
+        ConfigError
+            The ratings do not belong to the release.
+        """
+        figures: dict[str, float | int | None] = dict.fromkeys(
+            (
+                "dissimilarity_all",
+                "dissimilarity_within",
+                "dissimilarity_users",
+                "dissimilarity_pairs_within",
+            )
+        )
+        every = own = np.zeros(1 + BINS)
+        rows = linked_users(release, original)
+        if rows is not None and probe is not None and original.n_ratings:
+            fitted = trained(named(self.recommender), original, self.seed)
+            linked = np.flatnonzero(rows >= 0)
+            work = min(self.users, len(linked)) * release.classes.n_items // 2
+            sample = sample_within(original, linked, self.users, work, self.seed)
+            every = self._tally(release, original, fitted, [sample])
+            clusters = list(self._clusters(original, rows, linked, len(sample)))
+            own = self._tally(release, original, fitted, clusters)
+            figures = {
+                "dissimilarity_all": _mean(every),
+                "dissimilarity_within": _mean(own),
+                "dissimilarity_users": len(sample),
+                "dissimilarity_pairs_within": int(own[_BIN].sum()),
+            }
+        return PairwiseResult(
+            measure="pairwise-dissimilarity",
+            figures=figures,
+            meaning="The lower within clusters than among all, the more alike are those who share "
+            "a profile: the mean dissimilarity of two people's padded rows. It takes a probe and "
+            "the owner's receipt.",
+            all_pairs=_shares(every),
+            within=_shares(own),
+        )
+
+    def _clusters(
+        self, original: Ratings, rows: Indices, linked: Indices, most: int
+    ) -> Iterator[Indices]:
+        """Yield whole clusters, in seeded order, until they hold so many people."""
+        order = sample_users(original, linked, None, self.seed)
+        lead = sample_users(original, linked, most, self.seed)
+        by_row = order[np.argsort(rows[order], kind="stable")]
+        ends = np.searchsorted(rows[by_row], np.arange(rows.max(initial=-1) + 2))
+        held = 0
+        for row in dict.fromkeys(rows[lead].tolist()):
+            members = by_row[ends[row] : ends[row + 1]]
+            members = sample_users(original, members, most - held, self.seed)
+            yield members
+            held += len(members)
+            if held >= most:
+                return
+
+    def _tally(
+        self, release: Release, original: Ratings, fitted: Fitted, sets: list[Indices]
+    ) -> Floats:
+        """Add up and count the pairs within each set of users."""
+        tally = np.zeros(1 + BINS)
+        with task("comparing pairs", sum(map(len, sets))) as step:
+            for users in sets:
+                for unlike in self._pairs(release, original, fitted, users):
+                    place = np.clip(np.floor(unlike * BINS + 1e-9), 0, BINS - 1).astype(np.int64)
+                    tally[_SUM] += unlike.sum()
+                    tally[_BIN] += np.bincount(place, minlength=BINS)
+                step(len(users))
+        return tally
+
+    def _pairs(
+        self, release: Release, original: Ratings, fitted: Fitted, users: Indices
+    ) -> Iterator[Floats]:
+        """Yield the dissimilarities of all pairs of users, each pair once."""
+        rows = owner_rows(release, original, fitted, users)
+        step = max(1, _CELLS // max(len(users), 1))
+        for start in range(0, len(users), step):
+            block = rows[start : start + step]
+            unlike = dissimilarities(block, rows[start:], self.dissimilarity, release.scale)
+            yield unlike[np.triu_indices(len(block), 1, len(rows) - start)]
+
+
+def _mean(tally: Floats) -> float | None:
+    pairs = tally[_BIN].sum()
+    return float(tally[_SUM] / pairs) if pairs else None
+
+
+def _shares(tally: Floats) -> tuple[float, ...]:
+    pairs = tally[_BIN].sum()
+    return tuple((tally[_BIN] / pairs).tolist()) if pairs else ()

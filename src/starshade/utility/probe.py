@@ -1,0 +1,137 @@
+"""Ratings held out, beside the released rows of those who gave them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.lookup import find_cells
+from starshade.ratings.levels import on_scale
+from starshade.ratings.table import Ratings
+from starshade.release.linked import linked_rows, places_among
+from starshade.release.table import Release
+
+__all__ = ["Probe", "linked_probe", "linked_users"]
+
+_ADVICE = (
+    "`starshade data split RATINGS --out train/ --probe probe/` makes both: written as stores "
+    "they keep users and items whose only ratings were set aside."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """The held-out ratings that a release can be asked for: of its people, on its items.
+
+    Attributes
+    ----------
+    users, items : ndarray of int64, shape (p,)
+        Indices in the original, ascending by user, then item.
+    rows, columns : ndarray of int64, shape (p,)
+        The released row of each user, the released item.
+    values : ndarray of float64, shape (p,)
+        True ratings.
+    left_out : int
+        Held-out ratings of people or on items that were not released.
+    """
+
+    users: NDArray[np.int64]
+    items: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+    left_out: int
+
+
+def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | None:
+    """Return the released row of each user, -1 for those not released; None without a link.
+
+    Raises
+    ------
+    ConfigError
+        Somebody in the release, or a released item, is not in `original`.
+    """
+    if release.private is None:
+        return None
+    rows = linked_rows(release, original, release.private.link)
+    lacking = release.n_records - int((rows >= 0).sum())
+    unknown = int((places_among(original.items, release.classes.items) < 0).sum())
+    for count, of, what in (
+        (lacking, release.n_records, "people"),
+        (unknown, release.classes.n_items, "items"),
+    ):
+        if count:
+            raise ConfigError(
+                f"{count:,} of the {of:,} {what} in the release are not in the original ratings: "
+                "it was not made of them",
+                advice="Give the ratings that the release was made from, read with the same "
+                "options.",
+            )
+    return rows
+
+
+def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> Probe | None:
+    """Place held-out ratings among released rows; None without them or without a link.
+
+    Parameters
+    ----------
+    release : Release
+    original : Ratings
+        The training part: what the release was made of.
+    probe : Ratings or None
+        Ratings that were held out of it, of users and on items that it knows.
+
+    Raises
+    ------
+    ConfigError
+        No rating, one off the scale, of a user or on an item that `original` does not know, or
+        one that `original` holds too; see also `linked_users`.
+    """
+    row_of_user = linked_users(release, original)
+    if probe is None or row_of_user is None:
+        return None
+    users, items, values = _cells(probe, original)
+    rows = row_of_user[users]
+    columns = places_among(release.classes.items, original.items)[items]
+    asked = (rows >= 0) & (columns >= 0)
+    return Probe(
+        users[asked],
+        items[asked],
+        rows[asked],
+        columns[asked],
+        values[asked],
+        left_out=int((~asked).sum()),
+    )
+
+
+def _cells(
+    probe: Ratings, original: Ratings
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the users, items and values of the probe as the original numbers them."""
+    if not probe.n_ratings:
+        raise ConfigError("the probe has no rating", advice=_ADVICE)
+    probe = on_scale(probe, original.scale)
+    user = places_among(original.users, probe.users)
+    item = places_among(original.items, probe.items)
+    rated = probe.user_support > 0, probe.item_support > 0
+    for place, told, what in ((user, rated[0], "users"), (item, rated[1], "items")):
+        unknown = int((told & (place < 0)).sum())
+        if unknown:
+            raise ConfigError(
+                f"{unknown:,} of the {int(told.sum()):,} {what} of the probe are not in the "
+                "ratings",
+                advice=_ADVICE,
+            )
+    users = np.repeat(user, probe.user_support)
+    items = item[probe.columns]
+    trained = int((find_cells(original.indptr, original.columns, users, items) >= 0).sum())
+    if trained:
+        raise ConfigError(
+            f"{trained:,} of the {probe.n_ratings:,} ratings of the probe are in the ratings too: "
+            "what was learned cannot test",
+            advice="Give the part that was not held out, of which the release was made.",
+        )
+    return users, items, probe.values()

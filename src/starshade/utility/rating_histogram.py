@@ -1,0 +1,134 @@
+"""Rating histogram before and after (Chang et al. 2009, Table 2; SPEC §3.5, §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells, cells_of
+from starshade.release.part import released_part
+from starshade.release.profiles import Profiles
+from starshade.release.table import Release
+from starshade.utility.result import UtilityResult
+
+__all__ = ["HistogramResult", "RatingHistogram"]
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 2**24  # cells of profiles at once
+
+
+@dataclass(frozen=True)
+class HistogramResult(UtilityResult):
+    """The distance and the two histograms.
+
+    Attributes
+    ----------
+    before, after : tuple of float
+        Shares of cells, null first, then the ratings of the scale in ascending order; empty on
+        a scale without steps.
+    """
+
+    before: tuple[float, ...] = ()
+    after: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class RatingHistogram:
+    """How cells are shared out among null and the ratings, before and after.
+
+    A released rating between two of the scale counts as the nearest one, half up. A cell that
+    leaves several open counts for each of them in equal parts.
+    """
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> HistogramResult:
+        """Return ``histogram_distance``, ``null_share_before`` and ``null_share_after``.
+
+        Parameters
+        ----------
+        release : Release
+        original : Ratings
+            The table that the release was made from, or one that contains it: only the released
+            items count, and only users who rated one of them.
+        probe : Ratings, optional
+            Not needed.
+
+        Returns
+        -------
+        HistogramResult
+            The distance is the total variation, in [0, 1]: half the sum of the differences. None
+            on a scale without steps.
+
+        Raises
+        ------
+        ConfigError
+            The release was not made of these ratings.
+        """
+        scale = release.scale
+        before = after = np.empty(0)
+        if scale.step is not None:
+            before = _shares(_of_cells(cells_of(released_part(release, original)), scale))
+            after = _shares(_released(release, scale))
+        some = len(before) > 0
+        return HistogramResult(
+            measure="rating-histogram",
+            figures={
+                "histogram_distance": float(np.abs(before - after).sum() / 2) if some else None,
+                "null_share_before": float(before[0]) if some else None,
+                "null_share_after": float(after[0]) if some else None,
+            },
+            meaning="Low is more useful: 0 leaves as many cells of each rating, and of null, as "
+            "there were; 1 leaves none where there was one. A release without nulls no longer "
+            "tells who rated what, and counts of ratings on it mean nothing.",
+            before=tuple(before.tolist()),
+            after=tuple(after.tolist()),
+        )
+
+
+def _released(release: Release, scale: Scale) -> Floats:
+    classes = release.classes
+    return (
+        _of_profiles(classes, scale) if isinstance(classes, Profiles) else _of_cells(classes, scale)
+    )
+
+
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / max(float(counts.sum()), 1.0))
+
+
+def _of_profiles(profiles: Profiles, scale: Scale) -> Floats:
+    """Count cells of each rating, null first; a row as often as it stands for a record."""
+    seen = np.zeros(1 + len(profiles.ratings))
+    for rows in profiles.blocks():
+        sizes = profiles.sizes[rows]
+        for size in np.unique(sizes):
+            levels = profiles.levels[rows][sizes == size]
+            seen += size * np.bincount(levels.ravel(), minlength=len(seen))
+    return _binned(seen[0], profiles.ratings, seen[1:], scale)
+
+
+def _of_cells(cells: Cells, scale: Scale) -> Floats:
+    """Count cells of each rating, null first; one of several members is shared out."""
+    symbols = cells.symbols
+    row_sizes = np.repeat(cells.sizes, np.diff(cells.indptr))
+    times = np.bincount(cells.codes, weights=row_sizes, minlength=len(symbols))
+    parts = times / np.maximum(symbols.n_members + symbols.null, 1)
+    null = cells.n_records * cells.n_items - times.sum() + parts[symbols.null].sum()
+    return _binned(float(null), symbols.members, np.repeat(parts, symbols.n_members), scale)
+
+
+def _binned(null: float, ratings: Floats, counts: Floats, scale: Scale) -> Floats:
+    """Move ratings to the nearest of the scale, half up."""
+    assert scale.step is not None
+    # a little more than a half: the float dust of an exact half must not decide
+    nearest = np.floor((ratings - scale.minimum) / scale.step + 0.5 + 1e-9).astype(np.int64)
+    out = np.zeros(1 + len(scale.levels))
+    out[0] = null
+    np.add.at(out, 1 + np.clip(nearest, 0, len(scale.levels) - 1), counts)
+    return out

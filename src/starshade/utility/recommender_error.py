@@ -1,0 +1,139 @@
+"""Error of a recommender on the release against one on the original (SPEC §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.table import Ratings
+from starshade.recommend.recommender import Recommender
+from starshade.release.table import Release
+from starshade.utility.probe import linked_probe
+from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.result import UtilityResult
+from starshade.utility.training import named, refit, trained
+
+__all__ = ["RecommenderError", "errors_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecommenderError:
+    """RMSE and MAE on held-out ratings: of the release, and of the original.
+
+    A person's rating is predicted from the row that stands for them, in two readings. `release`:
+    the released cell itself, null counting as the level below the scale. `refit`: a recommender
+    trained on the release, where every record is a user and a cell is the mean of the ratings
+    that it leaves possible. The same recommender is trained on the original and tested on the
+    same ratings; the ratios are to its error.
+
+    Parameters
+    ----------
+    recommender : str or Recommender
+        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    seed : int
+        For training.
+
+    Notes
+    -----
+    `probe` must have been held out before the release was made (`hold_out`). Its ratings of
+    people or on items that were not released are left out on both sides, and counted.
+
+    Examples
+    --------
+    >>> import starshade as ss
+    >>> ratings = ss.synthesize(n_users=60, n_items=20, n_ratings=600, rng=0)
+    >>> train, probe = ss.hold_out(ratings, rng=0)
+    >>> release = ss.KLikeness(k=5).anonymize(train, rng=0)
+    >>> found = ss.RecommenderError().measure(release, original=train, probe=probe)
+    >>> found.figures["rmse_ratio_refit"] > 0
+    True
+    """
+
+    recommender: str | Recommender = "regularized-svd"
+    seed: int = 0
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> UtilityResult:
+        """Return RMSE and MAE, each ``_original``, ``_release``, ``_refit`` and as ratios.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it.
+
+        Returns
+        -------
+        UtilityResult
+            In ratings; ``probe_ratings`` and ``probe_left_out`` are counts. None without a probe
+            or a link, and of a refit that takes more memory than there is.
+
+        Raises
+        ------
+        ConfigError
+            The probe does not belong to these ratings, or they to the release.
+        """
+        found = dict.fromkeys(_NAMES)
+        reason = ""
+        asked = linked_probe(release, original, probe)
+        if asked is not None:
+            found |= {"probe_ratings": len(asked.values), "probe_left_out": asked.left_out}
+        if asked is not None and len(asked.values):
+            recommender = named(self.recommender)
+            again = refit(recommender, release, self.seed)
+            predicted = {
+                "original": trained(recommender, original, self.seed).predict(
+                    asked.users, asked.items
+                ),
+                "release": ReleasedRows(release).read(asked.rows, asked.columns),
+                "refit": again.predict(asked.rows, asked.columns),
+            }
+            found |= _figures({k: errors_of(v, asked.values) for k, v in predicted.items()})
+            reason = again.told
+        return UtilityResult(
+            measure="recommender-error",
+            figures=found,
+            meaning="Low is more useful: a ratio of 1 predicts held-out ratings as well from the "
+            "release as from the original; `refit` trains on the release, `release` reads its "
+            f"cells. It takes a probe and the owner's receipt.{reason}",
+        )
+
+
+_READINGS = ("original", "release", "refit")
+_NAMES = (
+    *(f"{error}_{reading}" for error in ("rmse", "mae") for reading in _READINGS),
+    *(f"{error}_ratio_{reading}" for error in ("rmse", "mae") for reading in _READINGS[1:]),
+    "probe_ratings",
+    "probe_left_out",
+)
+
+
+def errors_of(predicted: Floats | None, true: Floats) -> tuple[float, float] | None:
+    """Return RMSE and MAE; None without predictions."""
+    if predicted is None:
+        return None
+    off = np.abs(predicted - true)
+    return float(np.sqrt(np.mean(off * off))), float(off.mean())
+
+
+def _figures(errors: dict[str, tuple[float, float] | None]) -> dict[str, float | int | None]:
+    found: dict[str, float | int | None] = {}
+    base = errors["original"]
+    for place, error in enumerate(("rmse", "mae")):
+        for reading in _READINGS:
+            own = errors[reading]
+            found[f"{error}_{reading}"] = None if own is None else own[place]
+            if reading != "original":
+                some = own is not None and base is not None and base[place] > 0
+                found[f"{error}_ratio_{reading}"] = (
+                    own[place] / base[place] if some and own and base else None
+                )
+    return found

@@ -1,0 +1,102 @@
+"""Similar-user deviation: people predicted from the most similar profile (PA §7.4; SPEC §3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.utility.nearest import Nearness
+from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.result import UtilityResult
+from starshade.utility.similarity import SAME
+from starshade.utility.training import Refit, named, refit
+
+__all__ = ["SimilarUserDeviation"]
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SimilarUserDeviation(Nearness):
+    """RMSE on held-out ratings when each person is predicted from the most similar profile.
+
+    Nobody outside knows which row stands for whom; whoever uses a release looks for a profile
+    like the person in front of them. Of profiles that tie, each is taken with the same chance,
+    and the expected squared error counts. `release` reads the profile's cell, null counting as
+    the level below the scale; `refit` asks a recommender trained on the release.
+    """
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> UtilityResult:
+        """Return ``similar_user_deviation_release`` and ``similar_user_deviation_refit``.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it.
+
+        Returns
+        -------
+        UtilityResult
+            In ratings; ``similar_user_users`` counts the people asked. None without a probe or a
+            link, and of a refit that takes more memory than there is.
+
+        Raises
+        ------
+        ConfigError
+            The probe does not belong to these ratings, or they to the release.
+        """
+        found: dict[str, float | int | None] = dict.fromkeys(
+            (
+                "similar_user_deviation_release",
+                "similar_user_deviation_refit",
+                "similar_user_users",
+            )
+        )
+        reason = ""
+        asked = linked_probe(release, original, probe)
+        if asked is not None and len(asked.values):
+            again = refit(named(self.recommender), release, self.seed)
+            users = self.asked(release, original, asked)
+            read, learned = self._errors(release, original, asked, users, again)
+            found = dict(zip(found, (read, learned, len(users)), strict=True))
+            reason = again.told
+        return UtilityResult(
+            measure="similar-user-deviation",
+            figures=found,
+            meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
+            "what the released profile that is most like each person says. It takes a probe and "
+            f"the owner's receipt.{reason}",
+        )
+
+    def _errors(
+        self, release: Release, original: Ratings, probe: Probe, users: Indices, again: Refit
+    ) -> tuple[float, float | None]:
+        """Return the two deviations."""
+        rows = ReleasedRows(release)
+        sums, cells = np.zeros(2), 0
+        for block, unlike in self.compared(release, original, users):
+            nearest = unlike <= unlike.min(axis=1, keepdims=True) + SAME
+            for user, tied in zip(block, nearest, strict=True):
+                held = slice(*np.searchsorted(probe.users, (user, user + 1)))
+                true, columns = probe.values[held], probe.columns[held]
+                these = rows.distinct[tied]
+                pair = np.repeat(these, len(columns)), np.tile(columns, len(these))
+                target = np.tile(true, len(these))
+                guesses = rows.read(*pair), again.predict(*pair)
+                for place, guess in enumerate(guesses):
+                    if guess is not None:
+                        sums[place] += ((guess - target) ** 2).sum() / len(these)
+                cells += len(true)
+        deviation = np.sqrt(sums / cells)
+        return float(deviation[0]), None if again.fitted is None else float(deviation[1])

@@ -1,0 +1,127 @@
+"""How unlike people and released profiles are, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.sample import sample_users
+from starshade.ratings.table import Ratings
+from starshade.recommend.dissimilarity import dissimilarities
+from starshade.recommend.recommender import Fitted
+from starshade.release.linked import places_among
+from starshade.release.table import Release
+from starshade.utility.released_rows import ReleasedRows
+
+__all__ = ["SAME", "check_sample", "compared", "owner_rows", "padded_rows", "sample_within"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SAME = 1e-9  # dissimilarities closer than this are a tie
+_WORK = 5 * 10**10  # ratings compared by one measure, at most: about a minute
+_CELLS = 2**22  # numbers written out at once
+
+
+def check_sample(users: int, least: int = 1) -> None:
+    """Refuse a number of users that is none.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(users, bool) or users != users // 1 or users < least:
+        raise ConfigError(f"users {users}: a whole number, at least {least}")
+
+
+def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed: int) -> Indices:
+    """Take some users, the same whatever the order of the file.
+
+    Parameters
+    ----------
+    among : ndarray of int64
+        Rows to choose from.
+    users : int
+        How many, at most.
+    work : int
+        Ratings compared for each of them; all together stay within about a minute of work, and
+        their rows within a quarter of the memory that may be used.
+    """
+    memory = max(budget.left(0), 0) // 4 // (8 * max(ratings.n_items, 1))
+    most = max(1, min(int(users), _WORK // max(work, 1), memory))
+    return sample_users(ratings, among, most, seed)
+
+
+def owner_rows(
+    release: Release, original: Ratings, fitted: Fitted | None, users: Indices
+) -> Floats:
+    """Write out what the owner knows of people, on the released items.
+
+    Parameters
+    ----------
+    fitted : Fitted or None
+        What nulls become (`padded_rows`); None: they stay NaN.
+    users : ndarray of int64
+        Ascending.
+
+    Returns
+    -------
+    ndarray of float64, shape (len(users), released items)
+    """
+    columns = places_among(original.items, release.classes.items)
+    if fitted is None:
+        return original.keep_users(users).dense()[:, columns]
+    return padded_rows(fitted, original, users)[:, columns]
+
+
+def padded_rows(fitted: Fitted, ratings: Ratings, users: Indices) -> Floats:
+    """Write out padded rows: ratings, and predictions within the scale where there is none."""
+    part = ratings.keep_users(users)
+    rows = np.clip(fitted.rows(users), ratings.scale.minimum, ratings.scale.maximum)
+    rows[np.repeat(np.arange(part.n_users), part.user_support), part.columns] = part.values()
+    return rows
+
+
+def compared(
+    release: Release,
+    original: Ratings,
+    fitted: Fitted | None,
+    users: Indices,
+    dissimilarity: str,
+) -> Iterator[tuple[Indices, Floats]]:
+    """Compare people with every released profile.
+
+    Parameters
+    ----------
+    release, original, fitted, users
+        As `owner_rows` takes them.
+    dissimilarity : str
+        As `starshade.recommend.dissimilarity` names it.
+
+    Yields
+    ------
+    users : ndarray of int64, shape (b,)
+    dissimilarity : ndarray of float64, shape (b, profiles)
+        In the order of `ReleasedRows.distinct`.
+    """
+    released = ReleasedRows(release)
+    profiles = released.distinct
+    step = max(1, _CELLS // max(release.classes.n_items, 1))
+    together = max(1, _CELLS // max(len(profiles), original.n_items, 1))
+    with task("comparing with profiles", len(users)) as advance:
+        for start in range(0, len(users), together):
+            block = users[start : start + together]
+            own = owner_rows(release, original, fitted, block)
+            found = np.empty((len(block), len(profiles)))
+            for first in range(0, len(profiles), step):
+                shown = released.values(profiles[first : first + step])
+                found[:, first : first + step] = dissimilarities(
+                    own, shown, dissimilarity, release.scale
+                )
+            yield block, found
+            advance(len(block))

@@ -1,0 +1,80 @@
+"""Target deviation: people predicted from their own anonymized version (PA §7.1; SPEC §3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starshade.ratings.table import Ratings
+from starshade.recommend.recommender import Recommender
+from starshade.release.table import Release
+from starshade.utility.probe import linked_probe
+from starshade.utility.recommender_error import errors_of
+from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.result import UtilityResult
+from starshade.utility.training import named, refit
+
+__all__ = ["TargetDeviation"]
+
+
+@dataclass(frozen=True)
+class TargetDeviation:
+    """RMSE on held-out ratings when each person is predicted from the row that stands for them.
+
+    What the owner alone can measure: it takes the link. `release` reads the released cell, null
+    counting as the level below the scale (0 on 1-5); the order of magnitude of the paper's
+    figures for `simple` comes from there. `refit` asks a recommender trained on the release.
+    `RecommenderError` sets the same figures against those of the original.
+
+    Parameters
+    ----------
+    recommender : str or Recommender
+        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    seed : int
+        For training.
+    """
+
+    recommender: str | Recommender = "regularized-svd"
+    seed: int = 0
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> UtilityResult:
+        """Return ``target_deviation_release`` and ``target_deviation_refit``, in ratings.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it.
+
+        Returns
+        -------
+        UtilityResult
+            None without a probe or a link, and of a refit that takes more memory than there is.
+
+        Raises
+        ------
+        ConfigError
+            The probe does not belong to these ratings, or they to the release.
+        """
+        read = again = None
+        reason = ""
+        asked = linked_probe(release, original, probe)
+        if asked is not None and len(asked.values):
+            read = errors_of(ReleasedRows(release).read(asked.rows, asked.columns), asked.values)
+            learned = refit(named(self.recommender), release, self.seed)
+            again = errors_of(learned.predict(asked.rows, asked.columns), asked.values)
+            reason = learned.told
+        return UtilityResult(
+            measure="target-deviation",
+            figures={
+                "target_deviation_release": None if read is None else read[0],
+                "target_deviation_refit": None if again is None else again[0],
+            },
+            meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
+            "what each person's own anonymized version says. It takes a probe and the owner's "
+            f"receipt.{reason}",
+        )

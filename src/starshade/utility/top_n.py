@@ -1,0 +1,157 @@
+"""Top-N agreement: whether the release recommends what the original does (SPEC §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.recommend.recommender import Fitted, Recommender
+from starshade.release.linked import places_among
+from starshade.release.table import Release
+from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.result import UtilityResult
+from starshade.utility.similarity import check_sample, sample_within
+from starshade.utility.training import Refit, named, refit, trained
+
+__all__ = ["TopN"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_CELLS = 2**22  # numbers written out at once
+
+
+@dataclass(frozen=True)
+class TopN:
+    """Share of the N best items of the original that are among the N best of the release.
+
+    Best among the items that a person has not rated in training, by prediction, ties by item
+    key: of a recommender trained on the original, against the released row that stands for the
+    person (`release`, null counting as the level below the scale), and against the same
+    recommender trained on the release (`refit`). An item that was not released can be among the
+    best of the original alone.
+
+    Parameters
+    ----------
+    n : int
+        Items in a list, at least 1.
+    users : int
+        Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
+        that would take much memory. Who has fewer than `n` items left to rate is not asked.
+    recommender : str or Recommender
+        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    seed : int
+        For training and for the sample.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+    """
+
+    n: int = 10
+    users: int = 5000
+    recommender: str | Recommender = "regularized-svd"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_sample(self.users)
+        if isinstance(self.n, bool) or self.n != self.n // 1 or self.n < 1:
+            raise ConfigError(f"n {self.n}: a whole number, at least 1")
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> UtilityResult:
+        """Return ``top_n_agreement_release``, ``top_n_agreement_refit``, ``top_n_users``.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it: its users are asked.
+
+        Returns
+        -------
+        UtilityResult
+            Shares in [0, 1], and how many people were asked. None without a probe or a link, and
+            of a refit that takes more memory than there is.
+
+        Raises
+        ------
+        ConfigError
+            The probe does not belong to these ratings, or they to the release.
+        """
+        found: dict[str, float | int | None] = dict.fromkeys(
+            ("top_n_agreement_release", "top_n_agreement_refit", "top_n_users")
+        )
+        reason = ""
+        asked = linked_probe(release, original, probe)
+        users = np.empty(0, np.int64) if asked is None else self._asked(release, original, asked)
+        if asked is not None and len(users):
+            recommender = named(self.recommender)
+            again = refit(recommender, release, self.seed)
+            fitted = trained(recommender, original, self.seed)
+            read, learned = self._agreement(release, original, asked, users, fitted, again)
+            found = dict(zip(found, (read, learned, len(users)), strict=True))
+            reason = again.told
+        return UtilityResult(
+            measure="top-n-agreement",
+            figures=found,
+            meaning=f"High is more useful: the share of the {self.n} items that a recommender on "
+            "the original would recommend to a person that are also among the "
+            f"{self.n} of the release. It takes a probe and the owner's receipt.{reason}",
+        )
+
+    def _asked(self, release: Release, original: Ratings, probe: Probe) -> Indices:
+        """Return users of the probe with `n` released items left, ascending."""
+        place = places_among(release.classes.items, original.items)
+        users = np.unique(probe.users)
+        owner = np.repeat(np.arange(original.n_users), original.user_support)
+        rated = np.bincount(owner[place[original.columns] >= 0], minlength=original.n_users)
+        left = release.classes.n_items - rated[users]
+        return sample_within(original, users[left >= self.n], self.users, 1, self.seed)
+
+    def _agreement(
+        self,
+        release: Release,
+        original: Ratings,
+        probe: Probe,
+        users: Indices,
+        fitted: Fitted,
+        again: Refit,
+    ) -> tuple[float, float | None]:
+        """Return the two mean shares."""
+        rows = ReleasedRows(release)
+        own = probe.rows[np.searchsorted(probe.users, users)]
+        items = places_among(original.items, release.classes.items)  # of released ones
+        common = np.zeros(2)
+        together = max(1, _CELLS // max(original.n_items, 1))
+        with task("comparing recommendations", len(users)) as step:
+            for start in range(0, len(users), together):
+                here = slice(start, start + together)
+                part = original.keep_users(users[here])
+                rated = ~np.isnan(part.dense())
+                best = self._best(fitted.rows(users[here]), rated)
+                lists = [rows.readings(own[here])]
+                if again.fitted is not None:
+                    lists.append(again.fitted.rows(own[here]))
+                for place, scores in enumerate(lists):
+                    told = items[self._best(scores, rated[:, items])]
+                    common[place] += (told[:, :, None] == best[:, None, :]).sum()
+                step(part.n_users)
+        shares = common / (self.n * len(users))
+        return float(shares[0]), None if again.fitted is None else float(shares[1])
+
+    def _best(self, scores: Floats, rated: NDArray[np.bool_]) -> Indices:
+        """Return the `n` best columns of each row that are not rated, best first."""
+        order = np.argsort(np.where(rated, np.inf, -scores), axis=1, kind="stable")
+        return order[:, : self.n]

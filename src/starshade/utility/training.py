@@ -1,0 +1,143 @@
+"""Recommenders trained for a measure: on the original ratings, and on a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.progress import note
+from starshade.ratings.levels import code_type
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.recommend.recommender import Fitted, Recommender
+from starshade.recommend.registry import ENTRIES
+from starshade.registry import find
+from starshade.release.cells import Cells
+from starshade.release.table import Release
+from starshade.utility.released_rows import expected_ratings
+
+__all__ = ["Refit", "as_ratings", "named", "refit", "trained"]
+
+_BYTES = 24  # a rating by user, by item, and while the two are made
+_kept: WeakKeyDictionary[Any, dict[tuple[Recommender, int], Any]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A recommender trained on what was released; its users are the released rows.
+
+    Attributes
+    ----------
+    fitted : Fitted or None
+        None where training takes more memory than there is.
+    refused : str
+        Why there is none; empty where there is one.
+    """
+
+    fitted: Fitted | None
+    refused: str = ""
+
+    def predict(
+        self, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Predict what released rows would rate items, shape (p,); None without a recommender."""
+        return None if self.fitted is None else self.fitted.predict(rows, columns)
+
+    @property
+    def told(self) -> str:
+        """A sentence on why there is no refit, with a blank before it; empty where there is."""
+        return f" No refit: {self.refused}." if self.refused else ""
+
+
+def named(recommender: str | Recommender) -> Recommender:
+    """Return a recommender given by name, with its defaults, or as it is.
+
+    Raises
+    ------
+    ConfigError
+        There is none of this name.
+    """
+    if isinstance(recommender, str):
+        chosen: Recommender = find(ENTRIES, recommender, "recommender").load()()
+        return chosen
+    return recommender
+
+
+def trained(recommender: Recommender, ratings: Ratings, seed: int) -> Fitted:
+    """Train on ratings; several measures of the same ones ask, and it is done once."""
+    kept = _kept.setdefault(ratings, {})
+    if (recommender, seed) not in kept:
+        kept[recommender, seed] = recommender.fit(ratings, rng=seed)
+    fitted: Fitted = kept[recommender, seed]
+    return fitted
+
+
+def refit(recommender: Recommender, release: Release, seed: int) -> Refit:
+    """Train on a release, every record a user; done once for several measures."""
+    kept = _kept.setdefault(release, {})
+    if (recommender, seed) not in kept:
+        kept[recommender, seed] = _refit(recommender, release, seed)
+    made: Refit = kept[recommender, seed]
+    return made
+
+
+def _refit(recommender: Recommender, release: Release, seed: int) -> Refit:
+    classes = release.classes
+    count = len(classes.codes) if isinstance(classes, Cells) else int(classes.n_rated().sum())
+    needed, allowed = count * _BYTES, budget.left(0)
+    try:
+        if needed > allowed:
+            raise ConfigError(
+                f"training on the release's {count:,} cells would take {budget.amount(needed)} of "
+                f"memory, and {budget.amount(max(allowed, 0))} may be used"
+            )
+        return Refit(recommender.fit(as_ratings(release), rng=seed))
+    except ConfigError as error:  # a release may be too large to train on, or hold no rating
+        note(f"no refit: {error.message}")
+        return Refit(None, error.message)
+
+
+def as_ratings(release: Release) -> Ratings:
+    """Read a release as a table of ratings: a user for each row, whatever number it stands for.
+
+    Parameters
+    ----------
+    release : Release
+        Of any layout: a cell is the mean of the ratings that it leaves possible, null where it
+        has none.
+
+    Returns
+    -------
+    Ratings
+        On a real scale of the same bounds; users numbered from 0.
+
+    Notes
+    -----
+    A row counts once. Copies of a row would tell nothing new, and a recommender that finds out
+    on held-out ratings how closely to fit would find them in the copies.
+    """
+    cells = release.cells()
+    rating = expected_ratings(cells.symbols)
+    told = ~np.isnan(rating)
+    levels, place = np.unique(rating[told], return_inverse=True)
+    code = np.zeros(len(rating), dtype=code_type(len(levels)))
+    code[told] = place
+    kept = told[cells.codes]
+    whole = bool(kept.all())
+    before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+    return Ratings(
+        scale=Scale(release.scale.minimum, release.scale.maximum),
+        users=Vocabulary(np.arange(cells.n_groups)),
+        items=cells.items,
+        indptr=cells.indptr if whole else before[cells.indptr],
+        columns=cells.columns if whole else cells.columns[kept],
+        codes=code[cells.codes if whole else cells.codes[kept]],
+        levels=levels,
+    )
