@@ -1,0 +1,213 @@
+"""Groups of at least k users who are alike, by a sample, bins and clusters (PA §4.2, Alg. 1).
+
+1. A sample of s = min(m, 20 ⌈√m⌉) users is put into t = ⌊√m⌋ clusters of at least ⌊s / 2t⌋.
+2. Every user joins the bin of the nearest of their means. A bin of fewer than k users joins the
+   bin whose centre is nearest to its users (least sum of distances), the smallest bin first.
+3. Each bin B is put into ⌊|B| / k⌋ clusters of at least k: the groups.
+
+Clusters are those of `bounded_t_means`. Bins do not see each other, so they are done side by side,
+each on one thread; the largest, whose users' products would not fit, one after the other.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.anonymize.bounded_t_means import Distances, bounded_t_means, members_of
+from starshade.anonymize.order import seeded_order
+from starshade.anonymize.padded_distances import factored, within, written_out
+from starshade.anonymize.prepare import check_k
+from starshade.errors import ConfigError
+from starshade.kernels.lanes import run
+from starshade.progress import task
+from starshade.recommend.dissimilarity import check_dissimilarity
+from starshade.recommend.padded import Padded
+
+__all__ = ["Clip", "bin_users", "cluster_within", "group_users"]
+
+Clip = Literal["mean", "cells"]
+
+_ROWS = 1 << 28  # bytes of distances held at once
+_TOGETHER = 4096  # users of a bin whose products are taken; fixed, for rounding may differ
+
+
+def group_users(
+    padded: Padded,
+    k: int,
+    seed: int,
+    *,
+    dissimilarity: str = "euclidean",
+    clip: Clip = "mean",
+) -> NDArray[np.int64]:
+    """Put all users into groups of at least k (SPEC §3.5, step 2).
+
+    Parameters
+    ----------
+    padded : Padded
+    k : int
+        2 ≤ k ≤ number of users.
+    seed : int
+        Draws the sample and the first centres, and settles ties.
+    dissimilarity : str
+        One of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean`` with
+        ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
+        others as many as there are items, and rows are written out in blocks.
+    clip : {"mean", "cells"}
+        ``cells`` clips every prediction to the scale before rows are compared and averaged, as
+        the paper reads; ``mean`` does not.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_users,)
+        Group of each user, 0 … g − 1, every one with k users or more.
+
+    Raises
+    ------
+    ConfigError
+        k below 2 or above the number of users, an unknown dissimilarity, or not enough memory.
+    """
+    check_k(k)
+    check_dissimilarity(dissimilarity)
+    if clip not in ("mean", "cells"):
+        raise ConfigError(f"clip {clip!r}: allowed are 'mean' and 'cells'")
+    if k > padded.n_users:
+        raise ConfigError(
+            f"k = {k:,}: there are {padded.n_users:,} users", advice="Choose a smaller k."
+        )
+    exact = dissimilarity == "euclidean" and clip == "mean"
+    away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
+    order = seeded_order(padded.ratings.users, seed, "bins")
+    bins = bin_users(away, order, seeded_order(padded.ratings.users, seed, "sample"), k)
+    return cluster_within(bins, order, k, away, padded if exact else None)
+
+
+def bin_users(
+    away: Distances, order: NDArray[np.int64], drawn: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
+    """Put all users into bins of at least k.
+
+    Parameters
+    ----------
+    away : Distances
+    order : ndarray of int64, shape (m,)
+        The users in seeded order.
+    drawn : ndarray of int64, shape (m,)
+        The users in another: the first s are the sample.
+    k : int
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        Bin of each user, 0 … number of bins − 1.
+    """
+    m = len(order)
+    t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
+    sample = drawn[:s]
+    with task("clusters of a sample"):
+        starts, members = members_of(bounded_t_means(away, sample, t, s // (2 * t)), t)
+    members = sample[members]
+    starts = np.unique(starts)  # fewer distinct rows than t leave clusters without any
+    with task("users to bins", m) as step:
+        bins = np.empty(m, np.int64)
+        size = max(1, _ROWS // (4 * len(starts)))
+        for first in range(0, m, size):
+            users = order[first : first + size]
+            bins[users] = away(users, starts, members).argmin(axis=1)
+            step(len(users))
+    return _join_small(away, bins, starts, members, k)
+
+
+def _join_small(
+    away: Distances,
+    bins: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.int64]:
+    sizes = np.bincount(bins, minlength=len(starts) - 1)
+    while True:
+        live = np.flatnonzero(sizes)
+        small = live[np.argmin(sizes[live])]
+        if sizes[small] >= k:
+            break
+        users = np.flatnonzero(bins == small)
+        total = np.zeros(len(sizes))
+        for line in away(users, starts, members):
+            total += line
+        total[sizes == 0] = np.inf
+        total[small] = np.inf
+        nearest = int(np.argmin(total))
+        bins[users] = nearest
+        sizes[nearest] += sizes[small]
+        sizes[small] = 0
+    return np.asarray(np.unique(bins, return_inverse=True)[1].astype(np.int64))
+
+
+def cluster_within(
+    bins: NDArray[np.int64],
+    order: NDArray[np.int64],
+    k: int,
+    away: Distances,
+    padded: Padded | None,
+) -> NDArray[np.int64]:
+    """Cluster the users of each bin into groups of at least k.
+
+    Parameters
+    ----------
+    bins : ndarray of int64, shape (m,)
+        Bin of each user, each of k users at least.
+    order : ndarray of int64, shape (m,)
+        The users in seeded order.
+    k : int
+    away : Distances
+    padded : Padded or None
+        Where distances are Euclidean, so that products within a bin may be used.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        Group of each user; groups of one bin are numbered on from those of the one before.
+    """
+    n_bins = int(bins.max()) + 1
+    starts, at = members_of(bins[order], n_bins)
+    sizes = np.diff(starts)
+    by_size = np.argsort(-sizes, kind="stable")  # the long ones first
+    found, count = np.empty(len(bins), np.int64), np.zeros(n_bins, np.int64)
+
+    def cluster(b: int) -> None:
+        users = order[at[starts[b] : starts[b + 1]]]
+        if padded is not None and len(users) <= _TOGETHER:
+            rows, distances = np.arange(len(users)), within(padded, users)
+        else:
+            rows, distances = users, away
+        found[users] = bounded_t_means(distances, rows, len(users) // k, k)
+        count[b] = found[users].max() + 1
+        step(len(users))
+
+    with task("groups within bins", len(bins)) as step:
+        large = by_size if padded is None else by_size[sizes[by_size] > _TOGETHER]
+        for b in large:
+            _afford(4 * sizes[b] * (sizes[b] // k), 1)
+            cluster(int(b))
+        side_by_side = by_size[len(large) :]
+        if len(side_by_side):
+            most = 8 * int(sizes[side_by_side[0]]) ** 2
+            with budget.limits(threads=_afford(2 * most, budget.threads())):
+                run(lambda turn: cluster(int(side_by_side[turn])), len(side_by_side))
+    return found + (np.cumsum(count) - count)[bins]
+
+
+def _afford(need: int, threads: int) -> int:
+    """Return how many threads may hold so many bytes each."""
+    free = budget.left(0)
+    if need > free:
+        raise ConfigError(
+            f"the distances within the largest bin need {budget.amount(need)}; "
+            f"{budget.amount(max(free, 0))} may be used",
+            advice="Allow more memory, or choose a larger k.",
+        )
+    return min(threads, int(free // max(1, need)))

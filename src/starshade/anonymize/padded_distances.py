@@ -1,0 +1,111 @@
+"""Three ways to the distances of padded rows and means of padded rows.
+
+`factored` is for any number of users and keeps one table of items × centres at a time. `within`
+is for the users of one bin, whose centres change while they themselves do not: their products are
+taken once. Both are exact and give the same. `written_out` is for dissimilarities that do not
+split into products, and for rows clipped cell by cell; it writes out a block of rows at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.anonymize.bounded_t_means import Distances
+from starshade.errors import ConfigError
+from starshade.kernels.padded_centres import centre_distances, make_centres
+from starshade.kernels.padded_gram import member_distances, products
+from starshade.recommend.dissimilarity import dissimilarities
+from starshade.recommend.padded import Padded
+
+__all__ = ["factored", "within", "written_out"]
+
+_TABLE = 1 << 28  # bytes of one table of centres, or of one block of rows
+_ROUNDING = 1e-7  # dissimilarities below it are 0: their squares are doubles' last digits
+
+
+def factored(padded: Padded) -> Distances:
+    """Squared Euclidean distances of users, from their factors and ratings."""
+
+    def distances(
+        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        t = len(starts) - 1
+        slab = max(1, _TABLE // (8 * padded.n_items))
+        if t <= slab:
+            return _to_some(padded, rows, starts, members)
+        out = np.empty((len(rows), t), np.float32)
+        for low in range(0, t, slab):
+            part = starts[low : low + slab + 1]
+            out[:, low : low + slab] = _to_some(padded, rows, part, members)
+        return out
+
+    return distances
+
+
+def _to_some(
+    padded: Padded,
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    centres = make_centres(padded.parts, padded.inner, padded.sums, starts, members)
+    return centre_distances(padded.parts, padded.sums, padded.lengths, rows, centres)
+
+
+def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
+    """Squared Euclidean distances among these users; rows are positions in `users`.
+
+    Holds 8 bytes for each pair of users. Runs on one thread.
+    """
+    table = products(padded.parts, padded.sums, padded.inner, users)
+
+    def distances(
+        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        return member_distances(table, rows, starts, members)
+
+    return distances
+
+
+def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
+    """Any dissimilarity, on rows written out in blocks.
+
+    Parameters
+    ----------
+    padded : Padded
+    dissimilarity : str
+        One of `starshade.recommend.dissimilarity.DISSIMILARITIES`.
+    clip : bool
+        Whether predictions are clipped cell by cell, before they are averaged.
+    """
+    scale, weights = padded.ratings.scale, padded.parts.weights
+    row = 8 * padded.n_items
+
+    def distances(
+        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        t = len(starts) - 1
+        _afford(2 * t * row, t)
+        centres = padded.means(starts, members, clip=clip)
+        out = np.empty((len(rows), t), np.float32)
+        step = max(1, _TABLE // row)
+        for first in range(0, len(rows), step):
+            block = padded.block(rows[first : first + step], clip=clip)
+            away = dissimilarities(block, centres, dissimilarity, scale, weights=weights)
+            out[first : first + step] = np.where(away > _ROUNDING, away, 0.0)
+        return out
+
+    return distances
+
+
+def _afford(need: int, t: int) -> None:
+    free = budget.left(0)
+    if need > free:
+        raise ConfigError(
+            f"{t:,} centres written out need {budget.amount(need)}; "
+            f"{budget.amount(max(free, 0))} may be used",
+            advice="Allow more memory, or use the euclidean dissimilarity with clipped means, "
+            "which writes no row out.",
+        )

@@ -1,0 +1,232 @@
+"""Padded rows from their parts: a low-rank row, biases, and a correction on the rated items.
+
+A row is ``base + loadings @ phi_u + e_u``; ``base`` and ``loadings`` belong to the items, ``phi_u``
+to the user, and ``e_u``, what the rating is above the prediction, is not null on rated items only.
+It is never kept: one pass over a user's ratings gives it anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from starshade.kernels.warm import announce
+
+__all__ = ["Parts", "dense_rows", "fill_corrections", "gram", "mean_rows", "project"]
+
+_CHUNK = 256  # users that one thread does in one go
+
+
+class Parts(NamedTuple):
+    """What padded rows are made of.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (m + 1,)
+    columns : ndarray of int32, shape (n_ratings,)
+    codes : ndarray of unsigned int, shape (n_ratings,)
+        Positions in `levels`.
+    levels : ndarray of float64
+    base : ndarray of float64, shape (n,)
+        Mean and item bias.
+    loadings : ndarray of float64, shape (n, f + 1)
+        1 and the item's factors.
+    phi : ndarray of float64, shape (m, f + 1)
+        The user's bias and factors.
+    weights : ndarray of float64, shape (n,)
+        Of the items in squared distances.
+    """
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    codes: NDArray[Any]
+    levels: NDArray[np.float64]
+    base: NDArray[np.float64]
+    loadings: NDArray[np.float64]
+    phi: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def gram(loadings, weights):  # type: ignore[no-untyped-def]
+    """L'WL, shape (f + 1, f + 1); added item by item."""
+    n, f = loadings.shape
+    out = np.zeros((f, f))
+    for i in range(n):
+        for a in range(f):
+            scaled = weights[i] * loadings[i, a]
+            for b in range(f):
+                out[a, b] += scaled * loadings[i, b]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def fill_corrections(columns, codes, levels, base, loadings, phi, out):  # type: ignore[no-untyped-def]
+    """Fill in rating − unclipped prediction for one user's cells."""
+    for p in range(len(columns)):
+        i = columns[p]
+        predicted = base[i]
+        own = loadings[i]
+        for j in range(len(phi)):
+            predicted += own[j] * phi[j]
+        out[p] = levels[codes[p]] - predicted
+
+
+def project(
+    parts: Parts, inner: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return L'W(x_u − base) and the squared length of x_u − base for each user.
+
+    Parameters
+    ----------
+    parts : Parts
+    inner : ndarray of float64, shape (f + 1, f + 1)
+        L'WL.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, f + 1)
+    ndarray of float64, shape (m,)
+    """
+    announce("padding", _project)
+    sums, lengths = np.empty_like(parts.phi), np.empty(len(parts.phi))
+    _project(*parts, inner, sums, lengths)
+    return sums, lengths
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _project(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, weights, inner, sums, lengths
+):  # fmt: skip
+    m, f = phi.shape
+    for chunk in prange((m + _CHUNK - 1) // _CHUNK):
+        for u in range(chunk * _CHUNK, min(m, (chunk + 1) * _CHUNK)):
+            own, total = phi[u], sums[u]
+            first, last = indptr[u], indptr[u + 1]
+            e = np.empty(last - first)
+            fill_corrections(columns[first:last], codes[first:last], levels, base, loadings, own, e)
+            length = 0.0
+            for a in range(f):
+                total[a] = 0.0
+                for b in range(f):
+                    total[a] += inner[a, b] * own[b]
+                length += total[a] * own[a]
+            for p in range(last - first):
+                i = columns[first + p]
+                scaled, predicted, row = weights[i] * e[p], 0.0, loadings[i]
+                for a in range(f):
+                    total[a] += scaled * row[a]
+                    predicted += row[a] * own[a]
+                length += scaled * (e[p] + 2.0 * predicted)
+            lengths[u] = length
+
+
+def dense_rows(
+    parts: Parts, users: NDArray[np.integer], low: float, high: float
+) -> NDArray[np.float64]:
+    """Write out the padded rows of some users, shape (len(users), n).
+
+    Parameters
+    ----------
+    parts : Parts
+    users : ndarray of int
+    low, high : float
+        Predictions are clipped to them; infinities leave them as they are. Ratings stay.
+    """
+    announce("padded rows", _mean_clipped)
+    users, alone = np.asarray(users, np.int64), np.arange(len(users) + 1)
+    out = np.empty((len(users), len(parts.base)))
+    _mean_clipped(*parts[:-1], _across(parts), alone, users, low, high, out)
+    return out
+
+
+def mean_rows(
+    parts: Parts, starts: NDArray[np.int64], members: NDArray[np.int64], low: float, high: float
+) -> NDArray[np.float64]:
+    """Write out the mean padded row of each group, shape (g, n).
+
+    Parameters
+    ----------
+    parts : Parts
+    starts : ndarray of int64, shape (g + 1,)
+        Group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
+    members : ndarray of int64
+    low, high : float
+        Predictions are clipped to them before they are averaged; infinities leave them as they
+        are, and then a group costs a product per item and factor, not one for each member.
+    """
+    announce("group means", _mean_rows, _mean_clipped)
+    out = np.empty((len(starts) - 1, len(parts.base)))
+    if low == -np.inf and high == np.inf:
+        _mean_rows(*parts[:-1], _across(parts), starts, members, out)
+    else:
+        _mean_clipped(*parts[:-1], _across(parts), starts, members, low, high, out)
+    return out
+
+
+def _across(parts: Parts) -> NDArray[np.float64]:
+    """Item after item in a row: the inner loop."""
+    return np.ascontiguousarray(parts.loadings.T)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _mean_rows(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, across, starts, members, out
+):  # fmt: skip
+    for g in prange(len(starts) - 1):
+        row, size = out[g], starts[g + 1] - starts[g]
+        row[:] = 0.0
+        total = np.zeros(phi.shape[1])
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            first, last = indptr[u], indptr[u + 1]
+            e = np.empty(last - first)
+            fill_corrections(
+                columns[first:last], codes[first:last], levels, base, loadings, phi[u], e
+            )
+            for p in range(last - first):
+                row[columns[first + p]] += e[p]
+            for j in range(len(total)):
+                total[j] += phi[u, j]
+        for i in range(len(row)):
+            row[i] = base[i] + row[i] / size
+        _add_low_rank(total / size, across, row)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _mean_clipped(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, across, starts, members, low, high, out
+):  # fmt: skip
+    for g in prange(len(starts) - 1):
+        row, own = out[g], np.empty(len(base))
+        row[:] = 0.0
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            _dense_row(indptr, columns, codes, levels, base, phi, across, u, low, high, own)
+            for i in range(len(own)):
+                row[i] += own[i]
+        for i in range(len(row)):
+            row[i] /= starts[g + 1] - starts[g]
+
+
+@njit(cache=True, nogil=True)
+def _dense_row(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, phi, across, u, low, high, row
+):  # fmt: skip
+    row[:] = base
+    _add_low_rank(phi[u], across, row)
+    for i in range(len(row)):
+        row[i] = min(max(row[i], low), high)
+    for p in range(indptr[u], indptr[u + 1]):
+        row[columns[p]] = levels[codes[p]]
+
+
+@njit(cache=True, nogil=True)
+def _add_low_rank(phi, across, row):  # type: ignore[no-untyped-def]
+    for j in range(len(phi)):
+        own, line = phi[j], across[j]
+        for i in range(len(row)):
+            row[i] += own * line[i]

@@ -1,0 +1,90 @@
+"""How unlike two rows are (PA §4.2, §7.4; SPEC §3.5): five measures on rows written out."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
+from starshade.ratings.scale import SLACK, Scale
+
+__all__ = ["DISSIMILARITIES", "Dissimilarity", "check_dissimilarity", "dissimilarities"]
+
+Dissimilarity = Literal["euclidean", "weighted-sq", "weighted", "closeness-0.5", "closeness-1.0"]
+
+#: names, the default first
+DISSIMILARITIES: tuple[str, ...] = get_args(Dissimilarity)
+
+_WITHIN = {"closeness-0.5": 0.5, "closeness-1.0": 1.0}  # ratings, not shares of the scale
+_KIND = {"weighted-sq": SIMILAR, "weighted": ABSOLUTE, "euclidean": SQUARED}
+
+
+def check_dissimilarity(name: str) -> None:
+    """Refuse a name that is none of `DISSIMILARITIES`.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if name not in DISSIMILARITIES:
+        raise ConfigError(
+            f"dissimilarity {name!r}: not known",
+            advice=f"Known are {', '.join(DISSIMILARITIES)}.",
+        )
+
+
+def dissimilarities(
+    rows: NDArray[np.float64],
+    others: NDArray[np.float64],
+    name: str,
+    scale: Scale,
+    *,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Compare each row with each of the others, on the items that both have.
+
+    With n common items and d the difference of two ratings as a share of the scale's width:
+
+    - ``weighted-sq``: 1 − (1/n) Σ (1 − d)², what PA §4.2 calls "sim";
+    - ``closeness-0.5``, ``closeness-1.0``: 1 − the share of items whose ratings differ by at most
+      so much (in ratings, within 1e-9);
+    - ``weighted``: (1/n) Σ d;
+    - ``euclidean``: √((1/n) Σ d²). On rows without nulls it orders as the Euclidean distance does.
+
+    Parameters
+    ----------
+    rows, others : ndarray of float64, shapes (a, n) and (b, n)
+        NaN is null.
+    name : str
+        One of `DISSIMILARITIES`.
+    scale : Scale
+    weights : ndarray of float64, shape (n,), optional
+        Of the items, none negative: sums and counts over items become weighted ones.
+
+    Returns
+    -------
+    ndarray of float64, shape (a, b)
+        In [0, 1] where both are on the scale; 1 for two rows without a common item.
+
+    Raises
+    ------
+    ConfigError
+        A name that is not known.
+
+    Examples
+    --------
+    >>> x, y = np.array([[1.0, 5.0, np.nan]]), np.array([[2.0, 5.0, 3.0]])
+    >>> dissimilarities(x, y, "weighted-sq", Scale(1, 5, 1)).tolist()
+    [[0.21875]]
+    """
+    check_dissimilarity(name)
+    if weights is None:
+        weights = np.ones(rows.shape[1])
+    if name in _WITHIN:
+        return mean_over_common(rows, others, FAR, 1.0, _WITHIN[name] + SLACK, weights)
+    width = scale.width or 1.0  # a scale of one level: all ratings are equal
+    result = mean_over_common(rows, others, _KIND[name], width, 0.0, weights)
+    return np.sqrt(result) if name == "euclidean" else result
