@@ -11,9 +11,10 @@ from starshade.audit.check import Check
 from starshade.audit.pa import paper
 from starshade.audit.pa.charted import bins_figure, error_figure, pair_figure, rank_figure
 from starshade.audit.pa.checks import check_all
-from starshade.audit.pa.measured import BINS, METRICS, BinSizes, Pairs, Ranks
+from starshade.audit.pa.measured import METRICS, BinSizes, Pairs, Ranks
 from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
 from starshade.audit.pa.result import LevelRow, Row, find
+from starshade.utility.pairwise_dissimilarity import BINS
 
 
 def paper_rows() -> list[Row]:
@@ -45,11 +46,15 @@ def paper_bins() -> list[BinSizes]:
     ]
 
 
+def ranks_at(lowest_quarter: float) -> Ranks:
+    """Return self-ranks of which so many are in the lowest quarter, at its end."""
+    return Ranks(PADDED, 50, (0.0,) * 24 + (lowest_quarter,) * 75 + (1.0,), 25.0)
+
+
 def pairs_at(metric: str, where: str, middle: float, width: int = 5) -> Pairs:
-    shares = np.zeros(BINS)
     first = int(middle * BINS) - width // 2
-    shares[first : first + width] = 1 / width
-    return Pairs(metric, where, shares, middle, 100)
+    shares = [1 / width if first <= i < first + width else 0.0 for i in range(BINS)]
+    return Pairs(metric, where, tuple(shares), middle)
 
 
 def paper_pairs() -> list[Pairs]:
@@ -69,7 +74,7 @@ def of(checks: tuple[Check, ...], words: str) -> list[bool]:
 
 
 def test_the_paper_s_own_numbers_bear_out_what_it_says() -> None:
-    ranks = [Ranks(PADDED, 50, np.array([1.0, 2.0, 3.0, 80.0]))]
+    ranks = [ranks_at(0.75)]
     checks = check_all(paper_rows(), paper_histogram(), paper_bins(), paper_pairs(), ranks)
     assert {check.figure for check in checks} == {"Table 1", "Table 2", "Table 3", "3", "4", "5"}
     assert [check.says for check in checks if not check.holds] == []
@@ -116,7 +121,7 @@ def test_a_histogram_that_keeps_nulls_or_gets_wider_fails() -> None:
 def test_bins_pairs_and_ranks_that_say_otherwise_fail() -> None:
     virtual, real = paper_bins()
     swapped = [replace(virtual, centres="real"), replace(real, centres="virtual")]
-    far = [Ranks(PADDED, 50, np.array([1.0, 60.0, 70.0]))]
+    far = [ranks_at(0.5)]
     pairs = [
         replace(found, where={"before": "within", "within": "before"}[found.where])
         for found in paper_pairs()
@@ -168,9 +173,9 @@ def test_figures_have_the_paper_s_numbers_and_panels() -> None:
     assert [s.measure for s in four.series] == ["before clustering"] * 4 + ["within clusters"] * 4
     assert sum(point.y for point in four.series[0].points) == pytest.approx(100)
     assert four.series[0].points[0].x == pytest.approx(0.025)
-    (five,) = rank_figure([Ranks(PADDED, 5, np.array([0.0, 5.0, 40.0, 100.0]))])
+    (five,) = rank_figure([ranks_at(0.25)])
     at = {point.x: point.y for point in five.series[0].points}
-    assert (at[0], at[5], at[10], at[40], at[100]) == (25, 50, 50, 75, 100)
+    assert (at[1], at[24], at[25], at[99], at[100]) == (0, 0, 25, 25, 100)
     (six,) = error_figure(paper_rows())
     assert [(s.name, s.measure) for s in six.series] == [
         (PADDED, "read from the release"),

@@ -8,24 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from starshade.audit.figures import Skipped
 from starshade.audit.pa.charted import bins_figure, error_figure, pair_figure, rank_figure
 from starshade.audit.pa.checks import check_all
-from starshade.audit.pa.measured import Ranks
-from starshade.audit.pa.plan import MODEL, PADDED
+from starshade.audit.pa.plan import MODEL
 from starshade.audit.pa.result import PredictiveStudy, Row
 from starshade.errors import OutputError
 from starshade.report.reproduction_pa import save_pa
-from tests.unit.audit.test_pa_checks import paper_bins, paper_histogram, paper_pairs, paper_rows
+from tests.unit.audit.test_pa_checks import (
+    paper_bins,
+    paper_histogram,
+    paper_pairs,
+    paper_rows,
+    ranks_at,
+)
 
 
 @pytest.fixture(scope="module")
 def found() -> PredictiveStudy:
     rows = [*paper_rows(), Row("1", MODEL, 5, "refit", (0.95, 0.96), (0.94, 0.95))]
-    ranks = [Ranks(PADDED, 50, np.array([1.0, 2.0, 3.0, 100.0]))]
+    ranks = [ranks_at(0.75)]
     release = {
         "line": "simple", "k": 50, "groups": 9294.0, "nulls": 0.8, "one_rater": 0.25,
         "seconds": 1.5, "paper_groups": 9294, "paper_nulls": 0.8,

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from starshade.audit.figures import Figure, Point, Series
-from starshade.audit.pa.measured import BINS, BinSizes, Pairs, Ranks
+from starshade.audit.pa.measured import BinSizes, Pairs, Ranks
 from starshade.audit.pa.result import Row
+from starshade.utility.pairwise_dissimilarity import BINS
 
 __all__ = ["CENTRES", "WHERE", "bins_figure", "error_figure", "pair_figure", "rank_figure"]
 
 CENTRES = {"virtual": "virtual centres", "real": "real users as centres"}
 WHERE = {"before": "before clustering", "within": "within clusters"}
 READINGS = {"release": "read from the release", "refit": "trained on the release"}
-_PERCENT = tuple(range(0, 101, 5))
 
 
 def bins_figure(found: Sequence[BinSizes]) -> Iterator[Figure]:
@@ -59,10 +59,9 @@ def rank_figure(found: Sequence[Ranks]) -> Iterator[Figure]:
         Series(
             ranks.line,
             f"k = {ranks.k}",
-            tuple(Point(x, 100 * float(np.mean(ranks.percentiles <= x + 1e-9))) for x in _PERCENT),
+            tuple(Point(i + 1, 100 * share) for i, share in enumerate(ranks.within)),
         )
         for ranks in found
-        if len(ranks.percentiles)
     )
     if series:
         x_title = "self-rank at most, % of the profiles"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from starshade.audit.check import Check
 from starshade.audit.pa.measured import METRICS, BinSizes, Pairs, Ranks
 from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
@@ -147,16 +145,11 @@ def _of_pairs(pairs: Sequence[Pairs]) -> Iterator[Check]:
 
 def _of_ranks(ranks: Sequence[Ranks]) -> Iterator[Check]:
     for found in ranks:
-        if found.line != PADDED or not len(found.percentiles):
-            continue
-        low = 100 * float(np.mean(found.percentiles <= _LOW))
-        told = f"{low:.3g} % of the users in the lowest quarter; median {_median(found):.3g} %"
-        says = "“most self-ranks values are quite low”: more than half in the lowest quarter"
-        yield Check("5", says, f"{found.line}, k = {found.k}", told, low > _MOST)
-
-
-def _median(ranks: Ranks) -> float:
-    return float(np.median(ranks.percentiles))
+        if found.line == PADDED:
+            low = 100 * found.within[_LOW - 1]
+            told = f"{low:.3g} % of the users in the lowest quarter; median {found.median:.3g} %"
+            says = "“most self-ranks values are quite low”: more than half in the lowest quarter"
+            yield Check("5", says, f"{found.line}, k = {found.k}", told, low > _MOST)
 
 
 def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:

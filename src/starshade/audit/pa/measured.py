@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "METRICS", "BinSizes", "Pairs", "Ranks"]
+__all__ = ["METRICS", "BinSizes", "Pairs", "Ranks"]
 
-BINS = 20  # of 0.05, over [0, 1]
 METRICS = ("weighted-sq", "closeness-0.5", "closeness-1.0", "weighted")
 
 
@@ -34,7 +33,7 @@ class BinSizes:
         return float(self.sizes.std() / self.sizes.mean())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Pairs:
     """Dissimilarities of pairs of users on padded rows (Fig 4).
 
@@ -43,25 +42,23 @@ class Pairs:
     metric : str
     where : {"before", "within"}
         All pairs of the users drawn, or pairs within a cluster.
-    shares : ndarray of float64, shape (20,)
-        Of the pairs, in bins of 0.05; the last holds 1 too.
+    shares : tuple of float
+        Of the pairs, in 20 bins of 0.05; the last holds 1 too.
     mean : float
-    n_pairs : int
     """
 
     metric: str
     where: str
-    shares: NDArray[np.float64]
+    shares: tuple[float, ...]
     mean: float
-    n_pairs: int
 
     @property
     def effective_bins(self) -> float:
         """How many bins the distribution fills: 1 / Σ share²."""
-        return float(1 / np.square(self.shares).sum())
+        return 1 / sum(share * share for share in self.shares)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Ranks:
     """Self-ranks of users on one release (Fig 5).
 
@@ -69,10 +66,13 @@ class Ranks:
     ----------
     line : str
     k : int
-    percentiles : ndarray of float64, shape (n_users,)
-        In [0, 100]: where a user's own profile stands among all by similarity; 0 is the nearest.
+    within : tuple of float
+        Share of the users whose own profile is among the nearest 1 %, 2 %, …, 100 % of all.
+    median : float
+        Percentile.
     """
 
     line: str
     k: int
-    percentiles: NDArray[np.float64]
+    within: tuple[float, ...]
+    median: float
