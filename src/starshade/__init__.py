@@ -114,9 +114,16 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.utility.distortion import Distortion
     from starshade.utility.generalization_loss import GeneralizationLoss
     from starshade.utility.naive_bayes import naive_bayes_accuracy
+    from starshade.utility.pairwise_dissimilarity import PairwiseDissimilarity, PairwiseResult
     from starshade.utility.query_error import QueryError
     from starshade.utility.query_error_result import QueryErrorResult
+    from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
+    from starshade.utility.recommender_error import RecommenderError
     from starshade.utility.result import UtilityResult
+    from starshade.utility.self_rank import SelfRank, SelfRankResult
+    from starshade.utility.similar_user import SimilarUserDeviation
+    from starshade.utility.target_deviation import TargetDeviation
+    from starshade.utility.top_n import TopN
 
 __all__ = [
     "AlphaK",
@@ -141,6 +148,7 @@ __all__ = [
     "GeneralizationLoss",
     "GeneralizationStudy",
     "GraphResult",
+    "HistogramResult",
     "HomogeneityAttack",
     "HomogeneityResult",
     "InputError",
@@ -161,6 +169,8 @@ __all__ = [
     "Mondrian",
     "MondrianRelaxed",
     "OutputError",
+    "PairwiseDissimilarity",
+    "PairwiseResult",
     "Prediction",
     "ProximityGraph",
     "ProximityVerdict",
@@ -168,7 +178,9 @@ __all__ = [
     "QueryError",
     "QueryErrorResult",
     "QueryResult",
+    "RatingHistogram",
     "Ratings",
+    "RecommenderError",
     "RegularizedSVD",
     "Release",
     "ReleaseError",
@@ -179,6 +191,9 @@ __all__ = [
     "Scale",
     "Scoreboard",
     "ScoreboardRH",
+    "SelfRank",
+    "SelfRankResult",
+    "SimilarUserDeviation",
     "Sparsity",
     "SparsityResult",
     "StarshadeError",
@@ -186,6 +201,8 @@ __all__ = [
     "Study",
     "SuppressAnonymizer",
     "TCloseness",
+    "TargetDeviation",
+    "TopN",
     "TrackerAttack",
     "TrackerResult",
     "TradeOff",
@@ -327,6 +344,13 @@ _ROOMS = {
     "starshade.utility.query_error": ("QueryError",),
     "starshade.utility.query_error_result": ("QueryErrorResult",),
     "starshade.utility.result": ("UtilityResult",),
+    "starshade.utility.pairwise_dissimilarity": ("PairwiseDissimilarity", "PairwiseResult"),
+    "starshade.utility.rating_histogram": ("HistogramResult", "RatingHistogram"),
+    "starshade.utility.recommender_error": ("RecommenderError",),
+    "starshade.utility.self_rank": ("SelfRank", "SelfRankResult"),
+    "starshade.utility.similar_user": ("SimilarUserDeviation",),
+    "starshade.utility.target_deviation": ("TargetDeviation",),
+    "starshade.utility.top_n": ("TopN",),
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
 
