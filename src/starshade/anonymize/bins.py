@@ -27,7 +27,7 @@ from starshade.progress import task
 from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.padded import Padded
 
-__all__ = ["Clip", "bin_users", "cluster_within", "group_users"]
+__all__ = ["Clip", "bin_users", "cluster_sample", "cluster_within", "group_users"]
 
 Clip = Literal["mean", "cells"]
 
@@ -105,12 +105,7 @@ def bin_users(
         Bin of each user, 0 … number of bins − 1.
     """
     m = len(order)
-    t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
-    sample = drawn[:s]
-    with task("clusters of a sample"):
-        starts, members = members_of(bounded_t_means(away, sample, t, s // (2 * t)), t)
-    members = sample[members]
-    starts = np.unique(starts)  # fewer distinct rows than t leave clusters without any
+    starts, members = cluster_sample(away, drawn)
     with task("users to bins", m) as step:
         bins = np.empty(m, np.int64)
         size = max(1, _ROWS // (4 * len(starts)))
@@ -119,6 +114,32 @@ def bin_users(
             bins[users] = away(users, starts, members).argmin(axis=1)
             step(len(users))
     return _join_small(away, bins, starts, members, k)
+
+
+def cluster_sample(
+    away: Distances, drawn: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cluster a sample: the virtual centres of bins are the means of its clusters.
+
+    Parameters
+    ----------
+    away : Distances
+    drawn : ndarray of int64, shape (m,)
+        All users in seeded order; the first s are the sample.
+
+    Returns
+    -------
+    starts : ndarray of int64, shape (t + 1,)
+    members : ndarray of int64, shape (s,)
+        Cluster j has the users ``members[starts[j]:starts[j + 1]]``.
+    """
+    m = len(drawn)
+    t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
+    sample = drawn[:s]
+    with task("clusters of a sample"):
+        starts, members = members_of(bounded_t_means(away, sample, t, s // (2 * t)), t)
+    # fewer distinct rows than t leave clusters without any
+    return np.unique(starts), sample[members]
 
 
 def _join_small(

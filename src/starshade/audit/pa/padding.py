@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.bounded_t_means import Distances, bounded_t_means, members_of
+from starshade.anonymize.bins import cluster_sample
+from starshade.anonymize.bounded_t_means import Distances
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.padded_distances import factored
 from starshade.audit.pa import paper
@@ -87,18 +88,12 @@ def sizes_of_bins(padded: Padded, seed: int) -> tuple[BinSizes, ...]:
     The sample, its clusters and their number are those of `group_users`. The real centre of a
     cluster is its member nearest to its mean. Small bins are left as they are.
     """
-    away, m = factored(padded), padded.n_users
+    away = factored(padded)
     order = seeded_order(padded.ratings.users, seed, "sample")
-    t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
-    sample = order[:s]
-    labels = bounded_t_means(away, sample, t, s // (2 * t))
-    starts, at = members_of(labels, int(labels.max()) + 1)
-    members = sample[at]
-    apart = away(members, starts, members)
-    own = apart[np.arange(s), labels[at]]
-    real = np.array(
-        [members[first + int(np.argmin(own[first:last]))] for first, last in pairwise(starts)]
-    )
+    starts, members = cluster_sample(away, order)
+    cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    own = away(members, starts, members)[np.arange(len(members)), cluster]
+    real = np.array([members[a + int(np.argmin(own[a:b]))] for a, b in pairwise(starts)])
     return (
         BinSizes("virtual", _sizes(away, order, starts, members)),
         BinSizes("real", _sizes(away, order, np.arange(len(real) + 1), real)),
