@@ -1,0 +1,59 @@
+"""(b, l)-diversity and its repair, GOLDEN.md, section Predictive (§2.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.diversity_repair import repair_diversity
+from starshade.kernels.rated_sets import bits_of_levels, count_sets, rated_table
+from starshade.privacy.item_diversity import Diversity
+from starshade.ratings.scale import Scale
+from starshade.release.profile import profile_release
+from tests.strategies import table
+
+A, B, C = range(3)
+RATED = [{A: 3, B: 3}, {B: 3}, {B: 3, C: 3}, {B: 3}]
+GROUPS = [0, 0, 1, 1]
+VERDICTS = [((1, 1), True), ((1, 2), False), ((2, 1), True), ((2, 2), False)]
+
+
+def released():
+    return profile_release(
+        table(RATED, Scale(1, 5, 1), n_items=3),
+        np.array([[3, 3, 0], [0, 3, 3]], dtype=np.uint8),
+        np.array(GROUPS),
+        step=1.0,
+        profile="simple",
+        method="by hand",
+        config={},
+        claims=(),
+        seed=0,
+        private_config={},
+        rare_items="keep",
+    )
+
+
+@pytest.mark.parametrize(("asked", "holds"), VERDICTS)
+def test_the_check(asked, holds):
+    original = table(RATED, Scale(1, 5, 1), n_items=3)
+    verdict = Diversity(*asked).check(released(), original=original)
+    assert verdict.satisfied == holds
+    assert verdict.groups == 2
+
+
+def test_a_and_c_are_covered_once():
+    verdict = Diversity(1, 2).check(released())
+    assert [entry["items"] for entry in verdict.worst] == [[A], [C]]
+    assert {entry["groups"] for entry in verdict.worst} == {1}
+
+
+@pytest.mark.parametrize(("l", "edges"), [(1, 0), (2, 4)])
+def test_repair_to_one_l(l, edges):  # noqa: E741
+    shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+    rated = np.array([0, 2, 3, 5, 6]), np.array([A, B, B, B, C, B], dtype=np.int32)
+    sizes = np.array([2, 2])
+    fakes = repair_diversity(shown, rated, sizes, lambda item: np.zeros(2), b=1, l=l, seed=0)
+    assert sizes[fakes.group].sum() == edges
+    shown[fakes.group, fakes.item] = True
+    assert not count_sets(rated_table(*rated, bits_of_levels(shown)), 1, l).short.any()
