@@ -60,6 +60,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.audit.kl.result import GeneralizationStudy
     from starshade.audit.ns.reproduce import reproduce_ns
     from starshade.audit.ns.result import Reproduction
+    from starshade.audit.pa.reproduce import reproduce_pa
+    from starshade.audit.pa.result import PredictiveStudy
     from starshade.audit.result import AuditResult
     from starshade.audit.sr.prediction import Prediction, predict_attribute
     from starshade.audit.sr.reproduce import reproduce_sr
@@ -108,6 +110,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.report.comparison import save_comparison
     from starshade.report.reproduction import save_reproduction
     from starshade.report.reproduction_kl import save_kl
+    from starshade.report.reproduction_pa import save_pa
     from starshade.report.reproduction_sr import save_sr
     from starshade.utility.class_sizes import AverageClassSize, Discernibility
     from starshade.utility.disclosure_shares import DisclosureShares
@@ -172,6 +175,7 @@ __all__ = [
     "PairwiseDissimilarity",
     "PairwiseResult",
     "Prediction",
+    "PredictiveStudy",
     "ProximityGraph",
     "ProximityVerdict",
     "Query",
@@ -230,10 +234,12 @@ __all__ = [
     "read_release",
     "reproduce_kl",
     "reproduce_ns",
+    "reproduce_pa",
     "reproduce_sr",
     "sample_sparsity",
     "save_comparison",
     "save_kl",
+    "save_pa",
     "save_reproduction",
     "save_risk_list",
     "save_sr",
@@ -284,6 +290,8 @@ _ROOMS = {
     "starshade.audit.kl.result": ("GeneralizationStudy",),
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
     "starshade.audit.ns.result": ("Reproduction",),
+    "starshade.audit.pa.reproduce": ("reproduce_pa",),
+    "starshade.audit.pa.result": ("PredictiveStudy",),
     "starshade.audit.result": ("AuditResult",),
     "starshade.audit.sr.prediction": (
         "Prediction",
@@ -335,6 +343,7 @@ _ROOMS = {
     "starshade.report.comparison": ("save_comparison",),
     "starshade.report.reproduction": ("save_reproduction",),
     "starshade.report.reproduction_kl": ("save_kl",),
+    "starshade.report.reproduction_pa": ("save_pa",),
     "starshade.report.reproduction_sr": ("save_sr",),
     "starshade.utility.class_sizes": ("AverageClassSize", "Discernibility"),
     "starshade.utility.disclosure_shares": ("DisclosureShares",),

@@ -22,7 +22,7 @@ _NAMES = {"1": "target deviation", "3": "similar-user deviation"}
 @click.command(name="pa")
 @click.option("--data", metavar="PATH", help="The ratings. [default: made-up ones, like Netflix]")
 @click.option("--n-users", type=click.IntRange(4), help="Without --data: users. [default: 2,000]")
-@click.option("--n-items", type=click.IntRange(2), help="Without --data: items. [default: 1,000]")
+@click.option("--n-items", type=click.IntRange(2), help="Without --data: items. [default: 2,000]")
 @click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, Vega-Lite, SVG and a page to this folder."
 )
