@@ -11,7 +11,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 
-__all__ = ["figures_of", "measure_all"]
+__all__ = ["figures_of", "measure_all", "need_receipt"]
 
 
 def measure_all(
@@ -41,14 +41,25 @@ def measure_all(
         The release was not made of these ratings, or its receipt or the probe does not belong
         to them; a probe without a receipt.
     """
-    if probe is not None and release.private is None:
+    if probe is not None:
+        need_receipt(release)
+    if release.private is not None:
+        look(release, original, None)  # refuses what does not belong together
+    return figures_of(release, original, probe=probe)
+
+
+def need_receipt(release: Release) -> None:
+    """Refuse a probe for a release of which nobody says who became what.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if release.private is None:
         raise ConfigError(
             "a probe tells something only with the owner's receipt, which says who became what",
             advice="Give the file that --private wrote when the release was made.",
         )
-    if release.private is not None:
-        look(release, original, None)  # refuses what does not belong together
-    return figures_of(release, original, probe=probe)
 
 
 def figures_of(

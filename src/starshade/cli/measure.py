@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from starshade.cli.options import Reading, reading
@@ -15,18 +17,32 @@ __all__ = ["measure"]
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt of this release.")
+@click.option(
+    "--probe", metavar="FILE", help="Ratings held out of RATINGS before: train and test on them."
+)
 @reading(items=False)
 @click.option("--no-dates", is_flag=True, help="Do not read the dates.")
 @running()
 def measure(
-    ratings: str, release: str, private: str | None, no_dates: bool, reading: Reading, run: Run
+    ratings: str,
+    release: str,
+    private: str | None,
+    probe: str | None,
+    no_dates: bool,
+    reading: Reading,
+    run: Run,
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
-    from starshade.audit.measure import measure_all
+    from starshade.audit.measure import measure_all, need_receipt
     from starshade.release.read import read_release
 
     released = read_release(release, private=private)  # the quick one first: it may be refused
-    found = measure_all(released, reading.read(ratings, dates=not no_dates))
+    if probe is not None:
+        need_receipt(released)
+    original = reading.read(ratings, dates=not no_dates)
+    # who gave a rating that was held out is told by the ids alone
+    held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
+    found = measure_all(released, original, probe=held)
     run.emit(
         {**found, "seconds": run.seconds},
         lambda: page(
@@ -34,18 +50,25 @@ def measure(
                 f"{release}: {released.n_records:,} records on {released.manifest.items:,} items"
             ),
             figures(measured({name: value for name, value in found.items() if value is not None})),
-            words(_said(released.attributes is not None, found)),
+            words(_said(released.attributes is not None, probe is not None, found)),
         ),
     )
 
 
-def _said(attributes: bool, found: dict[str, float | int | None]) -> str:
-    """Say where the figures are explained, and why averages by query are not among them."""
+def _said(attributes: bool, probed: bool, found: dict[str, float | int | None]) -> str:
+    """Say where the figures are explained, and why some are not among them."""
     text = (
         "`starshade list measures` says what each figure is; those that do not apply are left out."
     )
-    if found["query_error_conditions"] is not None:
-        return text
-    if attributes:
-        return text + " Averages by query need a numeric attribute: give the ratings' with --users."
-    return text + " Averages by query need a release with personal attributes (--users)."
+    if found["query_error_conditions"] is None:
+        text += (
+            " Averages by query need a numeric attribute: give the ratings' with --users."
+            if attributes
+            else " Averages by query need a release with personal attributes (--users)."
+        )
+    if not probed:
+        text += (
+            " What the release is worth to a recommender takes ratings that were held out before "
+            "it was made (`starshade data split`, --probe) and the receipt (--private)."
+        )
+    return text
