@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.link_existence import LinkExistence
     from starshade.attack.link_result import LinkResult
     from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
+    from starshade.attack.padding import PaddingAttack
+    from starshade.attack.padding_result import PaddingResult
     from starshade.attack.result import AttackResult
     from starshade.attack.risk import Risk
     from starshade.attack.risk_result import RiskResult, save_risk_list
@@ -172,6 +174,8 @@ __all__ = [
     "Mondrian",
     "MondrianRelaxed",
     "OutputError",
+    "PaddingAttack",
+    "PaddingResult",
     "PairwiseDissimilarity",
     "PairwiseResult",
     "Prediction",
@@ -274,6 +278,8 @@ _ROOMS = {
     "starshade.attack.link_existence": ("LinkExistence",),
     "starshade.attack.link_result": ("LinkResult",),
     "starshade.attack.link_theorems": ("link_existence_bound", "link_existence_exact"),
+    "starshade.attack.padding": ("PaddingAttack",),
+    "starshade.attack.padding_result": ("PaddingResult",),
     "starshade.attack.result": ("AttackResult",),
     "starshade.attack.risk": ("Risk",),
     "starshade.attack.risk_result": ("RiskResult", "save_risk_list"),

@@ -125,6 +125,9 @@ class HomogeneityAttack:
             **told,
             groups=len(groups),
             profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
+            profile_found=wilson(
+                int((shared["identical"] & (outcomes.credit > 0)).sum()), len(shared)
+            ),
             cells_disclosed=_counted(hunt, shared),
             averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),

@@ -76,6 +76,9 @@ class HomogeneityResult(CandidateResult):
         Targets all of whose candidates have identical review graphs (PA Def. 5.1): items and
         ratings, whatever the days. Whether it is the target's is another question; `disclosed`
         answers it.
+    profile_found : Rate
+        Targets of whom this is so, and their own record (without a link: one that agrees with
+        their truth) is among the candidates.
     cells_disclosed : SharedCells
     averaged : bool
         Whether cells are means or predictions, which need be nobody's ratings.
@@ -87,6 +90,7 @@ class HomogeneityResult(CandidateResult):
     """
 
     profile_disclosed: Rate
+    profile_found: Rate
     cells_disclosed: SharedCells
     averaged: bool
     groups: int
@@ -97,6 +101,7 @@ class HomogeneityResult(CandidateResult):
         items = self.sensitive
         return super().to_dict() | {
             "profile_disclosed": self.profile_disclosed.to_dict(),
+            "profile_found": self.profile_found.to_dict(),
             "cells_disclosed": asdict(self.cells_disclosed),
             "groups": self.groups,
             "sensitive": None if items is None else [asdict(item) for item in items],

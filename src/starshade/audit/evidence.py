@@ -21,8 +21,10 @@ import numpy as np
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
+from starshade.attack.profiles import AVERAGED, averaged
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.structure import StructureAttack
 from starshade.attack.tracker import TrackerAttack
 from starshade.attack.tracker_result import TrackerResult
 from starshade.progress import task
@@ -34,6 +36,7 @@ from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["Asked", "Evidence", "ask_both", "attack_both", "knowledge_to_try"]
 
+_Attack = ScoreboardRH | LabelAttack | StructureAttack
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 
@@ -113,6 +116,9 @@ def attack_both(
 ) -> list[Evidence]:
     """Run the attacks on the ratings and on the release.
 
+    On averaged profiles the label-based attack allows for half a star more than on ratings, and
+    the structure-based one is run too (Chang et al., section 3).
+
     Parameters
     ----------
     original : Ratings
@@ -123,13 +129,14 @@ def attack_both(
         Users attacked at most.
     seed : int
     """
-    runs = [(attack, knowledge) for knowledge in tries for attack in _attacks_with(knowledge)]
+    means = averaged(release)
+    runs = [(*pair, knowledge) for knowledge in tries for pair in _attacks_with(knowledge, means)]
     found = []
     with task("attacking", 2 * len(runs)) as step:
-        for attack, knowledge in runs:
-            before = attack.run(original, knowledge, targets=targets, rng=seed)
+        for on_ratings, on_release, knowledge in runs:
+            before = on_ratings.run(original, knowledge, targets=targets, rng=seed)
             step(1)
-            after = attack.run(release, knowledge, original=original, targets=targets, rng=seed)
+            after = on_release.run(release, knowledge, original=original, targets=targets, rng=seed)
             step(1)
             found.append(Evidence(knowledge, before, after))
     return found
@@ -155,11 +162,17 @@ def ask_both(original: Ratings, release: Release) -> Asked | None:
     return Asked(attack.run(original), attack.run(release, original=original))
 
 
-def _attacks_with(knowledge: Knowledge) -> list[ScoreboardRH | LabelAttack]:
-    """Return the attacks that can make use of such knowledge."""
+def _attacks_with(knowledge: Knowledge, means: bool) -> list[tuple[_Attack, _Attack]]:
+    """Return the attacks that can make use of such knowledge, as on ratings and on the release."""
+    tried: list[tuple[_Attack, _Attack]] = [(ScoreboardRH(), ScoreboardRH())]
     if knowledge.wrong:  # one wrong cell, and nobody fits
-        return [ScoreboardRH()]
-    return [ScoreboardRH(), LabelAttack(tolerance=knowledge.rating_error)]
+        return tried
+    error = knowledge.rating_error
+    label = LabelAttack(tolerance=error)
+    tried.append((label, LabelAttack(tolerance=error + AVERAGED) if means else label))
+    if means and not error:
+        tried.append((StructureAttack(), StructureAttack()))
+    return tried
 
 
 def _claimed_eps(claims: Sequence[Claim]) -> list[float]:

@@ -11,7 +11,9 @@ from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.privacy.class_verdict import ClassVerdict
+from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.registry import ENTRIES
+from starshade.ratings.table import Ratings
 from starshade.registry import find
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
@@ -50,19 +52,23 @@ def _told(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
-def judge_model(release: Release, claim: Claim) -> Finding:
+def judge_model(release: Release, claim: Claim, original: Ratings | None = None) -> Finding:
     """Ask the check of the claimed model, which shares no code with method and verifier."""
     name, of = claim.model, claim.parameters.get("attribute")
     title = name if of is None else f"{name} of {of}"
     try:
-        verdict = find(ENTRIES, name, "model").load()(**claim.parameters).check(release)
+        model = find(ENTRIES, name, "model").load()(**claim.parameters)
+        # which sets of items somebody rated, the release does not tell
+        verdict = model.check(release, **({"original": original} if name == "diversity" else {}))
     except (ConfigError, TypeError) as error:
         told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
         return Finding(title, False, f"The check of {name} refuses it: {told}.")
     if isinstance(verdict, ClassVerdict):
         return Finding(title, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
+    if isinstance(verdict, DiversityVerdict):
+        return Finding(title, verdict.satisfied, f"The check of diversity: {verdict}")
     k = claim.parameters.get("k")
-    if name == "k-anonymity":
+    if name in ("k-anonymity", "review-graph"):
         text = f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed."
         return Finding(name, verdict.satisfied, text)
     if verdict.satisfied:
@@ -87,8 +93,8 @@ def records_differ(release: Release) -> bool:
 def understated(release: Release) -> tuple[str, str] | None:
     """Say why attacks may look weaker than they are where the receipt is not at hand.
 
-    Where ratings were moved, a right answer need not be compatible with the truth. Where people
-    were left out, they are attacked as well, and fail.
+    Where ratings were moved or averaged, a right answer need not be compatible with the truth.
+    Where people were left out, they are attacked as well, and fail.
 
     Returns
     -------
@@ -100,6 +106,8 @@ def understated(release: Release) -> tuple[str, str] | None:
         return None
     if manifest.layout == "record" and manifest.invented_cells is not None:
         return "ratings were moved", "who was really found"
+    if manifest.layout == "profile":
+        return "ratings were averaged", "who was really found"
     left_out = manifest.users_deleted
     if left_out:
         done = "1 person was" if left_out == 1 else f"{left_out:,} people were"

@@ -8,9 +8,18 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.evidence import Asked, Evidence
+from starshade.audit.giveaway import GivesAway
 from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding"]
+
+#: what the cells of averaged profiles are
+_PROFILES = {
+    "padded": "its cells are means over a group, in which real ratings and predictions are mixed. ",
+    "simple": "its cells are means of the ratings that members of a group really gave. ",
+    "model": "its cells are a model's predictions, averaged over a group; no real rating is in "
+    "them, except for what the model learnt from all. ",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,10 @@ class AuditResult:
         Earlier releases of the same data: to hold both is to hold more than either.
     tracker : Asked or None
         The attack on a query interface, before and after; None where no queries are answered.
+    gives_away : GivesAway or None
+        What averaged profiles give away beyond who is who; None on other layouts.
+    profile : str or None
+        What the cells of averaged profiles are: "padded", "simple" or "model".
     version : str
     """
 
@@ -87,6 +100,8 @@ class AuditResult:
     seconds: float
     same_data: tuple[str, ...] = ()
     tracker: Asked | None = None
+    gives_away: GivesAway | None = None
+    profile: str | None = None
     version: str = field(default=__version__)
 
     @property
@@ -121,6 +136,7 @@ class AuditResult:
                 "before": self.tracker.before.to_dict(),
                 "after": self.tracker.after.to_dict(),
             },
+            "gives_away": None if self.gives_away is None else self.gives_away.to_dict(),
             "utility": dict(self.utility),
             "disclosure": dict(self.disclosure),
             "audience": self.audience,
@@ -167,11 +183,15 @@ class AuditResult:
         known = self.worst.knowledge
         of = "a person, none of a sensitive item," if known.except_items else "a person"
         where = "of the same people" if self.same_people else "themselves"
+        up_to = self._profiles_found
+        if self.gives_away is not None:  # no averaged profile agrees with all true ratings
+            group = self.gives_away.group
+            up_to = 0.0 if group is None else group.share.rate
         attack = (
             f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
             f"points at the right record in {before.expected_top1.rate:.1%} of the cases on the "
             f"ratings {where}, and in {after.expected_top1.rate:.1%} on this release; {found} in "
-            f"up to {self._profiles_found:.1%}. "
+            f"up to {up_to:.1%}. "
         )
         tells = f"What it still tells: {self._still_tells()}"
         return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
@@ -184,11 +204,10 @@ class AuditResult:
         shown, exists = (
             self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
         )
+        if self.gives_away is not None:
+            return f"{_PROFILES.get(self.profile or '', '')}{self.gives_away}"
         if shown is None or exists is None:
-            return (
-                "whoever finds a person's class reads its profile, means or predictions that need "
-                "not be anybody's ratings."
-            )
+            return "whoever finds a person's class reads its profile."
         return (
             f"{shown:.1%} of the users are in a class that shows one of their ratings, "
             f"{exists:.1%} in one that shows that they rated an item; to hide among others is not "
@@ -229,7 +248,7 @@ class AuditResult:
                 "Another attack may find more: that others are near a record does not keep those "
                 "who know exact ratings from telling it apart."
             )
-        equal = any(f.name == "k-anonymity" and f.passed for f in self.findings)
+        equal = any(f.name in ("k-anonymity", "review-graph") and f.passed for f in self.findings)
         if not equal and not self._claims_near:
             return "Another attack may find more."
         alone = " in this release alone" if self.same_data else ""

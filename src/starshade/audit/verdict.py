@@ -19,6 +19,7 @@ from starshade.audit.findings import (
     records_differ,
     understated,
 )
+from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.errors import ConfigError, ReleaseError
@@ -131,12 +132,17 @@ class Audit:
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         asked = ask_both(original, released)
+        given = what_it_gives_away(
+            original, released, tries, evidence=evidence, targets=self.targets, seed=seed
+        )
         return AuditResult(
-            findings=self._judge(released, counted, evidence, asked),
+            findings=self._judge(released, original, counted, evidence, asked),
             warnings=(*_warnings(released, evidence, same), *map(_unknown, unknown)),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=asked,
+            gives_away=given,
+            profile=released.manifest.profile,
             utility=measure_all(released, ratings),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
@@ -153,6 +159,7 @@ class Audit:
     def _judge(
         self,
         release: Release,
+        original: Ratings,
         counted: dict[str, Any],
         evidence: Sequence[Evidence],
         asked: Asked | None,
@@ -161,11 +168,11 @@ class Audit:
         differ = records_differ(release)
         limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
         limit = next(iter(limits), None) if differ else min(limits, default=None)
-        named = {"k", "attribute"}  # one of them is a parameter of every model
+        named = {"k", "attribute", "b"}  # one of them is a parameter of every model
         models = [c for c in release.manifest.claims if named & c.parameters.keys()]
         findings = [
             judge_claims(counted["claims"]),
-            *(judge_model(release, claim) for claim in models),
+            *(judge_model(release, claim, original) for claim in models),
             judge_attack(evidence, limit, release, differ=differ),
             judge_tracker(asked, release.classes.n_items),
             judge_audience(release),
@@ -206,6 +213,12 @@ def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str
             "truth, which can "
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
             + " the attack, and original cells were not looked up."
+        )
+    single = release.manifest.single_rater_cells
+    if single and release.manifest.profile == "simple":
+        told.append(
+            f"{single:.1%} of the filled cells rest on one person's rating and say just that "
+            "rating (--min-raters 2 leaves such cells empty)."
         )
     if release.manifest.attributes == "generalized":
         told.append(_of_attributes(release))

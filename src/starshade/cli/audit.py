@@ -91,12 +91,14 @@ def _summary(result: AuditResult) -> Any:
                 _knows(e.knowledge),
                 str(e.before.expected_top1),
                 str(e.after.expected_top1),
-                percent(e.after.disclosed.rate),
+                # an average agrees with nobody's ratings, however well its group is known
+                "–" if result.gives_away else percent(e.after.disclosed.rate),
             )
             for e in result.evidence
         ],
         title="The same attacks, before and after",
     )
+    useful = {name: value for name, value in result.utility.items() if value is not None}
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
     )
@@ -111,8 +113,36 @@ def _summary(result: AuditResult) -> Any:
         findings,
         warnings,
         attacks,
-        figures(measured(result.utility), title="What it is still good for"),
+        _given(result),
+        figures(measured(useful), title="What it is still good for"),
     )
+
+
+def _given(result: AuditResult) -> Any:
+    """Show what averaged profiles tell beyond who is who."""
+    given = result.gives_away
+    if given is None:
+        return None
+    group, links, padding = given.group, given.links, given.padding
+    rows: list[tuple[str, Any]] = [
+        ("the right group named, by who must name one", group and str(group.share))
+    ]
+    if links is not None:
+        rows += [
+            ("a filled cell was rated by a given member of the group", percent(links.confidence)),
+            ("by nobody of the group", percent(links.nobody)),
+            ("by everybody: certain", percent(links.everybody)),
+            ("by more than one (above 1/g, Thm 6.2)", percent(links.above_no_prior)),
+            ("above what Thm 6.3 bounds, of what it bounds", percent(links.above_bound)),
+            ("empty cells: proof that nobody rated", percent(links.missing_share)),
+        ]
+    if padding is not None and padding.auc is not None:
+        rows += [
+            ("rated cells told from others (AUC; 50 % is nothing)", str(padding.auc)),
+            ("the same on one item", str(padding.auc_within_items or "–")),
+            ("the same by popularity, without the release", percent(padding.popularity)),
+        ]
+    return figures(rows, title="What the profiles give away (no model limits it)")
 
 
 def _word(result: AuditResult) -> str:

@@ -1,0 +1,238 @@
+"""What a release of averaged profiles gives away beyond who is who (PA §5.1, §6).
+
+Within 1 in k nobody is found in such a release. Yet whoever finds a person's *group* reads its
+profile, and some of its cells rest on real ratings of somebody in it. Three attacks measure that;
+none of them is held against a limit, as no model promises one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from starshade.attack.candidate_result import CandidateOutcomes
+from starshade.attack.homogeneity import HomogeneityAttack
+from starshade.attack.homogeneity_result import HomogeneityResult
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_result import LinkResult
+from starshade.attack.padding import PaddingAttack
+from starshade.attack.padding_result import PaddingResult
+from starshade.audit.evidence import Evidence
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.linked import linked_rows
+from starshade.release.table import Release
+from starshade.stats import Rate, bootstrap
+
+__all__ = ["GivesAway", "GroupFound", "what_it_gives_away"]
+
+
+@dataclass(frozen=True)
+class GroupFound:
+    """How often an adversary who must answer names the right group.
+
+    Attributes
+    ----------
+    share : Rate
+        Mean over the targets of (records of their group) / (records tied at the top), 0 where their
+        own is not among these.
+    attack : str
+    knowledge : Knowledge
+    """
+
+    share: Rate
+    attack: str
+    knowledge: Knowledge
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"rate", "low", "high", "attack", "known"}``."""
+        return {
+            **self.share.to_dict(),
+            "attack": self.attack,
+            "known": self.knowledge.known,
+        }
+
+
+@dataclass(frozen=True)
+class GivesAway:
+    """What a release of averaged profiles gives away.
+
+    Attributes
+    ----------
+    group : GroupFound or None
+        By the attack and knowledge, of those tried, that did best at it.
+    homogeneity : HomogeneityResult
+        With the exact knowledge, of those tried, by which most find their own group.
+    links : LinkResult or None
+    padding : PaddingResult or None
+        None: without the receipt nobody can say whose group rated what.
+    """
+
+    group: GroupFound | None
+    homogeneity: HomogeneityResult
+    links: LinkResult | None
+    padding: PaddingResult | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as plain values, under the names of the attacks."""
+        return {
+            "group_found": None if self.group is None else self.group.to_dict(),
+            "homogeneity": self.homogeneity.to_dict(),
+            "link_existence": None if self.links is None else self.links.to_dict(),
+            "padding": None if self.padding is None else self.padding.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.of_groups, self.of_links, self.of_padding) if part)
+
+    @property
+    def of_groups(self) -> str:
+        """Say how often a person's group is found, and what is read there."""
+        found, cells = self.homogeneity, self.homogeneity.cells_disclosed
+        text = "Whoever finds a person's group reads its profile"
+        if self.group is not None:
+            text += (
+                f"; who must name one, by {self.group.attack} and with "
+                f"{self.group.knowledge.known} ratings known, names the right one in "
+                f"{self.group.share} of the cases"
+            )
+        text += (
+            f". For {found.profile_found} of those of whom {found.knowledge['known']} ratings are "
+            "known exactly, their group alone fits"
+        )
+        if cells.single_rated is None or cells.single_near is None:
+            return text + "."
+        return (
+            f"{text}. Of the items that all fitting profiles agree on a person rated "
+            f"{cells.single_rated:.1%}, and {cells.single_near:.1%} of those ratings lie within "
+            f"{found.config['tolerance']:g} of what is said."
+        )
+
+    @property
+    def of_links(self) -> str:
+        """Say how sure a cell makes the reader that a member of the group rated the item."""
+        links = self.links
+        if links is None or links.confidence is None:
+            return ""
+        if links.all_filled:
+            return (
+                "Every cell is filled, so that one is filled says nothing: a member of the group "
+                f"rated the item in {links.confidence:.1%} of the cases, as often as anybody rated "
+                "anything."
+            )
+        invented = f", unless it is one of the {links.nobody:.1%} invented" if links.nobody else ""
+        text = (
+            f"A cell that is filled says that somebody of the group rated the item{invented}: a "
+            f"given member did in {links.confidence:.1%} of the cases, and everybody did for "
+            f"{links.everybody:.1%} of what is shown, which is then certain."
+        )
+        if links.missing:
+            text += (
+                " An empty cell proves that none of the group rated the item: "
+                f"{links.missing_share:.1%} of all cells."
+            )
+        return (
+            f"{text} For {links.above_no_prior:.1%} of the filled cells more than one of the group "
+            "rated the item, so that a member is surer to have than 1 in the size of the group; "
+            "with the items' popularity known, and people taken as independent, theory expects "
+            f"{links.exact:.1%} on average. This is a comparison, not a promise."
+        )
+
+    @property
+    def of_padding(self) -> str:
+        """Say whether the cells that rest on real ratings can be told."""
+        found = self.padding
+        if found is None or found.auc is None:
+            return ""
+        if found.shown < 1 and found.auc.rate == 1:
+            return "Which cells rest on real ratings is plain: those that are filled."
+        text = (
+            "Of two cells, one that somebody of its group rated and one that nobody of its group "
+            f"did, the release alone tells which is which in {found.auc} of the cases (50 % is "
+            "not at all)"
+        )
+        if found.auc_within_items is not None:
+            text += f", on one and the same item in {found.auc_within_items}"
+        best = found.best
+        if best.rank != found.rank and best.auc is not None and best.auc_within_items is not None:
+            text += (
+                f"; an adversary who guesses best how to look, in {best.auc:.1%} and "
+                f"{best.auc_within_items:.1%}"
+            )
+        if found.popularity is not None:
+            text += (
+                f". Knowing how popular items are, without any release, tells it in "
+                f"{found.popularity:.1%}"
+            )
+        return text + "."
+
+
+def what_it_gives_away(
+    original: Ratings,
+    release: Release,
+    tries: Sequence[Knowledge],
+    *,
+    evidence: Sequence[Evidence],
+    targets: int,
+    seed: int,
+) -> GivesAway | None:
+    """Run the attacks that look for more than a record; None on other layouts.
+
+    Parameters
+    ----------
+    original : Ratings
+        The released items of the original.
+    release : Release
+    tries : sequence of Knowledge
+        Those that are exact are tried.
+    evidence : sequence of Evidence
+        What the attacks on records found.
+    targets : int
+        Users attacked at most.
+    seed : int
+    """
+    if release.manifest.layout != "profile":
+        return None
+    exact = [knowledge for knowledge in tries if not knowledge.rating_error]
+    linked = release.private is not None
+    with task("looking for what is given away", len(exact) + 2 * linked) as step:
+        found = []
+        for knowledge in exact:
+            found.append(
+                HomogeneityAttack().run(
+                    release, knowledge, original=original, targets=targets, rng=seed
+                )
+            )
+            step(1)
+        links = LinkExistence().run(release, original=original) if linked else None
+        step(linked)
+        padding = PaddingAttack().run(release, original=original, rng=seed) if linked else None
+        step(linked)
+    group = _group_found(original, release, evidence, seed) if linked else None
+    return GivesAway(group, max(found, key=lambda of: of.profile_found.rate), links, padding)
+
+
+def _group_found(
+    original: Ratings, release: Release, evidence: Sequence[Evidence], seed: int
+) -> GroupFound | None:
+    """Credit the right group instead of the right record: t records tie, whole groups of them."""
+    if release.private is None:
+        return None
+    rows = linked_rows(release, original, release.private.link)
+    found = []
+    for tried in evidence:
+        per_target = tried.after.per_target
+        credit = (
+            per_target.credit
+            if isinstance(per_target, CandidateOutcomes)
+            else per_target.expected_top1
+        )
+        row = rows[per_target.users]
+        shares = np.where(row < 0, 0.0, credit * release.classes.sizes[row])
+        share = bootstrap(np.minimum(shares, 1.0), seed=seed)
+        found.append(GroupFound(share, tried.after.attack, tried.knowledge))
+    return max(found, key=lambda of: of.share.rate, default=None)
