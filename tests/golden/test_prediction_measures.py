@@ -1,0 +1,67 @@
+"""Measures of predictions, by hand: four people on A, B, C in two groups, `simple` (SPEC §3.5).
+
+u1 {A=5}, u2 {A=4, B=2}: profile A 4.5, B 2, C null. u3 {B=1, C=5}, u4 {B=2}: A null, B 1.5, C 5.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from starshade.ratings.scale import Scale
+from starshade.utility.rating_histogram import RatingHistogram
+from starshade.utility.recommender_error import RecommenderError
+from starshade.utility.self_rank import SelfRank
+from starshade.utility.similar_user import SimilarUserDeviation
+from starshade.utility.target_deviation import TargetDeviation
+from tests.strategies import table
+from tests.unit.utility.cases import probe_of, profiled
+
+A, B, C = 0, 1, 2
+ORIGINAL = table([{A: 5}, {A: 4, B: 2}, {B: 1, C: 5}, {B: 2}], Scale(1, 5, 1))
+RELEASE = profiled(ORIGINAL, [[8, 3, 0], [0, 2, 9]], [0, 0, 1, 1], 0.5, "simple")
+#: what the own profile says: 2 (1 off), null = 0 (1 off), null (2 off), null (4 off)
+PROBE = probe_of(ORIGINAL, {(0, B): 3.0, (1, C): 1.0, (2, A): 2.0, (3, A): 4.0})
+GIVEN = {"original": ORIGINAL, "probe": PROBE}
+
+
+def test_from_their_own_profile() -> None:
+    found = TargetDeviation().measure(RELEASE, **GIVEN).figures
+    assert found["target_deviation_release"] == pytest.approx(math.sqrt((1 + 1 + 4 + 16) / 4))
+    same = RecommenderError().measure(RELEASE, **GIVEN).figures
+    assert same["rmse_release"] == found["target_deviation_release"]
+    assert same["rmse_refit"] == found["target_deviation_refit"]
+    assert same["mae_release"] == pytest.approx(2)
+
+
+def test_from_the_most_similar_profile() -> None:
+    # u4's 2 on B is that of the first profile (0) and not of the second (1 - (1 - .5/4)^2 = .234);
+    # it says 4.5 on A. The others are nearest to their own: u1 .234 against 1 (nothing in common),
+    # u2 .117 against .234, u3 .117 against .4375
+    found = SimilarUserDeviation().measure(RELEASE, **GIVEN).figures
+    assert found["similar_user_deviation_release"] == pytest.approx(
+        math.sqrt((1 + 1 + 4 + 0.25) / 4)
+    )
+    assert found["similar_user_users"] == 4
+
+
+def test_the_ranks_of_their_own_profiles() -> None:
+    result = SelfRank().measure(RELEASE, **GIVEN)
+    assert result.figures == {
+        "self_rank_mean": 62.5,
+        "self_rank_median": 50.0,
+        "self_rank_first": 0.75,
+        "self_rank_users": 4,
+        "self_rank_profiles": 2,
+    }
+    assert result.within[48:50] == (0, 0.75)
+    assert result.within[99] == 1
+
+
+def test_the_histograms() -> None:
+    # of twelve cells, before: 6 null, a 1, two 2, a 4, two 5; after: 4 null, four 2, four 5
+    result = RatingHistogram().measure(RELEASE, original=ORIGINAL)
+    assert result.before == pytest.approx([6 / 12, 1 / 12, 2 / 12, 0, 1 / 12, 2 / 12])
+    assert result.after == pytest.approx([4 / 12, 0, 4 / 12, 0, 0, 4 / 12])
+    assert result.figures["histogram_distance"] == pytest.approx(1 / 3)

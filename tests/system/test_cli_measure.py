@@ -1,0 +1,67 @@
+"""``starshade measure --probe FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import call, refused, told
+
+
+@pytest.fixture(scope="module")
+def held(ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the parts of the ratings, a release of one of them, and its receipt."""
+    place = tmp_path_factory.mktemp("held")
+    told(
+        *("data", "split", ratings_csv, "--seed", "1"),
+        *("--out", place / "train", "--probe", place / "probe"),
+    )
+    told(
+        *("anonymize", place / "train", "--k", "4", "--items", "top:10", "--seed", "1"),
+        *("--out", place / "release", "--private", place / "receipt.json"),
+    )
+    return place
+
+
+def measure(held: Path, ratings: object, probe: object) -> tuple[object, ...]:
+    receipt = held / "receipt.json"
+    return ("measure", ratings, held / "release", "--private", receipt, "--probe", probe)
+
+
+def test_held_out_ratings_are_measured(held: Path) -> None:
+    found = told(*measure(held, held / "train", held / "probe"))
+    assert found["probe_ratings"] + found["probe_left_out"] > 0
+    assert found["rmse_original"] > 0
+    assert found["rmse_ratio_refit"] == found["rmse_refit"] / found["rmse_original"]
+    assert found["target_deviation_release"] == found["rmse_release"]
+    assert 0 <= found["self_rank_first"] <= 1
+    again = told(*measure(held, held / "train", held / "probe"))
+    assert {**found, "seconds": 0} == {**again, "seconds": 0}
+    text = call(*measure(held, held / "train", held / "probe")).stdout
+    assert "recommender on the release" in text
+    assert "--probe" not in text
+
+
+def test_without_a_probe_nothing_is_trained(held: Path) -> None:
+    without = measure(held, held / "train", held / "probe")[:-2]
+    found, text = told(*without), call(*without).stdout
+    assert found["rmse_original"] is None
+    assert found["histogram_distance"] > 0
+    assert "starshade data split" in text
+
+
+def test_what_does_not_belong_together_is_refused(held: Path, tmp_path: Path) -> None:
+    without = ("measure", held / "train", held / "release", "--probe", held / "probe")
+    assert "only with the owner's receipt" in refused(*without)
+    assert "ratings of the probe are in the ratings too" in refused(
+        *measure(held, held / "train", held / "train")
+    )
+    stranger = tmp_path / "stranger.csv"
+    stranger.write_text("userId,movieId,rating\n9999,1,3\n")
+    assert "1 of the 1 users of the probe are not in" in refused(
+        *measure(held, held / "train", stranger)
+    )
+    odd = tmp_path / "odd.csv"
+    odd.write_text("userId,movieId,rating\n1,1,3.5\n")
+    assert "off the scale 1:5:1" in refused(*measure(held, held / "train", odd))
