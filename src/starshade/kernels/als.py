@@ -12,29 +12,47 @@ bias is taken off the rating first.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit, prange
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.lanes import cut, run
+from starshade.kernels.warm import announce
 
 __all__ = ["half_sweep", "squared_error"]
 
-_CHUNK = 32  # rows that a thread takes at a time: small, because a few rows are giants
-_AT_ONCE = 4  # ratings added to the normal equations in one pass over them
+_AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
 _RANK = 1e-10  # a pivot this much smaller than its diagonal is what rounding left of 0
 
+Floats = NDArray[np.float64]
 
-@njit(cache=True, nogil=True, parallel=True)
-def half_sweep(indptr, columns, codes, targets, fixed_side, penalty, biases, solved):  # type: ignore[no-untyped-def]
+
+def half_sweep(
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    codes: NDArray[Any],
+    targets: Floats,
+    others: Floats,
+    penalty: Floats,
+    biases: bool,
+    solved: Floats,
+) -> None:
     """Solve every row of one side.
+
+    All arrays but the last are read-only views (`readonly.fixed`).
 
     Parameters
     ----------
     indptr : ndarray of int64, shape (n_rows + 1,)
     columns : ndarray of int32, shape (n_ratings,)
-        Rows of the fixed side.
+        Rows of the other side.
     codes : ndarray of uint, shape (n_ratings,)
     targets : ndarray of float64, shape (n_levels,)
         What a code is worth: the rating less the mean.
-    fixed_side : ndarray of float64, shape (n_columns, width)
+    others : ndarray of float64, shape (n_columns, width)
+        The other side.
     penalty : ndarray of float64, shape (n_rows, 2)
         On the squares of a row's factors and of its bias; at least 0.
     biases : bool
@@ -42,58 +60,114 @@ def half_sweep(indptr, columns, codes, targets, fixed_side, penalty, biases, sol
     solved : ndarray of float64, shape (n_rows, width)
         Filled; 0 where a row has no rating.
     """
-    n_rows, width = solved.shape
-    for chunk in prange((n_rows + _CHUNK - 1) // _CHUNK):
-        system = np.empty((width, width))
-        right = np.empty(width)
-        block = np.empty((_AT_ONCE, width))
-        for row in range(chunk * _CHUNK, min(n_rows, (chunk + 1) * _CHUNK)):
-            low, high = indptr[row], indptr[row + 1]
-            if low == high:
-                solved[row, :] = 0.0
-                continue
-            _normal_equations(
-                columns[low:high], codes[low:high], targets, fixed_side, biases,
-                block, system, right,
-            )  # fmt: skip
-            for k in range(width):
-                bias = biases and k == width - 1
-                system[k, k] += penalty[row, 1] if bias else penalty[row, 0]
-            _solve(system, right, solved[row])
+    announce("the recommender", _solve_rows)
+    lanes = cut(np.diff(indptr))
+    cells = indptr, columns, codes, targets
+    run(lambda lane: _solve_rows(*lanes[lane], *cells, others, penalty, biases, solved), len(lanes))
+
+
+def squared_error(
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    codes: NDArray[Any],
+    targets: Floats,
+    rows: Floats,
+    others: Floats,
+    biases: bool,
+    low: float,
+    high: float,
+) -> Floats:
+    """Return each row's sum of squared errors of the clipped predictions, shape (n_rows,).
+
+    Parameters as in `half_sweep`, with both sides given, and
+
+    low, high : float
+        The scale, less the mean.
+    """
+    lanes = cut(np.diff(indptr))
+    sides = rows, others, biases, low, high
+    out = np.zeros(len(rows))
+    cells = indptr, columns, codes, targets
+    run(lambda lane: _sum_errors(*lanes[lane], *cells, *sides, out), len(lanes))
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _normal_equations(columns, codes, targets, fixed_side, biases, block, system, right):  # type: ignore[no-untyped-def]
-    """Fill the lower triangle of the sum of x xᵀ, and the sum of x y, over a row's ratings."""
-    width = len(right)
-    system[:, :] = 0.0
-    right[:] = 0.0
-    y = np.zeros(_AT_ONCE)
-    x0, x1, x2, x3 = block[0], block[1], block[2], block[3]
-    for first in range(0, len(columns), _AT_ONCE):
-        for q in range(_AT_ONCE):
-            if first + q < len(columns):
-                other = columns[first + q]
-                block[q] = fixed_side[other]
-                y[q] = targets[codes[first + q]]
-                if biases:
-                    y[q] -= fixed_side[other, width - 1]
-                    block[q, width - 1] = 1.0
-            else:
-                block[q] = 0.0
-                y[q] = 0.0
-        for c in range(width):
-            right[c] += (y[0] * x0[c] + y[1] * x1[c]) + (y[2] * x2[c] + y[3] * x3[c])
-        for r in range(width):
-            w0, w1, w2, w3 = x0[r], x1[r], x2[r], x3[r]
-            line = system[r]
-            for c in range(r + 1):
-                line[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c])
+def _solve_rows(first, last, indptr, columns, codes, targets, others, penalty, biases, solved):  # type: ignore[no-untyped-def]
+    """Solve the rows of one lane."""
+    width = solved.shape[1]
+    factors = width - 1 if biases else width
+    system = np.empty((width, width))
+    right = np.empty(width)
+    block = np.empty((_AT_ONCE, factors))
+    y = np.empty(_AT_ONCE)
+    for row in range(first, last):
+        low, high = indptr[row], indptr[row + 1]
+        if low == high:
+            solved[row, :] = 0.0
+            continue
+        system[:, :] = 0.0
+        right[:] = 0.0
+        for at in range(low, high, _AT_ONCE):
+            end = min(high, at + _AT_ONCE)
+            _gather(columns[at:end], codes[at:end], targets, others, block, y)
+            _add(block, y, end - at, biases, system, right)
+        for k in range(width):
+            system[k, k] += penalty[row, 0] if k < factors else penalty[row, 1]
+        _solve(system, right, solved[row])
+
+
+@njit(cache=True, nogil=True)
+def _gather(columns, codes, targets, others, block, y):  # type: ignore[no-untyped-def]
+    """Copy up to eight fixed rows beside each other, and what is left to explain; 0 beyond."""
+    factors = block.shape[1]
+    for q in range(len(columns)):
+        other = columns[q]
+        for k in range(factors):
+            block[q, k] = others[other, k]
+        y[q] = targets[codes[q]]
+        if others.shape[1] > factors:
+            y[q] -= others[other, factors]
+    for q in range(len(columns), _AT_ONCE):
+        block[q, :] = 0.0
+        y[q] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
+    """Add the sum of x xᵀ to the system and of x y to its right-hand side, x ending in a 1.
+
+    Written for long inner loops without a reduction: those become vector instructions although
+    no sum may be reordered.
+    """
+    n = x.shape[1]
+    for r in range(n):
+        a, b, c, d = x[0, r], x[1, r], x[2, r], x[3, r]
+        e, f, g, h = x[4, r], x[5, r], x[6, r], x[7, r]
+        for k in range(n):
+            system[r, k] += ((a * x[0, k] + b * x[1, k]) + (c * x[2, k] + d * x[3, k])) + (
+                (e * x[4, k] + f * x[5, k]) + (g * x[6, k] + h * x[7, k])
+            )
+    a, b, c, d, e, f, g, h = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7]
+    for k in range(n):
+        right[k] += ((a * x[0, k] + b * x[1, k]) + (c * x[2, k] + d * x[3, k])) + (
+            (e * x[4, k] + f * x[5, k]) + (g * x[6, k] + h * x[7, k])
+        )
+    if biases:
+        for k in range(n):
+            system[n, k] += ((x[0, k] + x[1, k]) + (x[2, k] + x[3, k])) + (
+                (x[4, k] + x[5, k]) + (x[6, k] + x[7, k])
+            )
+        right[n] += ((a + b) + (c + d)) + ((e + f) + (g + h))
+        system[n, n] += count
 
 
 @njit(cache=True, nogil=True)
 def _solve(system, right, out):  # type: ignore[no-untyped-def]
-    """Solve a positive semidefinite system by Cholesky, in place; unspanned directions are 0."""
+    """Solve a positive semidefinite system by Cholesky, in place; unspanned directions are 0.
+
+    Only the lower triangle of `system` is read.
+    """
     n = len(right)
     for j in range(n):
         pivot = system[j, j]
@@ -124,24 +198,18 @@ def _solve(system, right, out):  # type: ignore[no-untyped-def]
             out[j] = value / system[j, j]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def squared_error(indptr, columns, codes, targets, rows, others, biases, low, high):  # type: ignore[no-untyped-def]
-    """Return each row's sum of squared errors of the clipped predictions, shape (n_rows,).
-
-    Parameters as in `half_sweep`, with both sides given, and
-
-    low, high : float
-        The scale, less the mean.
-    """
-    n_rows, width = rows.shape
+@njit(cache=True, nogil=True)
+def _sum_errors(  # type: ignore[no-untyped-def]
+    first, last, indptr, columns, codes, targets, rows, others, biases, low, high, out
+):
+    """Sum the squared errors of one lane's rows."""
+    width = rows.shape[1]
     factors = width - 1 if biases else width
-    out = np.zeros(n_rows)
-    for chunk in prange((n_rows + _CHUNK - 1) // _CHUNK):
-        for row in range(chunk * _CHUNK, min(n_rows, (chunk + 1) * _CHUNK)):
-            for p in range(indptr[row], indptr[row + 1]):
-                other = others[columns[p]]
-                found = rows[row, factors] + other[factors] if biases else 0.0
-                for k in range(factors):
-                    found += rows[row, k] * other[k]
-                out[row] += (targets[codes[p]] - min(max(found, low), high)) ** 2
-    return out
+    for row in range(first, last):
+        for p in range(indptr[row], indptr[row + 1]):
+            other = columns[p]
+            found = rows[row, factors] + others[other, factors] if biases else 0.0
+            for k in range(factors):
+                found += rows[row, k] * others[other, k]
+            error = targets[codes[p]] - min(max(found, low), high)
+            out[row] += error * error

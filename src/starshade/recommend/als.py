@@ -26,8 +26,9 @@ Floats = NDArray[np.float64]
 _Step = Callable[[float], None]
 
 _FIRST = 0.1  # standard deviation of the first item factors, in units of √spread
+_AT_LEAST = 100  # ratings that a row's penalty counts beyond its own
 _BIAS_PENALTY = 3.0  # ratings at the mean that a bias is held back by
-_ENOUGH = 1e-4  # an improvement of the held-out error, relative, that is worth a sweep
+_ENOUGH = 3e-4  # an improvement of the held-out squared error, relative, worth two sweeps
 _SEARCHED = 2_000_000  # ratings that suffice to find the number of sweeps
 
 
@@ -128,8 +129,8 @@ def fit_sweeps(
 def _penalty(support: NDArray[np.int64], how: Alternation) -> Floats:
     """Return the penalties on a row's factors and on its bias, shape (n_rows, 2)."""
     out = np.empty((len(support), 2))
-    out[:, 0] = how.regularization * np.sqrt(support)
-    out[:, 1] = _BIAS_PENALTY * min(how.regularization, 1.0)
+    out[:, 0] = how.regularization * (support + _AT_LEAST)
+    out[:, 1] = _BIAS_PENALTY if how.regularization else 0.0
     return fixed(out)
 
 
@@ -162,7 +163,7 @@ def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float
 
     def watch(users: Floats, items: Floats) -> bool:
         errors.append(_error(train, probe, users, items, how.biases))
-        return len(errors) > 1 and errors[-1] > (1 - _ENOUGH) * errors[-2]
+        return len(errors) > 2 and errors[-1] > (1 - _ENOUGH) * errors[-3]
 
     with silence():
         fit_sweeps(train, how, sweeps, lambda _: None, watch)
