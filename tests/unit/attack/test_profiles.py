@@ -1,0 +1,170 @@
+"""Attacks on averaged profiles: against their slow twins, in blocks, and small cases by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from starshade import budget
+from starshade.attack.homogeneity import HomogeneityAttack
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.label import LabelAttack
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.scoreboard import Scoreboard
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.structure import StructureAttack
+from starshade.attack.view import look
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from tests.naive import candidates as candidates_of
+from tests.strategies import table
+from tests.unit.attack import test_candidates, test_homogeneity, test_scoreboard_rh
+from tests.unit.attack.profiles import FIVE, KINDS, averaged, averaged_releases
+from tests.unit.attack.test_candidates import THETAS, WITHIN
+from tests.unit.attack.test_link_existence import PRIORS, Fraction
+from tests.unit.attack.test_link_existence import check_against_twin as check_links
+from tests.unit.attack.test_scoreboard_rh import ATTACKS, knowledge_of
+
+CASES = averaged_releases()
+Case = tuple[Ratings, Release]
+
+
+@given(st.data(), CASES, WITHIN, THETAS, st.booleans())
+def test_candidates_are_the_twins(
+    data: st.DataObject, case: Case, within: candidates_of.Within, theta: float, absent: bool
+) -> None:
+    original, released = case
+    known = data.draw(knowledge_of(original))
+    test_candidates.check_against_twin(released, original, known, within, theta, absent=absent)
+
+
+@given(st.data(), CASES, ATTACKS)
+def test_scores_are_the_twins(data: st.DataObject, case: Case, attack: ScoreboardRH) -> None:
+    original, released = case
+    attack = replace(attack, absent=False)
+    known = data.draw(knowledge_of(original))
+    test_scoreboard_rh.check_against_twin(attack, released, original, known)
+
+
+@given(st.data(), CASES, WITHIN)
+def test_what_is_shared_is_the_twins(
+    data: st.DataObject, case: Case, within: candidates_of.Within
+) -> None:
+    original, released = case
+    known = data.draw(knowledge_of(original))
+    test_homogeneity.check_against_twin(released, original, known, within)
+
+
+@given(CASES, PRIORS)
+def test_links_are_the_twins_in_blocks_too(case: Case, prior: Fraction | None) -> None:
+    original, released = case
+    assume(original.n_ratings > 0)
+    check_links(released, original, prior)
+
+
+@given(st.data(), st.sampled_from(KINDS), st.integers(2, 4))
+def test_nobody_is_pointed_at_more_often_than_1_in_k(
+    data: st.DataObject, kind: str, k: int
+) -> None:
+    """PA Thm 6.1, for every target and every attack on records."""
+    from tests.strategies import ratings_tables
+
+    original = data.draw(ratings_tables(scales=(FIVE,), min_users=k, max_users=12))
+    assume(original.n_ratings > 0)
+    groups = np.minimum(np.arange(original.n_users) // k, original.n_users // k - 1)
+    released = averaged(original, groups, kind, step=0.05, k=k)
+    for attack in (LabelAttack(), StructureAttack(), Scoreboard(), ScoreboardRH()):
+        result: Any = attack.run(released, Knowledge(known=1), original=original, rng=0)
+        told = result.per_target
+        credit = told.expected_top1 if isinstance(attack, ScoreboardRH) else told.credit
+        assert credit.max(initial=0) <= 1 / k + 1e-9
+
+
+def pair() -> tuple[Ratings, Release]:
+    """Two of whom one rated A = 5 and both B (4, 5): B is averaged to 4.5; C nobody rated."""
+    original = table([{0: 5, 1: 4}, {1: 5}, {2: 1}, {2: 1}], FIVE, n_items=3)
+    return original, averaged(original, np.array([0, 0, 1, 1]), "simple", step=0.05)
+
+
+def test_half_a_star_is_allowed_on_averages_alone() -> None:
+    original, released = pair()
+    knows = Knowledge(known=2)
+    found = LabelAttack().run(released, knows, original=original, rng=0)
+    assert found.config["tolerance"] == 0.5
+    assert found.per_target.candidates.tolist() == [2]  # A = 5 and B = 4 against 5 and 4.5
+    exact = LabelAttack(tolerance=0).run(released, knows, original=original, rng=0)
+    assert exact.per_target.candidates.tolist() == [0]
+    assert LabelAttack().run(original, knows, rng=0).config["tolerance"] == 0
+    assert HomogeneityAttack().run(original, knows, rng=0).config["tolerance"] == 0
+    assert HomogeneityAttack().run(released, knows, original=original, rng=0).config[
+        "tolerance"
+    ] == pytest.approx(0.5)
+
+
+def test_what_a_profile_says_is_the_group_s_opinion() -> None:
+    original, released = pair()
+    result = HomogeneityAttack().run(released, Knowledge(known=1), original=original, rng=3)
+    assert result.averaged
+    assert result.profile_disclosed.rate == result.profile_found.rate == 1
+    # of the first two one cell is left besides; only the first rated both
+    cells = result.cells_disclosed
+    assert cells.single_rated == 1 / 2
+    assert cells.single_near == 1
+    assert "what the group is said to think" in str(result)
+
+
+def test_an_empty_cell_of_a_simple_profile_proves_that_nobody_rated() -> None:
+    original, released = pair()
+    result = LinkExistence().run(released, original=original)
+    assert (result.edges, result.missing) == (6, 6)
+    assert (result.missing_share, result.missing_true) == (1 / 2, 1)
+    assert result.confidence == pytest.approx((1 + 2 + 2) / 6)  # A 1/2, B and C 1, two each
+    assert "No rating is shown in 50.0% of the cells; there was none in 100.0%" in str(result)
+
+
+@pytest.mark.parametrize("kind", ["padded", "model"])
+def test_a_cell_of_a_filled_profile_says_nothing(kind: str) -> None:
+    original, _ = pair()
+    released = averaged(original, np.array([0, 0, 1, 1]), kind, step=0.05)
+    result = LinkExistence().run(released, original=original)
+    assert (result.edges, result.missing, result.missing_true) == (12, 0, None)
+    assert result.confidence == pytest.approx(original.n_ratings / 12)
+    assert result.all_filled
+    assert "does not tell that there was one" in str(result)
+
+
+def test_only_the_items_of_the_original_are_looked_at() -> None:
+    original, released = pair()
+    few = original.keep_items(np.array([1, 2]))
+    view = look(released, few, None)
+    assert view.cells.n_items == 2
+    assert LinkExistence().run(released, original=few).edges == 4
+    strange = replace(few, items=table([{}], FIVE, n_items=9).items.take(np.array([7, 8])))
+    with pytest.raises(ConfigError, match="no item in common"):
+        look(released, strange, None)
+
+
+def test_rows_beyond_the_memory_are_refused_with_the_figure() -> None:
+    rng = np.random.default_rng(0)
+    rows = [{i: float(rng.integers(1, 6)) for i in range(300)} for _ in range(80)]
+    original = table(rows, FIVE)
+    released = averaged(original, np.arange(80) // 2, "simple", step=0.5)
+    # 40 x 300 cells, 15 bytes each: rows, postings and what an attack lays out
+    with (
+        budget.limits(memory=100_000),
+        pytest.raises(ConfigError, match="about 180 kB of memory for 40 groups x 300") as refused,
+    ):
+        look(released, original, None)
+    assert "--items" in refused.value.advice
+    with budget.limits(memory=100_000):
+        few = original.keep_items(np.arange(100))
+        assert look(released, few, None).cells.n_items == 100
+        with pytest.MonkeyPatch.context() as patch:  # blocks need no more
+            patch.setattr("starshade.attack.link_existence._BLOCK", 3_000)
+            assert LinkExistence().run(released, original=original).edges == 24_000
