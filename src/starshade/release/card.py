@@ -58,8 +58,8 @@ for c in cells:  # None: not rated; a pair: anything from its first to its secon
 _READ_PROFILE = """\
 import numpy as np, pyarrow.parquet as pq
 column = pq.read_table("profiles.parquet", columns=["profile"])["profile"]
-codes = np.concatenate([np.frombuffer(b"".join(c.to_pylist()), "u1") for c in column.chunks])
-profiles = np.append(np.nan, {minimum!r} + {step!r} * np.arange({n}))[codes.reshape(-1, {items})]
+codes = np.frombuffer(b"".join(column.to_pylist()), "u1").reshape(-1, {items})
+ratings = np.append(np.nan, {minimum!r} + {step!r} * np.arange({n}))  # ratings[codes[0]]: class 0
 """
 
 

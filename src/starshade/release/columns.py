@@ -2,7 +2,8 @@
 
 On a stepped scale a cell's ``members`` are a fixed-size bit mask: bit 0 is null, bit j the j-th
 level, least significant bit of the first byte first. On a real scale a cell is a range
-(``low``, ``high``) or a sorted list of ``values``, with a flag for ``null`` beside both.
+(``low``, ``high``) or a sorted list of ``values``, with a flag for ``null`` beside both. Layout
+"profile" has a row per class and in it a byte per item.
 """
 
 from __future__ import annotations
@@ -15,12 +16,23 @@ from numpy.typing import NDArray
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import SLACK, Scale
 from starshade.release.cells import Cells
+from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["cells_table", "content_fields", "decode_content", "mask_bytes"]
+__all__ = [
+    "PROFILE_BYTES",
+    "cells_table",
+    "content_fields",
+    "decode_content",
+    "decode_profiles",
+    "mask_bytes",
+    "profiles_table",
+]
+
+PROFILE_BYTES = 2**25  # of profiles that are written, and read, together: a fixed cut
 
 
 def mask_bytes(scale: Scale) -> int:
@@ -83,6 +95,41 @@ def _encode(symbols: Symbols) -> pa.Table:
         high = pa.array(symbols.high, mask=~ranged)
         arrays = [low, high, values, pa.array(symbols.null)]
     return pa.table(arrays, names=[name for name, _ in fields])
+
+
+def profiles_table(profiles: Profiles, rows: slice) -> pa.Table:
+    """Return some rows of ``profiles.parquet``; the levels are not copied."""
+    import pyarrow as pa
+
+    levels = profiles.levels[rows]
+    buffer = pa.py_buffer(np.ascontiguousarray(levels))
+    kind = pa.binary(profiles.n_items)
+    return pa.table(
+        {
+            "group": pa.array(np.arange(rows.start, rows.stop, dtype=np.int32)),
+            "size": pa.array(profiles.sizes[rows].astype(np.int32)),
+            "profile": pa.Array.from_buffers(kind, len(levels), [None, buffer]),
+        }
+    )
+
+
+def decode_profiles(column: pa.Array, n_items: int) -> NDArray[np.uint8]:
+    """Return the levels of some profiles, shape (n_rows, n_items), read-only.
+
+    Raises
+    ------
+    ReleaseError
+        A profile is missing.
+    pyarrow.ArrowException
+        The column holds no strings of so many bytes.
+    """
+    import pyarrow as pa
+
+    column = column.cast(pa.binary(n_items))
+    if column.null_count:
+        raise ReleaseError("profiles.parquet: a null in the column profile")
+    raw = np.frombuffer(column.buffers()[1] or b"", np.uint8)[column.offset * n_items :]
+    return raw[: len(column) * n_items].reshape(len(column), n_items)
 
 
 def decode_content(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.uint32]]:

@@ -1,20 +1,27 @@
-"""The cells of each layout, read into the one view that everything runs on."""
+"""The cells of each layout, read into the views that everything runs on."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ReleaseError
+from starshade import budget
+from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
-from starshade.release.columns import content_fields, decode_content
-from starshade.release.content import canonical, class_numbers, code_type
+from starshade.release.columns import (
+    PROFILE_BYTES,
+    content_fields,
+    decode_content,
+    decode_profiles,
+)
+from starshade.release.content import canonical, class_numbers
 from starshade.release.manifest import Manifest
-from starshade.release.symbols import Symbols
+from starshade.release.profiles import Profiles, released_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,40 +102,66 @@ def _check_records(cells: Cells, group: NDArray[np.int64]) -> None:
 
 def read_profiles(
     path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
-) -> Cells:
-    """Layout "profile": every cell one level or null."""
-    import pyarrow as pa
+) -> Profiles:
+    """Layout "profile": every cell one level or null, a row per class.
 
-    step = manifest.profile_step
+    Raises
+    ------
+    ReleaseError
+        The levels are none of the scale, or rows are not the classes in content order.
+    ConfigError
+        The profiles, a byte a cell, need more memory than may be used.
+    """
+    scale, step = manifest.scale.to_scale(), manifest.profile_step
     if step is None or not step > 0:
         raise ReleaseError("release.json: a profile layout needs a profile_step above 0")
-    n = len(items)
-    fields = [("group", pa.int64()), ("size", pa.int64()), ("profile", pa.binary(n))]
-    table = read_table(path / "profiles.parquet", fields)
-    sizes = table.column("size").to_numpy()
-    if not np.array_equal(table.column("group").to_numpy(), np.arange(len(table))):
-        raise ReleaseError("profiles.parquet: the groups are not 0, 1, 2, …")
-    if not np.array_equal(np.bincount(group, minlength=len(table)), sizes):
-        raise ReleaseError("profiles.parquet: sizes are not those of records.parquet")
-    scale = manifest.scale.to_scale()
-    levels = np.round(scale.minimum + step * np.arange(int(scale.width / step + 1e-6) + 1), 9)
-    if len(levels) > 255:
-        raise ReleaseError("release.json: the profile_step gives more than 255 levels")
-    indptr, columns, codes = [0], [], []
-    for chunk in table.column("profile").chunks:
-        raw = np.frombuffer(chunk.buffers()[1] or b"", np.uint8)[chunk.offset * n :]
-        dense = raw[: len(chunk) * n].reshape(len(chunk), n)
-        if dense.max(initial=0) > len(levels):
-            raise ReleaseError("profiles.parquet: a level beyond the scale")
-        rows, at = np.nonzero(dense)
-        indptr += (indptr[-1] + np.cumsum(np.bincount(rows, minlength=len(chunk)))).tolist()
-        columns.append(at.astype(np.int32))
-        codes.append((dense[rows, at] - 1).astype(code_type(len(levels))))
-    return Cells(
-        items,
-        sizes,
-        np.array(indptr, dtype=np.int64),
-        np.concatenate([np.empty(0, np.int32), *columns]),
-        np.concatenate([np.empty(0, np.uint8), *codes]),
-        Symbols.exact(scale, levels),
-    )
+    try:
+        n_levels = len(released_levels(scale, step))
+    except ConfigError as error:
+        raise ReleaseError(f"release.json: profile_step: {error.message}") from None
+    sizes = np.bincount(group).astype(np.int64)
+    needed, left = len(sizes) * len(items), budget.left(0)
+    if needed > left:
+        raise ConfigError(
+            f"{len(sizes):,} profiles of {len(items):,} items: {budget.amount(needed)} needed, "
+            f"{budget.amount(max(left, 0))} may be used",
+            advice="Allow more memory (--memory).",
+        )
+    levels = _read_levels(path / "profiles.parquet", sizes, len(items))
+    if int(levels.max(initial=0)) > n_levels:
+        raise ReleaseError("profiles.parquet: a level beyond the scale")
+    if manifest.profile not in (None, "simple") and not levels.all():
+        raise ReleaseError(f"profiles.parquet: a null in a profile of kind {manifest.profile!r}")
+    rows = (levels[row].tobytes() for row in range(len(levels)))
+    if any(not a < b for a, b in pairwise(rows)):
+        raise ReleaseError("profiles.parquet: two classes are equal or not sorted by content")
+    return Profiles(items, sizes, levels, scale, step)
+
+
+def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[np.uint8]:
+    """Read the profiles some rows at a time into the one array that holds them all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as raw:
+            file = pq.ParquetFile(raw)
+            if file.schema_arrow.names != ["group", "size", "profile"]:
+                raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
+            keys = file.read(columns=["group", "size"])
+            if any(keys.column(name).null_count for name in ("group", "size")):
+                raise ReleaseError(f"{path.name}: a null in a key")
+            found, said = (keys.column(name).cast("int64").to_numpy() for name in ("group", "size"))
+            if not np.array_equal(found, np.arange(len(keys))):
+                raise ReleaseError(f"{path.name}: the groups are not 0, 1, 2, …")
+            if not np.array_equal(said, sizes):
+                raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
+            levels = np.empty((len(sizes), n_items), dtype=np.uint8)
+            row = 0
+            rows = max(1, PROFILE_BYTES // max(n_items, 1))
+            for batch in file.iter_batches(rows, columns=["profile"], use_threads=False):
+                levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
+                row += len(batch)
+    except (pa.ArrowException, OSError):
+        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+    return levels

@@ -16,7 +16,7 @@ from starshade.release.table import Link, Private, Release
 
 __all__ = ["profile_release"]
 
-_DUST = 1e-6  # of a step, by which a released mean may be further away than half of one
+_DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
 
 
 def profile_release(

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, InternalError
 from starshade.progress import task
 from starshade.ratings.atomic import atomic_folder
 from starshade.release.card import dataset_card
-from starshade.release.columns import cells_table
+from starshade.release.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.content import canonical
 from starshade.release.croissant import croissant
 from starshade.release.manifest import Claim, Manifest
+from starshade.release.profiles import Profiles
 from starshade.release.receipt import refuse_inside, write_receipt
 from starshade.release.table import Release
 from starshade.release.verify import Counted, check_folder, recount
@@ -47,8 +48,8 @@ def write_release(release: Release, path: Path, private: Path | None = None) -> 
     InternalError
         What was written does not pass the verifier.
     """
-    if release.manifest.layout == "profile":
-        raise ConfigError("layout profile: only generalized and record can be written")
+    if (release.manifest.layout == "profile") != isinstance(release.classes, Profiles):
+        raise InternalError("layout profile is what has profiles, and no other")
     if private is not None:
         if release.private is None:
             raise ConfigError(
@@ -77,9 +78,12 @@ def hash_of(path: Path) -> str:
 
 def _write_files(release: Release, folder: Path) -> Manifest:
     """Write everything but the receipt; return what the manifest says."""
-    classes = canonical(release.cells())
     _write_table(_records_table(release), folder / "records.parquet")
-    _write_table(cells_table(classes, release.groups), folder / "cells.parquet")
+    if isinstance(release.classes, Profiles):
+        _write_profiles(release.classes, folder / "profiles.parquet")
+    else:
+        cells = cells_table(canonical(release.classes), release.groups)
+        _write_table(cells, folder / "cells.parquet")
     _write_table(_items_table(release), folder / "items.parquet")
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
@@ -167,6 +171,34 @@ def _write_table(table: pa.Table, path: Path) -> None:
             use_dictionary=True,
             store_schema=False,
         )
+
+
+def _write_profiles(profiles: Profiles, path: Path) -> None:
+    """Write ``profiles.parquet`` some rows at a time; its bytes depend on the profiles alone."""
+    import pyarrow.parquet as pq
+
+    blocks = profiles.blocks(PROFILE_BYTES)
+    schema = profiles_table(profiles, slice(0, 0)).schema
+    with (
+        path.open("xb") as file,
+        pq.ParquetWriter(
+            file,
+            schema,
+            version="2.6",
+            data_page_version="1.0",
+            compression="zstd",
+            compression_level=1,  # levels have no repeats that a longer search would find
+            use_dictionary=False,
+            write_statistics=False,  # of a profile they would be two whole ones
+            store_schema=False,
+        ) as writer,
+        task("writing profiles", profiles.n_groups) as advance,
+    ):
+        for rows in blocks:
+            writer.write_table(
+                profiles_table(profiles, rows), row_group_size=rows.stop - rows.start
+            )
+            advance(rows.stop - rows.start)
 
 
 def _open_up(folder: Path, manifest: Manifest) -> None:

@@ -26,7 +26,9 @@ from starshade.release.verify_claims import (
     judge_near,
     name_of,
 )
+from starshade.release.verify_diversity import judge_diversity
 from starshade.release.verify_moved import check_moved
+from starshade.release.verify_profiles import walk_profiles
 from starshade.release.verify_quasi import check_quasi, declared, read_quasi
 from starshade.release.verify_records import check_classes, read_ratings_of
 from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counted", "check_folder", "recount", "verify_folder"]
 
-_TABLES = {"records.parquet", "cells.parquet", "items.parquet"}
+_TABLES = {"records.parquet", "items.parquet"}
 _TEXTS = {"README.md", "croissant.json"}
 _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
@@ -63,8 +65,8 @@ class Counted:
     Attributes
     ----------
     records, classes, items, smallest_group : int
-    users_rating_disclosed, users_rating_exists : float
-        Shares in [0, 1] (DESIGN §4).
+    users_rating_disclosed, users_rating_exists : float or None
+        Shares in [0, 1] (DESIGN §4); None on layout "profile", to which they do not apply.
     attribute_columns : tuple of str
     judged : dict
         What was found of each claim that asks for more than equal records, by `name_of`.
@@ -74,8 +76,8 @@ class Counted:
     classes: int
     items: int
     smallest_group: int
-    users_rating_disclosed: float
-    users_rating_exists: float
+    users_rating_disclosed: float | None
+    users_rating_exists: float | None
     attribute_columns: tuple[str, ...]
 
     judged: dict[str, Judged] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class Counted:
 
     def judge(self, claim: dict[str, Any]) -> Judged:
         """Return what was found of a claim; one that was not counted does not hold."""
-        if claim["model"] == "k-anonymity":
+        if claim["model"] in ("k-anonymity", "review-graph"):
             k = claim["parameters"].get("k")
             holds = k is not None and self.smallest_group >= k
             return Judged({"smallest_group": self.smallest_group}, holds)
@@ -199,14 +201,20 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
 def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Counted:
     for claim in facts["claims"]:
         check_claim(claim)
-    if facts["layout"] not in ("generalized", "record"):
+    if facts["layout"] not in ("generalized", "record", "profile"):
         raise Failed("layout", f"{facts['layout']} cannot be verified by this version")
     quasi, sensitive = declared(facts)
     written = read_written(folder, facts["scale"], quasi)
     sizes = np.bincount(written.group_of_record)
     truth = private if private is not None and private.original is not None else None
     judged: dict[str, Judged] = {}
-    if facts["layout"] == "generalized":
+    if facts["layout"] == "profile":
+        single = certain = None
+        shown = walk_profiles(written, truth, facts)
+        of_sets = [c for c in facts["claims"] if c["model"] == "diversity"]
+        known = None if truth is None else truth.original
+        judged = {name_of(claim): judge_diversity(claim, shown, known) for claim in of_sets}
+    elif facts["layout"] == "generalized":
         said = read_quasi(written, quasi, sensitive)
         single, certain = walk_classes(folder, written, len(sizes), said)
         if truth is not None and truth.original is not None:
@@ -236,7 +244,11 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     )
 
 
-def _share(sizes: NDArray[np.int64], marked: NDArray[np.bool_], written: Written) -> float:
+def _share(
+    sizes: NDArray[np.int64], marked: NDArray[np.bool_] | None, written: Written
+) -> float | None:
+    if marked is None:
+        return None
     return int(sizes[marked].sum()) / max(len(written.group_of_record), 1)
 
 
@@ -257,7 +269,9 @@ def _read_facts(folder: Path) -> dict[str, Any]:
 
 def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     present = {entry.name for entry in folder.iterdir()}
-    if set(facts["files"]) != _TABLES | _TEXTS or present != _TABLES | _TEXTS | {"release.json"}:
+    cells = "profiles.parquet" if facts["layout"] == "profile" else "cells.parquet"
+    files = _TABLES | _TEXTS | {cells}
+    if set(facts["files"]) != files or present != files | {"release.json"}:
         raise Failed("files", "one is missing or unknown")
     for name, digest in facts["files"].items():
         with (folder / name).open("rb") as file:
@@ -269,7 +283,8 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     if not facts["classes"] <= facts["groups"] <= max(facts["records"], facts["classes"]):
         raise Failed("count", "groups")
     for name in ("users_rating_disclosed", "users_rating_exists"):
-        if abs(facts[name] - getattr(counted, name)) > 1e-12:
+        said, found = facts[name], getattr(counted, name)
+        if (said is None) != (found is None) or abs((said or 0) - (found or 0)) > 1e-12:
             raise Failed("disclosure share", name)
     if facts["layout"] == "record" and facts["groups"] != facts["classes"]:
         raise Failed("count", "groups that are no classes")

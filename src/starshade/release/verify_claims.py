@@ -23,7 +23,7 @@ _ASKED = {
     "k-eps-l": {"k", "eps", "l", "nulls", "sensitive"},
 }
 _ASKED_OF_VALUES = {"l-diversity": "l", "t-closeness": "t"}
-
+_ASKED_OF_PROFILES = {"review-graph": {"k"}, "diversity": {"b", "l"}}
 
 NEAR_MODELS = frozenset(_ASKED)
 VALUE_MODELS = frozenset(_ASKED_OF_VALUES)
@@ -55,6 +55,11 @@ def check_claim(claim: Any) -> None:
         _check_near(claim["model"], parameters)
     if isinstance(claim["model"], str) and claim["model"] in _ASKED_OF_VALUES:
         _check_of_values(claim["model"], parameters)
+    asked = _ASKED_OF_PROFILES.get(claim["model"]) if isinstance(claim["model"], str) else None
+    if asked is not None and (
+        set(parameters) != asked or any(type(v) is not int or v < 1 for v in parameters.values())
+    ):
+        raise Failed("release.json", f"a claim of {claim['model']} that asks for something else")
 
 
 def _check_of_values(model: str, parameters: dict[str, Any]) -> None:

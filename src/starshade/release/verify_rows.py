@@ -23,6 +23,8 @@ _BATCH = 2**16
 _TYPES: dict[str, str | tuple[str, ...]] = {
     "record": "int32",
     "group": "int32",
+    "size": "int32",
+    "profile": "fixed_size_binary",
     "item": "string",
     "name": "string",
     "members": "fixed_size_binary",

@@ -56,7 +56,8 @@ def test_the_card_says_how_to_read_profiles(tmp_path, monkeypatch):
     folder = write(tmp_path / "p", profiles(), **facts_of("profile", profile_step=0.5))
     manifest = read_release(folder).manifest
     (folder / "README.md").write_text(dataset_card(manifest))
-    found = ran(folder, monkeypatch)["profiles"]
+    names = ran(folder, monkeypatch)
+    found = names["ratings"][names["codes"]]
     assert np.nan_to_num(found, nan=NULL).tolist() == [[NULL, 1.5], [5.0, 1.0]]
 
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from starshade.errors import ReleaseError
+from starshade import budget
+from starshade.errors import ConfigError, ReleaseError
 from starshade.release.read import is_release, read_release
 from tests.unit.release.damage import change, mend, permute, say
 from tests.unit.release.samples import plain_rows
@@ -108,6 +109,12 @@ def test_layout_record_damaged(tmp_path, column, values, message):
         read_release(write(tmp_path / "r", tables, **facts_of("record")))
 
 
+def levels(*rows: list[int] | None) -> dict:
+    width = len(rows[0])
+    told = [None if row is None else bytes(row) for row in rows]
+    return {"profile": pa.array(told, pa.binary(width))}
+
+
 def profiles(**changed) -> dict:
     columns = {
         "group": [0, 1],
@@ -121,7 +128,9 @@ def test_layout_profile(tmp_path):
     facts = facts_of("profile", profile_step=0.5)
     release = read_release(write(tmp_path / "p", profiles(), **facts))
     assert release.classes.sizes.tolist() == [2, 1]
-    assert plain_rows(release.classes) == [
+    assert release.classes.levels.tolist() == [[0, 2], [9, 1]]
+    assert release.manifest.profile is None  # as an earlier version may have written it
+    assert plain_rows(release.cells()) == [
         [None, ("set", (1.5,))],
         [("set", (5.0,)), ("set", (1.0,))],
     ]
@@ -137,11 +146,43 @@ def test_layout_profile(tmp_path):
         ({}, {"profile_step": 1.0}, "a level beyond the scale"),
         ({"size": [1, 2]}, {"profile_step": 0.5}, "sizes are not those"),
         ({"group": [1, 0]}, {"profile_step": 0.5}, "the groups are not 0, 1"),
+        ({"group": [0, None]}, {"profile_step": 0.5}, "a null in a key"),
+        ({"size": ["a", "b"]}, {"profile_step": 0.5}, "no Parquet file as a release has it"),
+        ({}, {"profile_step": 0.7}, "does not divide"),
+        ({}, {"profile_step": 0.5, "profile": "padded"}, "a null in a profile of kind 'padded'"),
+        ({}, {"profile_step": 0.5, "profile": "carrot"}, "release.json: profile"),
+        (levels([0, 2], [0, 2]), {"profile_step": 0.5}, "two classes are equal"),
+        (levels([9, 1], [0, 2]), {"profile_step": 0.5}, "not sorted by content"),
+        (levels([0, 2], [10, 1]), {"profile_step": 0.5}, "a level beyond the scale"),
+        (levels([0, 2, 1], [9, 1, 1]), {"profile_step": 0.5}, "no Parquet file as a release"),
+        (levels([0], [9]), {"profile_step": 0.5}, "no Parquet file as a release"),
+        (levels([0, 2], None), {"profile_step": 0.5}, "a null in the column profile"),
     ],
 )
 def test_layout_profile_damaged(tmp_path, changed, facts, message):
     with pytest.raises(ReleaseError, match=message):
         read_release(write(tmp_path / "p", profiles(**changed), **facts_of("profile", **facts)))
+
+
+def test_profiles_of_any_width_or_order_of_columns_are_not_guessed(tmp_path):
+    tables = profiles()
+    other = {"profiles": tables["profiles"].select(["size", "group", "profile"])}
+    facts = facts_of("profile", profile_step=0.5)
+    with pytest.raises(ReleaseError, match="columns are not group, size, profile"):
+        read_release(write(tmp_path / "a", tables | other, **facts))
+    loose = {"profiles": pa.table(tables["profiles"].to_pydict())}  # strings of any length
+    assert read_release(write(tmp_path / "b", tables | loose, **facts)).n_records == 3
+    more = {"profiles": pa.concat_tables([tables["profiles"]] * 2)}
+    with pytest.raises(ReleaseError, match="groups are not 0, 1"):
+        read_release(write(tmp_path / "c", tables | more, **facts))
+
+
+def test_profiles_that_do_not_fit_are_refused_with_the_figure(tmp_path):
+    folder = write(tmp_path / "p", profiles(), **facts_of("profile", profile_step=0.5))
+    with budget.limits(memory=4):
+        read_release(folder)
+    with budget.limits(memory=3), pytest.raises(ConfigError, match="4 bytes needed, 3 bytes may"):
+        read_release(folder)
 
 
 def test_a_folder_written_by_other_tools_is_read(tmp_path):

@@ -228,13 +228,13 @@ def test_a_claim_that_does_not_hold_is_our_bug(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unknown_layouts_and_receipts_of_read_releases_are_refused(tmp_path):
+def test_layouts_without_their_cells_and_receipts_of_read_releases_are_refused(tmp_path):
     release = small().release()
     release.save(tmp_path / "out")
     with pytest.raises(ConfigError, match="read from disk"):
         read_release(tmp_path / "out").save(tmp_path / "again", private=tmp_path / "receipt")
     profile = replace(release, manifest=release.manifest.model_copy(update={"layout": "profile"}))
-    with pytest.raises(ConfigError, match="layout profile"):
+    with pytest.raises(InternalError, match="layout profile"):
         profile.save(tmp_path / "again")
 
 

@@ -214,7 +214,7 @@ def test_a_changed_byte_is_found(saved):
         ({"config": {"Seed": 3}}, "config: a private setting"),
         ({"config": {"a": [{"b": "/home/me/x.csv"}]}}, "config: a path"),
         ({"seed": 1}, "release.json"),
-        ({"layout": "profile"}, "layout"),
+        ({"layout": "profile"}, "profile step that is none"),
         ({"layout": "record"}, "columns missing or unknown"),
     ],
 )

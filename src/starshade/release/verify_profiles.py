@@ -1,0 +1,227 @@
+"""The verifier's own reading of layout "profile": a byte a cell, a row a class.
+
+Rows are looked at some at a time as they stand in the file, so that a release of gigabytes needs
+little memory to be verified. Python's strings of bytes are compared for the order of the classes;
+what the cells rest on is counted from the original with NumPy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.release.verify_rows import Failed, Written, require_columns
+from starshade.release.verify_truth import check_link, check_rare
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
+    from starshade.release.table import Private
+
+__all__ = ["Shown", "walk_profiles"]
+
+_BLOCK = 2**21  # cells looked at together: what is counted of them stays near the processor
+_DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
+_KINDS = (None, "padded", "simple", "model")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Which items the classes show: their cell is not null.
+
+    Attributes
+    ----------
+    classes : int
+    times : ndarray of int64, shape (n_items,)
+        Classes that show an item.
+    bits : ndarray of uint8, shape (n_items, bytes), or None
+        A bit per class, where sets of items are to be counted.
+    """
+
+    classes: int
+    times: NDArray[np.int64]
+    bits: NDArray[np.uint8] | None
+
+
+@dataclass
+class _Rests:
+    """Cells counted so far: not null, rated by one member, not standing for ratings."""
+
+    told: int = 0
+    single: int = 0
+    invented: int = 0
+
+
+def walk_profiles(written: Written, private: Private | None, facts: dict[str, Any]) -> Shown:
+    """Check ``profiles.parquet``: shape, order and levels; with the original, what they rest on.
+
+    The link must be one-to-one. A cell of profile "simple" is the mean of the ratings of those of
+    the class who rated the item, to the nearest level, unless it is a fake edge, which only a
+    claim of diversity allows for; a cell of "padded" is so where the whole class rated the item.
+    The shares of invented cells and of cells that rest on one rater are those that are said.
+    """
+    n_items, kind = len(written.items), facts.get("profile")
+    n_levels = _levels_of(facts)
+    if kind not in _KINDS:
+        raise Failed("release.json", "an unknown kind of profile")
+    sizes = np.bincount(written.group_of_record)
+    truth = None if private is None else _Truth(written, private, facts)
+    times, packed = np.zeros(n_items, dtype=np.int64), list[NDArray[np.uint8]]()
+    asked = [c["parameters"]["b"] for c in facts["claims"] if c["model"] == "diversity"]
+    sets = truth is not None and max(asked, default=1) > 1
+    previous, first = b"", 0
+    for group, size, rows, levels in _blocks(written):
+        stop = first + len(group)
+        if not np.array_equal(group, np.arange(first, stop)):
+            raise Failed("class order", "classes are not 0, 1, 2, …")
+        if stop > len(sizes) or not np.array_equal(size, sizes[first:stop]):
+            raise Failed("count", "sizes are not those of the records")
+        if any(not a < b for a, b in zip([previous, *rows[:-1]], rows, strict=True) if a):
+            raise Failed("class order", "two classes are equal or not sorted by content")
+        if int(levels.max(initial=0)) > n_levels:
+            raise Failed("cells", "a level beyond the scale")
+        if kind in ("padded", "model") and not levels.all():
+            raise Failed("cells", f"a null in a profile of kind {kind}")
+        shown = levels != 0
+        times += shown.sum(axis=0)
+        if sets:
+            packed.append(np.packbits(shown, axis=1))
+        if truth is not None:
+            truth.look(first, levels)
+        previous, first = rows[-1] if rows else previous, stop
+    if first != len(sizes):
+        raise Failed("count", f"{len(sizes)} classes in the records, {first} in the profiles")
+    if truth is not None:
+        truth.settle()
+    return Shown(first, times, _by_item(np.vstack(packed), n_items) if packed else None)
+
+
+def _by_item(rows: NDArray[np.uint8], n_items: int) -> NDArray[np.uint8]:
+    """Turn rows of a bit per item into rows of a bit per class."""
+    out = [
+        np.packbits(np.unpackbits(rows[:, start : start + 64], axis=1), axis=0).T
+        for start in range(0, rows.shape[1], 64)
+    ]
+    return np.vstack(out)[:n_items]
+
+
+def _levels_of(facts: dict[str, Any]) -> int:
+    """Return how many levels there are; they run from the scale's minimum to its maximum."""
+    step = facts["profile_step"]
+    width = facts["scale"]["maximum"] - facts["scale"]["minimum"]
+    if type(step) not in (int, float) or not (math.isfinite(step) and step > 0):
+        raise Failed("release.json", "a profile step that is none")
+    if width / step > 254.5 or abs(width / step - round(width / step)) > 1e-6:
+        raise Failed("release.json", "a profile step that does not divide the scale into levels")
+    levels: int = round(width / step) + 1
+    return levels
+
+
+def _blocks(
+    written: Written,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[bytes], NDArray[np.uint8]]]:
+    """Yield number, size and profile of some classes at a time, as bytes and as a table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place, n_items = written.folder / "profiles.parquet", len(written.items)
+    require_columns(written.folder, place.name, ("group", "size", "profile"))
+    with place.open("rb") as raw:
+        file = pq.ParquetFile(raw)
+        if file.schema_arrow.field("profile").type != pa.binary(n_items):
+            raise Failed("columns", "profiles.parquet: not a byte for each item")
+        for batch in file.iter_batches(max(1, _BLOCK // max(n_items, 1)), use_threads=False):
+            if any(column.null_count for column in batch.columns):
+                raise Failed("columns", "profiles.parquet: a null")
+            group, size = (batch.column(i).to_numpy().astype(np.int64) for i in (0, 1))
+            rows = batch.column(2).to_pylist()
+            levels = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), n_items)
+            yield group, size, rows, levels
+
+
+class _Truth:
+    """The original, laid out class by class, against what the profiles say."""
+
+    def __init__(self, written: Written, private: Private, facts: dict[str, Any]) -> None:
+        self.original = check_link(written, private)
+        check_rare(self.original, facts)
+        self.facts, self.kind = facts, facts.get("profile")
+        self.sizes = np.bincount(written.group_of_record)
+        self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.user = np.empty(len(private.link.record), dtype=np.int64)
+        self.user[private.link.record] = np.arange(len(self.user))
+        self.least = max(1, facts["config"].get("min_raters", 1))
+        self.found = _Rests()
+
+    def look(self, first: int, levels: NDArray[np.uint8]) -> None:
+        """Count what the cells of some classes, from number `first` on, rest on."""
+        sizes = self.sizes[first : first + len(levels)]
+        place, rating = _ratings_of(
+            self.original,
+            self.user[self.ends[first] : self.ends[first + len(levels)]],
+            np.repeat(np.arange(len(levels)), sizes),
+        )
+        cells = levels.ravel()
+        raters = np.bincount(place, minlength=len(cells))
+        told = cells != 0
+        self.found.told += int(np.count_nonzero(told))
+        self.found.single += int(np.count_nonzero((raters == 1) & told))
+        if self.kind == "simple":
+            if self.least == 1 and (raters[~told] > 0).any():
+                raise Failed("truth", "an original rating that its class does not show")
+            away = self._away(cells, raters, place, rating, told & (raters >= self.least))
+            self.found.invented += int(np.count_nonzero(told & (raters < self.least))) + away
+            return
+        self.found.invented += int(np.count_nonzero((raters == 0) & told))
+        if self.kind == "padded":
+            whole = raters.reshape(levels.shape) == sizes[:, None]
+            if self._away(cells, raters, place, rating, whole.ravel()):
+                raise Failed("truth", "a cell that the whole class rated is not their mean")
+
+    def _away(
+        self,
+        cells: NDArray[np.uint8],
+        raters: NDArray[np.int64],
+        place: NDArray[np.int64],
+        rating: NDArray[np.float64],
+        asked: NDArray[np.bool_],
+    ) -> int:
+        """Count the cells asked for that are not the mean of their ratings."""
+        of_asked = asked[place]
+        total = np.bincount(place[of_asked], weights=rating[of_asked], minlength=len(cells))
+        at = np.flatnonzero(asked)
+        step = self.facts["profile_step"]
+        value = self.facts["scale"]["minimum"] + step * (cells[at].astype(np.float64) - 1)
+        away = np.abs(total[at] / raters[at] - value)
+        return int(np.count_nonzero(away > (0.5 + _DUST) * step))
+
+    def settle(self) -> None:
+        """Compare the counts with what is said."""
+        found, facts = self.found, self.facts
+        whole = max(found.told, 1)
+        fakes = any(claim["model"] == "diversity" for claim in facts["claims"])
+        if self.kind == "simple" and found.invented and not fakes:
+            raise Failed("truth", "a cell that is not the mean of those who rated it")
+        said = facts["invented_cells"]
+        if self.kind is not None and (said is None or abs(said - found.invented / whole) > 1e-12):
+            raise Failed("truth", "another share of cells is invented than said")
+        single = facts.get("single_rater_cells")
+        if self.kind in ("padded", "simple") and (
+            single is None or abs(single - found.single / whole) > 1e-12
+        ):
+            raise Failed("truth", "another share of cells rests on one rater than said")
+
+
+def _ratings_of(
+    original: Ratings, users: NDArray[np.int64], row: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return place (row × items + item) and value of each rating of some users."""
+    starts, lengths = original.indptr[users], np.diff(original.indptr)[users]
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    cells = np.repeat(starts, lengths) + within
+    place = np.repeat(row, lengths) * original.n_items + original.columns[cells]
+    return place, original.levels[original.codes[cells]]
