@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.diversity_repair import repair_diversity
-from starshade.kernels.rated_sets import bits_of_levels, count_sets, rated_table
+from starshade.kernels.item_bits import bits_of_levels
+from starshade.kernels.rated_sets import count_sets, rated_table
 from starshade.privacy.item_diversity import Diversity
 from starshade.ratings.scale import Scale
 from starshade.release.profile import profile_release

@@ -31,7 +31,8 @@ from starshade import budget
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.csr import transpose
 from starshade.kernels.diversity_repair import choose_groups
-from starshade.kernels.rated_sets import RatedTable, bits_of_levels, list_short, rated_table
+from starshade.kernels.item_bits import bits_of_levels
+from starshade.kernels.rated_sets import RatedTable, list_short, rated_table
 from starshade.progress import task
 from starshade.rng import generator
 

@@ -25,15 +25,11 @@ from starshade.kernels.warm import announce
 __all__ = [
     "RatedTable",
     "SetTally",
-    "bits_of_levels",
-    "bits_of_rows",
     "count_sets",
     "covers",
     "list_short",
     "rated_table",
 ]
-
-_BLOCK = 2**24  # cells packed together
 
 
 class RatedTable(NamedTuple):
@@ -80,43 +76,11 @@ class _Room(NamedTuple):
     at: NDArray[np.int64]
     stamp: NDArray[np.int64]
     clock: NDArray[np.int64]
+    cover: NDArray[np.int64]
+    cover_of: NDArray[np.int64]
+    single: NDArray[np.int64]
     words: NDArray[np.uint64]
     chosen: NDArray[np.int32]
-
-
-def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Pack what groups show, shape (groups, items), nonzero: shown, into rows of bits by item.
-
-    Returns
-    -------
-    ndarray of uint64, shape (items, words)
-        Bit g % 64 of word g // 64 is group g.
-    """
-    n_groups, n_items = levels.shape
-    words = max(1, -(-n_groups // 64))
-    out = np.zeros((n_items, words * 8), dtype=np.uint8)
-    step = max(8, _BLOCK // max(n_items, 1) // 8 * 8)
-    for start in range(0, n_groups, step):
-        packed = np.packbits(levels[start : start + step] != 0, axis=0, bitorder="little")
-        out[:, start // 8 : start // 8 + len(packed)] = packed.T
-    return out.view("<u8").astype(np.uint64, copy=False)
-
-
-def bits_of_rows(
-    indptr: NDArray[np.int64], columns: NDArray[np.int32], n_items: int
-) -> NDArray[np.uint64]:
-    """Pack what groups show, a row of columns each, into rows of bits by item."""
-    out = np.zeros((n_items, max(1, -(-(len(indptr) - 1) // 64))), dtype=np.uint64)
-    _set_bits(fixed(indptr), fixed(columns), out)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _set_bits(indptr, columns, out):  # type: ignore[no-untyped-def]
-    for row in range(len(indptr) - 1):
-        bit = np.uint64(1) << np.uint64(row % 64)
-        for p in range(indptr[row], indptr[row + 1]):
-            out[columns[p], row // 64] |= bit
 
 
 def rated_table(
@@ -226,6 +190,9 @@ def _room(table: RatedTable, most: int) -> _Room:
         np.zeros(most, np.int64),
         np.full((most, n_items), -1, np.int64),
         np.zeros(1, np.int64),
+        np.empty((most, n_items), np.int64),
+        np.empty(n_items, np.int64),
+        np.empty(1, np.int64),
         np.empty((most, words), np.uint64),
         np.empty(most, np.int32),
     )
@@ -234,42 +201,44 @@ def _room(table: RatedTable, most: int) -> _Room:
 @njit(cache=True, nogil=True)
 def _count(first, last, table, least, room, out):  # type: ignore[no-untyped-def]
     """Tally the sets whose least item is one of first…last-1."""
-    most = len(room.chosen)
+    most = out.sets.shape[1]
     for item in range(first, last):
         row = item - first
-        depth = _begin(item, table, room)
+        depth = _begin(item, most, table, least, room)
+        if room.held[0] > 0:
+            _tally_alone(row, least, room, out)
         while depth >= 0:
-            cover = _cover(depth, table.bits, least, room)
-            out.sets[row, depth] += 1
-            if cover < least:
-                out.short[row, depth] += 1
-                _mark(depth, table, room, out.at_risk)
-                if cover < out.fewest[row, depth]:
-                    out.fewest[row, depth] = cover
-                    out.worst[row, depth, : depth + 1] = room.chosen[: depth + 1]
-            depth = _next(depth, most, table, room)
+            _open(depth, table, least, room)
+            _tally(row, depth, least, room, out)
+            _mark(depth, table, least, room, out.at_risk)
+            depth = _advance(depth, most, table, room)
 
 
 @njit(cache=True, nogil=True)
 def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-def]
     """Write down the short sets that begin with `item`, as far as there is room; count all."""
-    most = len(room.chosen)
+    most = sets.shape[1]
     n = 0
-    depth = _begin(item, table, room)
+    depth = _begin(item, most, table, least, room)
+    if room.held[0] > 0 and room.single[0] < least:
+        sets[0, 0], cover_of[0] = item, room.single[0]
+        n = 1
     while depth >= 0:
-        cover = _cover(depth, table.bits, least, room)
-        if cover < least:
-            if n < len(sets):
-                sets[n, : depth + 1] = room.chosen[: depth + 1]
-                cover_of[n] = cover
-            n += 1
-        depth = _next(depth, most, table, room)
+        _open(depth, table, least, room)
+        for i in range(room.n_touched[depth]):
+            if room.cover[depth, i] < least:
+                if n < len(sets):
+                    sets[n, : depth + 1] = room.chosen[: depth + 1]
+                    sets[n, depth + 1] = room.touched[depth, i]
+                    cover_of[n] = room.cover[depth, i]
+                n += 1
+        depth = _advance(depth, most, table, room)
     return n
 
 
 @njit(cache=True, nogil=True)
-def _begin(item, table, room):  # type: ignore[no-untyped-def]
-    """Choose the first item; return 0, the place of the last item chosen, or -1: nobody rated."""
+def _begin(item, most, table, least, room):  # type: ignore[no-untyped-def]
+    """Choose the first item; return 0, or -1 where nothing is to stand behind it."""
     n = 0
     for p in range(table.item_ptr[item], table.item_ptr[item + 1]):
         room.users[0, n] = table.raters[p]
@@ -277,33 +246,64 @@ def _begin(item, table, room):  # type: ignore[no-untyped-def]
         n += 1
     room.held[0] = n
     room.chosen[0] = item
-    return 0 if n > 0 else -1
+    room.words[0] = table.bits[item]
+    alone = room.chosen[:1]
+    _cover(room.words[0], table.bits, alone, least, room.single)
+    return 0 if n > 0 and most > 1 else -1
 
 
 @njit(cache=True, nogil=True)
-def _next(depth, most, table, room):  # type: ignore[no-untyped-def]
-    """Move on to the next set: a longer one, else another last item; return its depth or -1.
+def _open(depth, table, least, room):  # type: ignore[no-untyped-def]
+    """List the items that stand behind the chosen ones in a row that has them, and their covers."""
+    n = 0
+    touched, stamp = room.touched[depth], room.stamp[depth]
+    room.clock[0] += 1  # a mark of its own for every set
+    mark = room.clock[0]
+    columns = table.columns
+    for i in range(room.held[depth]):
+        for p in range(room.after[depth, i], table.indptr[room.users[depth, i] + 1]):
+            item = columns[p]
+            if stamp[item] != mark:
+                stamp[item] = mark
+                touched[n] = item
+                n += 1
+    room.n_touched[depth] = n
+    room.at[depth] = 0
+    _cover(room.words[depth], table.bits, touched[:n], least, room.cover[depth])
 
-    The rows that have a set are looked up only when it is to be made longer.
-    """
-    if depth + 1 < most:
-        if depth > 0:
-            _keep_raters(depth, table, room)
-        _touch(depth, table, room)
-    else:
+
+@njit(cache=True, nogil=True)
+def _cover(words, bits, items, least, out):  # type: ignore[no-untyped-def]
+    """Count, for each item, the groups that show it and all behind `words`, up to `least`."""
+    for i in range(len(items)):
+        row = bits[items[i]]
+        total = np.int64(0)
+        for w in range(len(words)):
+            total += ones(words[w] & row[w])
+            if total >= least:
+                total = least
+                break
+        out[i] = total
+
+
+@njit(cache=True, nogil=True)
+def _advance(depth, most, table, room):  # type: ignore[no-untyped-def]
+    """Choose one more item, or another last one, so that longer sets can be met; -1: no more."""
+    if depth + 2 >= most:
         depth -= 1
     while depth >= 0:
         if room.at[depth] < room.n_touched[depth]:
             room.chosen[depth + 1] = room.touched[depth, room.at[depth]]
             room.at[depth] += 1
+            _keep(depth + 1, table, room)
             return depth + 1
         depth -= 1
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _keep_raters(depth, table, room):  # type: ignore[no-untyped-def]
-    """Keep, of the users who rated all chosen items but the last, those who rated it too."""
+def _keep(depth, table, room):  # type: ignore[no-untyped-def]
+    """Keep, of the users and groups that have all chosen items but the last, those that have it."""
     item = room.chosen[depth]
     n = 0
     for i in range(room.held[depth - 1]):
@@ -315,56 +315,52 @@ def _keep_raters(depth, table, room):  # type: ignore[no-untyped-def]
             room.after[depth, n] = p + 1
             n += 1
     room.held[depth] = n
+    for w in range(table.bits.shape[1]):
+        room.words[depth, w] = room.words[depth - 1, w] & table.bits[item, w]
 
 
 @njit(cache=True, nogil=True)
-def _touch(depth, table, room):  # type: ignore[no-untyped-def]
-    """List the items that stand behind the chosen ones in some row that has them."""
-    n = 0
-    touched, stamp = room.touched[depth], room.stamp[depth]
-    room.clock[0] += 1  # a mark of its own for every set
-    mark = room.clock[0]
-    for i in range(room.held[depth]):
-        for p in range(room.after[depth, i], table.indptr[room.users[depth, i] + 1]):
-            item = table.columns[p]
-            if stamp[item] != mark:
-                stamp[item] = mark
-                touched[n] = item
-                n += 1
-    room.n_touched[depth] = n
-    room.at[depth] = 0
+def _tally(row, depth, least, room, out):  # type: ignore[no-untyped-def]
+    """Count the sets of the chosen items and one that stands behind them."""
+    place, n = depth + 1, room.n_touched[depth]
+    cover = room.cover[depth, :n]
+    short = 0
+    for i in range(n):
+        if cover[i] < least:
+            short += 1
+            if cover[i] < out.fewest[row, place]:
+                out.fewest[row, place] = cover[i]
+                out.worst[row, place, :place] = room.chosen[:place]
+                out.worst[row, place, place] = room.touched[depth, i]
+    out.sets[row, place] += n
+    out.short[row, place] += short
 
 
 @njit(cache=True, nogil=True)
-def _cover(depth, bits, least, room):  # type: ignore[no-untyped-def]
-    """Count the groups that show all chosen items, up to `least`; keep them for longer sets."""
-    item = room.chosen[depth]
-    whole = depth + 1 < len(room.chosen)
-    total = 0
-    for w in range(bits.shape[1]):
-        word = bits[item, w]
-        if depth > 0:
-            word &= room.words[depth - 1, w]
-        if whole:
-            room.words[depth, w] = word
-        if total < least:
-            total += ones(word)
-        elif not whole:
-            break
-    return min(total, least)
-
-
-@njit(cache=True, nogil=True)
-def _mark(depth, table, room, at_risk):  # type: ignore[no-untyped-def]
-    """Mark the users who rated all chosen items."""
-    if depth == 0:
+def _tally_alone(row, least, room, out):  # type: ignore[no-untyped-def]
+    """Count the set of the first item alone."""
+    out.sets[row, 0] += 1
+    if room.single[0] < least:
+        out.short[row, 0] += 1
+        out.fewest[row, 0] = room.single[0]
+        out.worst[row, 0, 0] = room.chosen[0]
         for i in range(room.held[0]):
-            at_risk[room.users[0, i]] = True
+            out.at_risk[room.users[0, i]] = True
+
+
+@njit(cache=True, nogil=True)
+def _mark(depth, table, least, room, at_risk):  # type: ignore[no-untyped-def]
+    """Mark the users who have the chosen items and one that makes the set a short one."""
+    cover_of = room.cover_of
+    any_short = False
+    for i in range(room.n_touched[depth]):
+        cover_of[room.touched[depth, i]] = room.cover[depth, i]
+        any_short |= room.cover[depth, i] < least
+    if not any_short:
         return
-    item = room.chosen[depth]
-    for i in range(room.held[depth - 1]):
-        user = room.users[depth - 1, i]
-        if not at_risk[user]:
-            stop = table.indptr[user + 1]
-            p = place_of(table.columns, room.after[depth - 1, i], stop, item)
-            at_risk[user] = p < stop and table.columns[p] == item
+    for i in range(room.held[depth]):
+        user = room.users[depth, i]
+        p = room.after[depth, i]
+        while not at_risk[user] and p < table.indptr[user + 1]:
+            at_risk[user] = cover_of[table.columns[p]] < least
+            p += 1

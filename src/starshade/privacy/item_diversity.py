@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.rated_sets import bits_of_levels, bits_of_rows, rated_table
+from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
+from starshade.kernels.rated_sets import rated_table
 from starshade.privacy.classes import Classes, graphs_of
 from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
@@ -52,7 +53,7 @@ class Diversity:
 
     Notes
     -----
-    Size 1 is always counted exactly, others where Σ over users of their sets stays below 2e10
+    Size 1 is always counted exactly, others where Σ over users of their sets stays below 1e10
     (Netflix's size: pairs do not). Of a larger size sets are drawn: a short one among them proves
     that the model fails; none among them proves nothing, and `short_share` says how rare they
     are at most.

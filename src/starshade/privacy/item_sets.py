@@ -14,7 +14,7 @@ from starshade.stats import Rate, wilson
 
 __all__ = ["SHOWN", "CountedSets", "SetCount", "count_rated_sets"]
 
-_MOST_WORK = 2e10  # steps of an exact count; about a minute
+_MOST_WORK = 1e10  # steps of an exact count; about a minute
 SHOWN = 5  # sets named in a verdict
 
 

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import rated_sets
+from starshade.kernels import item_bits
 from starshade.kernels.diversity_repair import choose_groups
+from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
 from starshade.kernels.rated_sets import (
-    bits_of_levels,
-    bits_of_rows,
     count_sets,
     covers,
     list_short,
@@ -37,7 +36,7 @@ def rated_and_shown(draw):
 
 
 def test_bits_of_many_groups_are_where_they_belong(monkeypatch):
-    monkeypatch.setattr(rated_sets, "_BLOCK", 40)  # several blocks
+    monkeypatch.setattr(item_bits, "_BLOCK", 40)  # several blocks
     levels = np.random.default_rng(0).integers(0, 3, (200, 5)).astype(np.uint8)
     bits = bits_of_levels(levels)
     assert bits.shape == (5, 4)
