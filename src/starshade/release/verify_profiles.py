@@ -134,13 +134,24 @@ def _blocks(
         file = pq.ParquetFile(raw)
         if file.schema_arrow.field("profile").type != pa.binary(n_items):
             raise Failed("columns", "profiles.parquet: not a byte for each item")
-        for batch in file.iter_batches(max(1, _BLOCK // max(n_items, 1)), use_threads=False):
+        batches = file.iter_batches(max(1, _BLOCK // max(n_items, 1)), use_threads=False)
+        while (batch := _next(batches)) is not None:
             if any(column.null_count for column in batch.columns):
                 raise Failed("columns", "profiles.parquet: a null")
             group, size = (batch.column(i).to_numpy().astype(np.int64) for i in (0, 1))
             rows = batch.column(2).to_pylist()
             levels = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), n_items)
             yield group, size, rows, levels
+
+
+def _next(batches: Iterator[Any]) -> Any:
+    """Return the next batch, None behind the last one."""
+    import pyarrow as pa
+
+    try:
+        return next(batches, None)
+    except (OSError, pa.ArrowException):
+        raise Failed("files", "profiles.parquet cannot be read as Parquet") from None
 
 
 class _Truth:

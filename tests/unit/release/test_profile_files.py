@@ -1,0 +1,397 @@
+"""Layout "profile" on disk: the same bytes, read back, counted again; damage is found."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from starshade.errors import InternalError, ReleaseError
+from starshade.ratings.scale import Scale
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release import columns, store
+from starshade.release.manifest import Claim, Manifest
+from starshade.release.read import read_release
+from starshade.release.verify import verify_folder
+from tests.naive import profile_release as naive
+from tests.strategies import table
+from tests.unit.release.damage import change, permute, say
+from tests.unit.release.profiled import Profiled, profile, profiled
+from tests.unit.release.samples import contents_of
+from tests.unit.release.test_card import ran
+
+STARS = Scale(1, 5, 1)
+ROWS = [{0: 5, 1: 1}, {0: 4, 1: 2}, {1: 3}, {1: 3, 2: 4}]
+PADS = [[3.0, 3.0, 2.0]] * 2 + [[2.5, 3.0, 2.0]] * 2
+
+
+def small(kind: str = "padded", **more) -> Profiled:
+    original = replace(table(ROWS, STARS), item_names=("a", "b", "b"), **more)
+    return profile(original, [0, 0, 1, 1], kind, 0.5, pads=PADS)
+
+
+def claim(model: str, **parameters) -> Claim:
+    return Claim(model=model, parameters=parameters)
+
+
+@settings(max_examples=30)
+@given(profiled(), st.integers(0, 9))
+def test_round_trip_and_nothing_but_content_decides_the_bytes(drawn, seed):
+    release = drawn.release()
+    other = drawn.relabelled(np.random.default_rng(seed)).release()
+    with tempfile.TemporaryDirectory() as place:
+        a, b, c = (Path(place) / name for name in "abc")
+        release.save(a, private=Path(place) / "receipt")
+        back = read_release(a, private=Path(place) / "receipt")
+        assert back.classes.levels.tolist() == release.classes.levels.tolist()
+        assert back.classes.sizes.tolist() == release.classes.sizes.tolist()
+        assert back.classes.items == release.classes.items
+        assert back.classes.step == drawn.step
+        assert back.private.link.record.tolist() == release.private.link.record.tolist()
+        least = min(release.classes.sizes)
+        assert back.manifest.claims[0].verified == {"smallest_group": least}
+        found = verify_folder(a, release.private)
+        assert (found["smallest_group"], found["classes"]) == (least, len(back.classes.sizes))
+        assert found["users_rating_disclosed"] is None
+        assert found["claims"][0]["holds"]
+        other.save(b)
+        assert contents_of(a) == contents_of(b)
+        replace(back, private=None).save(c)
+        assert contents_of(a) == contents_of(c)
+
+
+def test_many_row_groups_say_the_same(tmp_path, monkeypatch):
+    release = small().release()
+    release.save(tmp_path / "one")
+    monkeypatch.setattr(store, "PROFILE_BYTES", 3)
+    release.save(tmp_path / "many")
+    files = [pq.ParquetFile(tmp_path / name / "profiles.parquet") for name in ("one", "many")]
+    assert [file.num_row_groups for file in files] == [1, 2]
+    assert files[0].read().equals(files[1].read())
+    monkeypatch.setattr("starshade.release.layouts.PROFILE_BYTES", 3)
+    monkeypatch.setattr("starshade.release.verify_profiles._BLOCK", 3)
+    found = read_release(tmp_path / "many")
+    assert found.classes.levels.tolist() == release.classes.levels.tolist()
+    verify_folder(tmp_path / "many", release.private)
+    assert columns.PROFILE_BYTES == 2**25  # the cut is part of the bytes
+
+
+def test_what_stands_in_the_files(tmp_path):
+    small("simple").release().save(tmp_path / "out")
+    told = pq.read_table(tmp_path / "out" / "profiles.parquet")
+    assert told.schema.field("profile").type == pa.binary(3)
+    assert told.to_pydict() == {
+        "group": [0, 1],
+        "size": [2, 2],
+        "profile": [bytes([0, 5, 7]), bytes([8, 2, 0])],
+    }
+    assert sorted(contents_of(tmp_path / "out")) == [
+        "README.md", "croissant.json", "items.parquet", "profiles.parquet", "records.parquet",
+        "release.json",
+    ]  # fmt: skip
+    facts = json.loads((tmp_path / "out" / "release.json").read_text())
+    assert (facts["profile"], facts["profile_step"]) == ("simple", 0.5)
+    assert facts["single_rater_cells"] == 1 / 4
+    assert facts["users_rating_disclosed"] is facts["users_rating_exists"] is None
+
+
+def test_manifests_of_other_layouts_are_as_they_were():
+    scale = {"minimum": 1, "maximum": 5, "step": 1}
+    told = {"method": "m", "scale": scale, "records": 1, "items": 1, "groups": 1, "classes": 1}
+    assert "single_rater_cells" not in Manifest(**told).to_json()
+    assert '"single_rater_cells": null' in Manifest(**told, layout="profile").to_json()
+
+
+@pytest.mark.parametrize("kind", ["padded", "simple", "model"])
+def test_the_card(tmp_path, monkeypatch, kind):
+    release = small(kind).release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
+    release.save(tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    head = card.split("## What is promised")[0]
+    assert "Every class has one profile" in head
+    assert ("null means that nobody of the class did" in head) == (kind == "simple")
+    assert "every record equals at least 1 other, item by item" in card
+    assert "shown by the profiles of at least l different groups" in card or "covered by" in card
+    assert "rating can be read off" not in card
+    assert "null alone has no row" not in card
+    assert ("rated by one of their class" in head) == (kind != "model")
+    names = ran(tmp_path / "out", monkeypatch)
+    lines = [line for line in card.split("```")[1].splitlines()[1:] if "import" not in line]
+    assert len(lines) == 3
+    found = names["ratings"][names["codes"]]
+    assert np.array_equal(found, release.classes.values(), equal_nan=True)
+    croissant = json.loads((tmp_path / "out" / "croissant.json").read_text())
+    assert "profile of means or predictions" in croissant["description"]
+    sets = {s["name"]: [f["name"] for f in s["field"]] for s in croissant["recordSet"]}
+    assert sets["profiles"] == ["group", "size", "profile"]
+
+
+def cell(row: int, item: int, level: int):
+    def how(told):
+        raw = bytearray(told["profile"][row])
+        raw[item] = level
+        told["profile"][row] = bytes(raw)
+
+    return how
+
+
+def put(column: str, row: int, value):
+    def how(told):
+        told[column][row] = value
+
+    return how
+
+
+def width(told):
+    told["profile"] = [p + b"\x01" for p in told["profile"]]
+    return pa.table(
+        {
+            "group": pa.array(told["group"], pa.int32()),
+            "size": pa.array(told["size"], pa.int32()),
+            "profile": pa.array(told["profile"], pa.binary(4)),
+        }
+    )
+
+
+def loose(told):
+    return pa.table(
+        {
+            "group": pa.array(told["group"], pa.int32()),
+            "size": pa.array(told["size"], pa.int32()),
+            "profile": pa.array(told["profile"], pa.binary()),
+        }
+    )
+
+
+def notes(told):
+    return width({**told, "profile": [p[:2] for p in told["profile"]]}).replace_schema_metadata(
+        {"a": "b"}
+    )
+
+
+def lone(told):
+    told["group"] = [0, 0, 1, 2]
+
+
+# padded: class 0 = 2.5 · 3 · 3 (its third cell 3: rated 4 by one of two, and predicted 2);
+# class 1 = 4.5 · 1.5 · 2: its first two cells are the means of two ratings
+DAMAGE = {
+    "a level above the scale": (cell(0, 2, 10), "a level beyond the scale", False),
+    "a null in padded": (cell(0, 2, 0), "a null in a profile of kind padded", False),
+    "a mean moved": (cell(1, 1, 3), "the whole class rated is not their mean", True),
+    "out of order": (cell(1, 0, 1), "not sorted by content", False),
+    "a class twice": (
+        lambda told: put("profile", 1, told["profile"][0])(told),
+        "two classes are equal",
+        False,
+    ),
+    "rows swapped": (lambda told: permute(told, [1, 0]), "classes are not 0, 1, 2", False),
+    "profiles swapped": (
+        lambda told: told.update(profile=told["profile"][::-1]),
+        "not sorted by content",
+        False,
+    ),
+    "a size that lies": (put("size", 0, 3), "sizes are not those of the records", False),
+    "a group that lies": (put("group", 1, 2), "classes are not 0, 1, 2", False),
+    "a class too few": (lambda told: permute(told, [0]), "2 classes in the records, 1", False),
+    "a class more": (
+        lambda told: [told[n].append(v) for n, v in
+                      (("group", 2), ("size", 1), ("profile", b"\x09\x09\x09"))],
+        "sizes are not those of the records",
+        False,
+    ),
+    "too wide": (width, "not a byte for each item", False),
+    "of any width": (loose, "profile is of type", False),
+    "a profile missing": (put("profile", 0, None), "profiles.parquet: a null", False),
+    "a size missing": (put("size", 0, None), "profiles.parquet: a null", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_under_true_hashes_is_found(tmp_path, name):
+    release = small().release()
+    release.save(tmp_path / "out")
+    verify_folder(tmp_path / "out", release.private)
+    how, message, by_truth_alone = DAMAGE[name]
+
+    def changed(told):
+        made = how(told)
+        return made if isinstance(made, pa.Table) else None
+
+    change(tmp_path / "out", "profiles.parquet", changed)
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(tmp_path / "out", release.private)
+    if by_truth_alone:
+        verify_folder(tmp_path / "out")
+        return
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(tmp_path / "out")
+    if name != "of any width":  # which another tool may have written
+        with pytest.raises(ReleaseError, match="damaged"):
+            read_release(tmp_path / "out")
+
+
+def test_every_byte_is_the_one_that_was_hashed(tmp_path):
+    small().release().save(tmp_path / "out")
+    place = tmp_path / "out" / "profiles.parquet"
+    whole = place.read_bytes()
+    for at in range(0, len(whole), 37):
+        place.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        for how in (read_release, verify_folder):
+            with pytest.raises(ReleaseError):
+                how(tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["simple", "padded", "model"])
+def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
+    """Whatever one cell is changed to, only what the definitions allow is let through."""
+    drawn = small(kind)
+    release = drawn.release()
+    release.save(tmp_path / "out")
+    place = tmp_path / "out" / "profiles.parquet"
+    before = place.read_bytes()
+    levels = release.classes.levels
+    of_user = release.class_of_record[release.private.link.record]
+    for row, item, level in product(range(2), range(3), range(10)):
+        if level == levels[row, item]:
+            continue
+        place.write_bytes(before)
+        change(tmp_path / "out", "profiles.parquet", cell(row, item, level))
+        ratings = [r[item] for r, c in zip(drawn.rows, of_user, strict=True) if c == row]
+        told = [r for r in ratings if r is not None]
+        after = levels.copy()
+        after[row, item] = level
+        allowed = after[0].tolist() < after[1].tolist()
+        if kind == "simple":
+            # a mean lies half-way between two levels here and there
+            mean = sum(told) / len(told) if told else None
+            value = 1 + (level - 1) / 2
+            allowed &= bool(told) and level > 0 and abs(mean - value) <= 0.2501
+        else:
+            allowed &= level > 0
+            if kind == "padded" and len(told) == len(ratings):
+                allowed &= abs(sum(told) / len(told) - (1 + (level - 1) / 2)) <= 0.2501
+        if allowed:
+            verify_folder(tmp_path / "out", release.private)
+        else:
+            with pytest.raises(ReleaseError):
+                verify_folder(tmp_path / "out", release.private)
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"records": 5}, "count: records"),
+        ({"classes": 3}, "count: classes"),
+        ({"items": 2}, "count: items"),
+        ({"groups": 1}, "count: groups"),
+        ({"users_rating_disclosed": 0.0}, "disclosure share"),
+        ({"users_rating_exists": 0.0}, "disclosure share"),
+        ({"profile_step": None}, "a profile step that is none"),
+        ({"profile_step": 0}, "a profile step that is none"),
+        ({"profile_step": "0.5"}, "a profile step that is none"),
+        ({"profile_step": 0.7}, "does not divide the scale"),
+        ({"profile_step": 0.001}, "does not divide the scale"),
+        ({"profile_step": 2}, "a level beyond the scale"),
+        ({"profile": "carrot"}, "unknown kind"),
+        ({"layout": "generalized"}, "cannot be read as Parquet"),
+        ({"layout": "record"}, "cannot be read as Parquet"),
+        ({"invented_cells": 0.5}, "another share of cells is invented"),
+        ({"invented_cells": None}, "another share of cells is invented"),
+        ({"single_rater_cells": 0.5}, "another share of cells rests on one rater"),
+        ({"single_rater_cells": None}, "another share of cells rests on one rater"),
+        ({"profile": "simple"}, "not the mean of those who rated"),
+        ({"claims": [{"model": "review-graph", "parameters": {}, "verified": {}}]}, "asks for"),
+        ({"claims": [{"model": "diversity", "parameters": {"b": 1}, "verified": {}}]}, "asks for"),
+        (
+            {"claims": [{"model": "diversity", "parameters": {"b": 0, "l": 1}, "verified": {}}]},
+            "asks for",
+        ),
+    ],
+)
+def test_what_release_json_says_is_counted_again(tmp_path, facts, message):
+    release = small().release()
+    release.save(tmp_path / "out")
+    say(tmp_path / "out", **facts)
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(tmp_path / "out", release.private)
+
+
+def test_claims_are_counted_on_the_files(tmp_path):
+    release = small().release(claims=(claim("k-anonymity", k=2), claim("review-graph", k=2)))
+    release.save(tmp_path / "out")
+    for made in read_release(tmp_path / "out").manifest.claims:
+        assert made.verified == {"smallest_group": 2}
+    for asked in (claim("review-graph", k=3), claim("diversity", b=1, l=3), claim("other")):
+        with pytest.raises(InternalError, match="claim"):
+            small().release(claims=(asked,)).save(tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+
+@given(profiled(kinds=("simple",), max_users=8, max_items=4), st.integers(1, 3), st.integers(1, 3))
+def test_diversity_is_counted_as_defined(tmp_path_factory, drawn, b, l):  # noqa: E741
+    folder = tmp_path_factory.mktemp("d")
+    release = drawn.release(claims=(claim("diversity", b=b, l=l),))
+    rated = [{i for i, v in enumerate(row) if v is not None} for row in drawn.rows]
+    fewest = naive.fewest_groups(release.classes.levels.tolist(), rated, b, l)
+    if fewest < l:
+        with pytest.raises(InternalError, match="claim diversity"):
+            release.save(folder / "out")
+        return
+    release.save(folder / "out")
+    (found,) = verify_folder(folder / "out", release.private)["claims"]
+    assert (found["verified"], found["holds"]) == ({"fewest_groups": l}, True)
+    (alone,) = verify_folder(folder / "out")["claims"]  # nobody there who knows what was rated
+    assert alone["holds"]
+    assert alone["verified"] in ({"fewest_groups": l}, {"fewest_groups": l, "sizes_counted": 1})
+
+
+def test_fake_edges_are_declared_and_counted(tmp_path):
+    drawn = small("simple")
+    drawn.levels[1][0] = 5  # nobody of the second group rated the first item
+    with pytest.raises(InternalError, match="not the mean of those who rated"):
+        drawn.release().save(tmp_path / "out")
+    release = drawn.release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
+    assert release.manifest.invented_cells == 1 / 5
+    release.save(tmp_path / "out")
+    assert read_release(tmp_path / "out").manifest.invented_cells == 1 / 5
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "20.0 % of the cells that are not null are not the mean of ratings" in card
+
+
+def test_rare_items_are_found(tmp_path):
+    with pytest.raises(InternalError, match="rare items"):
+        small().release(rare_items="drop", claims=(claim("review-graph", k=2),)).save(
+            tmp_path / "out"
+        )
+
+
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, OSError(28, "full")])
+@pytest.mark.parametrize("place", ["profiles_table", "recount", "check_folder"])
+def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch, place, exception):
+    from starshade.errors import OutputError
+
+    def fail(*_, **__):
+        raise exception
+
+    monkeypatch.setattr(store, place, fail)
+    with pytest.raises((KeyboardInterrupt, OutputError)):
+        small().release().save(tmp_path / "out", private=tmp_path / "receipt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_private_enters_any_file(tmp_path):
+    secrets = ["zz-secret-user-17", "998877665544332211", "q-hidden-1", "q-hidden-2"]
+    small(users=Vocabulary.of(secrets)).release().save(tmp_path / "out")
+    for name, content in contents_of(tmp_path / "out").items():
+        for secret in (*secrets, "4077112233"):
+            assert secret.encode() not in content, name
