@@ -201,8 +201,14 @@ def _products(columns, e, phi, sums, mean_phi, pull, table, low, high, out):  # 
         means, pulls = mean_phi[j, low:high], pull[j, low:high]
         for c in range(len(out)):
             out[c] += projected * means[c] + own * pulls[c]
-    for p in range(len(columns)):
-        scale = e[p]
-        line = table[columns[p], low:high]
+    four = len(columns) - len(columns) % 4
+    for p in range(0, four, 4):  # four at once: what is summed is fetched once for all
+        e0, e1, e2, e3 = e[p], e[p + 1], e[p + 2], e[p + 3]
+        line0, line1 = table[columns[p], low:high], table[columns[p + 1], low:high]
+        line2, line3 = table[columns[p + 2], low:high], table[columns[p + 3], low:high]
+        for c in range(len(out)):
+            out[c] += (e0 * line0[c] + e1 * line1[c]) + (e2 * line2[c] + e3 * line3[c])
+    for p in range(four, len(columns)):
+        scale, line = e[p], table[columns[p], low:high]
         for c in range(len(out)):
             out[c] += scale * line[c]
