@@ -86,6 +86,17 @@ def test_a_pair_goes_where_one_edge_serves_most():
     assert [*zip(fakes.group.tolist(), fakes.item.tolist(), strict=True)] == [(4, 3)]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_added_to_a_pair_stands_together(seed):
+    # the rarer item goes where the other one has been added, whichever that was
+    rated, sizes = np.array([[1, 1]], dtype=bool), np.ones(9, dtype=np.int64)
+    shown = (np.arange(9) == 0)[:, None] & np.array([True, True])
+    fakes = repair_diversity(shown, csr_of(rated), sizes, even, b=2, l=3, seed=seed)
+    for item in (0, 1):
+        assert set(fakes.group[fakes.item == item].tolist()) == set(fakes.group.tolist())
+    assert len(fakes.group) == 4
+
+
 def test_ties_are_settled_by_the_seed():
     rated, sizes = np.array([[1]], dtype=bool), np.ones(40, dtype=np.int64)
     shown = np.arange(40)[:, None] == 0

@@ -36,7 +36,9 @@ def rated_and_shown(draw):
 
 
 def test_bits_of_many_groups_are_where_they_belong(monkeypatch):
-    monkeypatch.setattr(item_bits, "_BLOCK", 40)  # several blocks
+    monkeypatch.setattr(
+        item_bits, "_BLOCK", 65
+    )  # blocks of 13 groups, were they not cut to whole bytes
     levels = np.random.default_rng(0).integers(0, 3, (200, 5)).astype(np.uint8)
     bits = bits_of_levels(levels)
     assert bits.shape == (5, 4)
@@ -148,3 +150,24 @@ def test_groups_are_chosen_as_the_twin_chooses(drawn, before):
         np.array([*range(before), *(before + place for place in tie)]),
     )
     assert (found - before).tolist() == naive.choose(sets, missing, sizes, spread, tie)
+
+
+def words_of(sets):
+    return np.array([[sum(1 << group for group in groups)] for groups in sets], dtype=np.uint64)
+
+
+@pytest.mark.parametrize(
+    ("sets", "missing", "sizes", "expected"),
+    [
+        ([{0, 1}, {0, 1}, {2}], [1, 1, 1], [1, 1, 1], [0, 2]),  # 1 serves nothing any more
+        ([{0, 1}, {0}], [1, 1], [2, 1], [1, 0]),  # as cheap for a set: the smaller first
+        ([{0, 1}, {0}], [1, 1], [1, 1], [0]),  # for two sets at once: cheaper
+        ([{0}, {1, 2}], [0, 2], [1, 9, 9], [1, 2]),  # nothing is missing: serves nothing
+    ],
+)
+def test_which_groups_are_the_cheapest(sets, missing, sizes, expected):
+    n = len(sizes)
+    found = choose_groups(
+        words_of(sets), np.array(missing), np.array(sizes), np.zeros(n), np.arange(n)
+    )
+    assert found.tolist() == expected == naive.choose(sets, missing, sizes, [0.0] * n, range(n))
