@@ -65,3 +65,16 @@ def test_the_histograms() -> None:
     assert result.before == pytest.approx([6 / 12, 1 / 12, 2 / 12, 0, 1 / 12, 2 / 12])
     assert result.after == pytest.approx([4 / 12, 0, 4 / 12, 0, 0, 4 / 12])
     assert result.figures["histogram_distance"] == pytest.approx(1 / 3)
+
+
+def test_profiles_that_tie_share_the_middle_of_their_ranks() -> None:
+    # both profiles say 5 on A, which is all that u1 and u3 rated
+    original = table([{A: 5}, {A: 5, B: 1}, {A: 5}, {A: 5, B: 3}], Scale(1, 5, 1))
+    release = profiled(original, [[9, 1], [9, 5]], [0, 0, 1, 1], 0.5, "simple")
+    given = {"original": original, "probe": probe_of(original, {(0, B): 1.0, (2, B): 3.0})}
+    ranks = SelfRank().measure(release, **given).figures
+    assert ranks["self_rank_mean"] == ranks["self_rank_median"] == 75.0  # 1.5 of 2
+    assert ranks["self_rank_first"] == 0
+    # half the chance each: 0 or 2 off
+    found = SimilarUserDeviation().measure(release, **given).figures
+    assert found["similar_user_deviation_release"] == pytest.approx(math.sqrt(2))
