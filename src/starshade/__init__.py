@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.anonymize.k_member import KMember
     from starshade.anonymize.mondrian import Mondrian
     from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
+    from starshade.anonymize.predictive import PredictiveAnonymizer
     from starshade.anonymize.suppress import SuppressAnonymizer
     from starshade.attack.auxiliary import AuxiliaryAttack
     from starshade.attack.auxiliary_result import AuxiliaryResult
@@ -179,6 +180,7 @@ __all__ = [
     "PairwiseDissimilarity",
     "PairwiseResult",
     "Prediction",
+    "PredictiveAnonymizer",
     "PredictiveStudy",
     "ProximityGraph",
     "ProximityVerdict",
@@ -264,6 +266,7 @@ _ROOMS = {
     "starshade.anonymize.k_member": ("KMember",),
     "starshade.anonymize.mondrian": ("Mondrian",),
     "starshade.anonymize.mondrian_relaxed": ("MondrianRelaxed",),
+    "starshade.anonymize.predictive": ("PredictiveAnonymizer",),
     "starshade.anonymize.suppress": ("SuppressAnonymizer",),
     "starshade.attack.auxiliary": ("AuxiliaryAttack",),
     "starshade.attack.auxiliary_result": ("AuxiliaryResult",),

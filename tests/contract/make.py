@@ -15,6 +15,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "k-member": {"k": K},
     "mondrian": {"k": K},
     "mondrian-relaxed": {"k": K},
+    "predictive": {"k": K, "factors": 2, "sweeps": 2},
     "suppress": {"k": K, "eps": 2, "nulls": "ignore"},
     "alpha-k": {"alpha": 0.7, "k": K, "attribute": "job"},
     "diversity": {"b": 1, "l": 2},

@@ -50,6 +50,13 @@ ENTRIES = (
         source="LeFevre, DeWitt & Ramakrishnan 2006, relaxed",
     ),
     Entry(
+        name="predictive",
+        module="starshade.anonymize.predictive",
+        cls="PredictiveAnonymizer",
+        summary="What is not rated predicted, users who are alike released as one mean profile.",
+        source="Chang, Thompson, Wang & Yao 2009, sections 4-6, Algorithm 1",
+    ),
+    Entry(
         name="suppress",
         module="starshade.anonymize.suppress",
         cls="SuppressAnonymizer",

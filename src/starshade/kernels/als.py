@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
 
-__all__ = ["half_sweep", "squared_error"]
+__all__ = ["half_sweep", "solve", "squared_error"]
 
 _AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
 _RANK = 1e-10  # a pivot this much smaller than its diagonal is what rounding left of 0
@@ -114,7 +114,7 @@ def _solve_rows(first, last, indptr, columns, codes, targets, others, penalty, b
             _add(block, y, end - at, biases, system, right)
         for k in range(width):
             system[k, k] += penalty[row, 0] if k < factors else penalty[row, 1]
-        _solve(system, right, solved[row])
+        solve(system, right, solved[row])
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +163,7 @@ def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _solve(system, right, out):  # type: ignore[no-untyped-def]
+def solve(system, right, out):  # type: ignore[no-untyped-def]
     """Solve a positive semidefinite system by Cholesky, in place; unspanned directions are 0.
 
     Only the lower triangle of `system` is read.

@@ -20,7 +20,7 @@ from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
 
-__all__ = ["Alternation", "fit_sweeps", "mean_and_spread", "stopping_sweep"]
+__all__ = ["Alternation", "fit_sweeps", "mean_and_spread", "penalties", "stopping_sweep"]
 
 Floats = NDArray[np.float64]
 _Step = Callable[[float], None]
@@ -112,8 +112,8 @@ def fit_sweeps(
     turned = ratings.by_item
     by_user = fixed(ratings.indptr), fixed(ratings.columns), fixed(ratings.codes)
     by_item = fixed(turned.indptr), fixed(turned.users), fixed(turned.codes)
-    user_penalty = _penalty(ratings.user_support, how)
-    item_penalty = _penalty(ratings.item_support, how)
+    user_penalty = penalties(ratings.user_support, how)
+    item_penalty = penalties(ratings.item_support, how)
     items = _first_items(ratings, how)
     users = np.zeros((ratings.n_users, how.width))
     for _ in range(sweeps):
@@ -126,7 +126,7 @@ def fit_sweeps(
     return users, items
 
 
-def _penalty(support: NDArray[np.int64], how: Alternation) -> Floats:
+def penalties(support: NDArray[np.int64], how: Alternation) -> Floats:
     """Return the penalties on a row's factors and on its bias, shape (n_rows, 2)."""
     out = np.empty((len(support), 2))
     out[:, 0] = how.regularization * (support + _AT_LEAST)

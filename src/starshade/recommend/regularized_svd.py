@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
-from starshade.recommend.als import Alternation, fit_sweeps, mean_and_spread, stopping_sweep
+from starshade.recommend.als import (
+    Alternation,
+    fit_sweeps,
+    mean_and_spread,
+    penalties,
+    stopping_sweep,
+)
 from starshade.recommend.factors import Factors
 from starshade.rng import Rng, resolve_seed
 
@@ -114,6 +120,22 @@ class RegularizedSVD:
             users, items = fit_sweeps(ratings, how, sweeps, step)
         mean, spread = mean_and_spread(ratings)
         return _factors(ratings, mean, spread, users, items, self.biases)
+
+    def penalties(self, ratings: Ratings) -> NDArray[np.float64]:
+        """Return what `fit` holds each user back by, in the units of the ratings.
+
+        Whoever fits somebody else to the same items, such as a group of users as one, holds them
+        back alike.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_users, 2)
+            On the square of the factors, and of the bias.
+        """
+        how = Alternation(int(self.factors), float(self.regularization), self.biases, 0)
+        out = np.array(penalties(ratings.user_support, how))
+        out[:, 0] *= mean_and_spread(ratings)[1]
+        return out
 
 
 def _factors(

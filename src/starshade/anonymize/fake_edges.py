@@ -1,0 +1,93 @@
+"""Simple profiles made (b, l)-diverse: fake edges at the members' mean padded value (PA §5.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.diversity_repair import repair_diversity
+from starshade.recommend.padded import Padded
+from starshade.release.profiles import quantize
+
+__all__ = ["diverse_profiles"]
+
+
+def diverse_profiles(
+    padded: Padded,
+    groups: NDArray[np.int64],
+    levels: NDArray[np.uint8],
+    step: float,
+    *,
+    b: int,
+    l: int,  # noqa: E741 - the paper's name
+    seed: int,
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Let every set of at most b items that somebody rated together be shown by l profiles.
+
+    Profiles that became equal count as one, so the sets are looked at anew until nothing is
+    lacking.
+
+    Parameters
+    ----------
+    padded : Padded
+    groups : ndarray of int64, shape (n_users,)
+        Row of `levels` of each user.
+    levels : ndarray of uint8, shape (n_groups, n_items)
+        0 is null; changed.
+    step : float
+    b, l : int
+    seed : int
+
+    Returns
+    -------
+    groups, levels
+        Of the profiles that differ.
+
+    Raises
+    ------
+    ConfigError, UnmetError
+        As `repair_diversity`.
+    """
+    table = padded.ratings
+    while True:
+        levels, joined = np.unique(levels, axis=0, return_inverse=True)
+        groups = joined.ravel()[groups].astype(np.int64)
+        sizes = np.bincount(groups).astype(np.int64)
+        fakes = repair_diversity(
+            levels,
+            (table.indptr, table.columns),
+            sizes,
+            partial(_spreads, padded, groups, sizes),
+            b=b,
+            l=l,
+            seed=seed,
+        )
+        if not len(fakes.group):
+            return groups, levels
+        for item in np.unique(fakes.item):
+            here = fakes.group[fakes.item == item]
+            means = _moments(padded, groups, sizes, int(item))[0][here]
+            levels[here, item] = quantize(means, table.scale, step)
+
+
+def _moments(
+    padded: Padded, groups: NDArray[np.int64], sizes: NDArray[np.int64], item: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of an item's padded values in each group."""
+    parts, turned = padded.parts, padded.ratings.by_item
+    values = np.full(padded.n_users, parts.base[item])
+    for j, loading in enumerate(parts.loadings[item]):
+        values += loading * parts.phi[:, j]
+    raters = slice(turned.indptr[item], turned.indptr[item + 1])
+    values[turned.users[raters]] = parts.levels[turned.codes[raters]]
+    means = np.bincount(groups, values, len(sizes)) / sizes
+    squares = np.bincount(groups, (values - means[groups]) ** 2, len(sizes)) / sizes
+    return means, np.sqrt(squares)
+
+
+def _spreads(
+    padded: Padded, groups: NDArray[np.int64], sizes: NDArray[np.int64], item: int
+) -> NDArray[np.float64]:
+    return _moments(padded, groups, sizes, item)[1]

@@ -1,0 +1,324 @@
+"""Predictive anonymization (Chang et al. 2009, §4-6, Alg. 1; SPEC §3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.bins import Clip, group_users
+from starshade.anonymize.diversity_repair import check_b_l
+from starshade.anonymize.fake_edges import diverse_profiles
+from starshade.anonymize.homogenize import (
+    Levels,
+    Members,
+    check_profile_memory,
+    mean_profiles,
+    pooled_profiles,
+    simple_profiles,
+)
+from starshade.anonymize.predictive_exchange import exchange_users
+from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
+from starshade.errors import ConfigError
+from starshade.progress import task
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.recommend.dissimilarity import check_dissimilarity
+from starshade.recommend.factors import Factors
+from starshade.recommend.padded import Padded
+from starshade.recommend.recommender import Recommender
+from starshade.recommend.registry import ENTRIES
+from starshade.recommend.regularized_svd import RegularizedSVD
+from starshade.registry import find
+from starshade.release.manifest import Claim, ProfileKind
+from starshade.release.profile import profile_release
+from starshade.release.profiles import released_levels
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["PredictiveAnonymizer"]
+
+Profile = Literal["padded", "simple", "model", "pooled"]
+_ALLOWED: dict[str, tuple[str, ...]] = {
+    "profile": get_args(Profile),
+    "clip": get_args(Clip),
+    "grouping": ("t-means", "exchange"),
+    "weights": ("uniform", "support"),
+    "rare_items": get_args(RareItems),
+}
+_OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
+_STEPS = 80  # released levels above the scale's minimum, by default
+_ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
+
+
+@dataclass(frozen=True)
+class PredictiveAnonymizer:
+    """Predict what is not rated, group users who are alike, release one profile for each group.
+
+    A recommender is fitted to the ratings, so that everybody has a full row: ratings where they
+    rated, predictions elsewhere. Users are put into groups of at least k, and all members of a
+    group are released as the same profile. The padded table is never written out.
+
+    Parameters
+    ----------
+    k : int
+        Least size of a group, from 2 to the number of records.
+    profile : {"padded", "simple", "model", "pooled"}
+        What a profile says of an item: the mean of the members' padded rows (the paper's main
+        one), the mean rating of the members who rated it and null where nobody did (its other
+        one), the mean of the members' predictions (ours: no rating is in it but through the
+        model), or the prediction for the group as if it were one user who gave all its members'
+        ratings (ours as well, and closest to what members think).
+    dissimilarity : str
+        How unlike two padded rows are: ``euclidean``, ``weighted-sq`` (the paper's), ``weighted``,
+        ``closeness-0.5`` or ``closeness-1.0``. All but the first need every cell of the padded
+        rows, in blocks.
+    clip : {"mean", "cells"}
+        Whether the released mean is clipped to the scale, or every prediction before that (the
+        paper's literal reading; it takes every cell of the padded rows too).
+    grouping : {"t-means", "exchange"}
+        The paper's bounded t-means in bins, or groups whose members are exchanged until none
+        lessens the squared distance of the members' predictions from the group's (ours;
+        ``euclidean`` only).
+    weights : {"uniform", "support"}
+        Whether every item counts alike in distances, or as often as it was rated; under
+        "support" and "exchange" a user of n ratings counts n^¾ times as well. An error then
+        counts where the ratings are.
+    factors : int, optional
+    regularization : float, optional
+    sweeps : int, optional
+    biases : bool, optional
+        Settings of the recommender (`starshade.recommend.regularized_svd.RegularizedSVD`); None:
+        its own. ``biases=False`` is the paper's.
+    recommender : str
+        Its name in `starshade.recommend.registry`; its fit must be of factors.
+    b, l : int
+        With profile "simple": every set of at most b items that somebody rated together is shown
+        by at least l different profiles; where it is not, groups get *fake edges* (PA §5.1): cells
+        that nobody rated, at the members' mean padded value. l = 0 asks for nothing.
+    min_raters : int
+        With profile "simple": an item that fewer of the group's members rated is null.
+    step : float, optional
+        Of released levels; it divides the scale's width. None: the width / 80.
+    items : ItemSelection, optional
+        Which items to release (`top_items`, `listed_items`); None: all of them.
+    rare_items : {"drop", "keep"}
+        Whether items rated by fewer than k users are left out.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range, or of no use beside another.
+
+    Examples
+    --------
+    >>> from starshade.ratings.synth import synthesize
+    >>> ratings = synthesize(n_users=40, n_items=12, n_ratings=250, rng=0)
+    >>> release = PredictiveAnonymizer(k=5, profile="model", factors=2).anonymize(ratings, rng=0)
+    >>> release.manifest.layout, bool(release.classes.sizes.min() >= 5)
+    ('profile', True)
+    """
+
+    k: int
+    profile: Profile = "padded"
+    dissimilarity: str = "euclidean"
+    clip: Clip = "mean"
+    grouping: Literal["t-means", "exchange"] = "t-means"
+    weights: Literal["uniform", "support"] = "uniform"
+    factors: int | None = None
+    regularization: float | None = None
+    sweeps: int | None = None
+    biases: bool | None = None
+    recommender: str = "regularized-svd"
+    b: int = 1
+    l: int = 0  # noqa: E741 - the paper's name
+    min_raters: int = 1
+    step: float | None = None
+    items: ItemSelection | None = None
+    rare_items: RareItems = "drop"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        check_items(self.items)
+        check_dissimilarity(self.dissimilarity)
+        for name, allowed in _ALLOWED.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ConfigError(
+                    f"{name.replace('_', ' ')} {value!r}: allowed are {', '.join(allowed)}"
+                )
+        check_b_l(self.b, self.l)
+        if isinstance(self.min_raters, bool) or not self.min_raters >= 1:
+            raise ConfigError(f"min_raters = {self.min_raters}: must be 1 or more")
+        self._check_together()
+        self.padding()
+
+    def _check_together(self) -> None:
+        """Refuse what would do nothing beside another setting."""
+        useless = []
+        if self.profile != "simple":
+            if self.l or self.b != 1:
+                useless.append(("b and l", "the profile simple; the others show every item"))
+            if self.min_raters != 1:
+                useless.append(("min_raters", "the profile simple"))
+        if self.grouping == "exchange" and self.dissimilarity != "euclidean":
+            useless.append((f"dissimilarity {self.dissimilarity}", "the grouping t-means"))
+        if self.clip == "cells" and self.grouping == "exchange":
+            useless.append(("clip cells", "the grouping t-means"))
+        if self.clip == "cells" and self.profile == "pooled":
+            useless.append(("clip cells", "the profiles that are means"))
+        if self.l == 0 and self.b != 1:
+            useless.append(("b", "an l above 0"))
+        if self.profile == "pooled" and self.recommender != "regularized-svd":
+            useless.append(("the profile pooled", "the recommender regularized-svd"))
+        for what, beside in useless:
+            raise ConfigError(f"{what}: only for {beside}", advice="Leave one of them out.")
+
+    def padding(self) -> Recommender:
+        """Return the recommender that pads: the same settings, to be fitted to other ratings.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this name, or it does not have a setting that is given.
+        """
+        cls = find(ENTRIES, self.recommender, "recommender").load()
+        asked = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
+        for name in asked.keys() - {field.name for field in fields(cls)}:
+            raise ConfigError(f"{name}: the recommender {self.recommender} has no such setting")
+        made: Recommender = cls(**asked)
+        return made
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release in which every record equals at least k-1 others.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        rng : int, Generator or None
+            The same seed gives the same release, at any number of threads.
+
+        Returns
+        -------
+        Release
+            Of layout "profile"; not yet saved, and therefore not yet verified.
+
+        Raises
+        ------
+        ConfigError
+            k above the number of records, unknown items, a step that does not fit the scale, b
+            above what anybody rated, or more memory needed than may be used.
+        UnmetError
+            No item is rated by k users, or there are fewer than l different profiles.
+        """
+        seed = resolve_seed(rng)
+        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        table = ready.ratings
+        step = self._step(table.scale)
+        check_profile_memory(table, table.n_users // self.k)
+        padded = self._padded(table, seed)
+        groups = self._groups(padded, seed)
+        with task("making profiles"):
+            groups, levels = self._profiles(padded, groups, step, seed)
+        return profile_release(
+            table,
+            levels,
+            groups,
+            step=step,
+            profile=self._kind,
+            method="predictive",
+            config=self._config(step),
+            claims=self._claims(),
+            seed=seed,
+            private_config=self._private_config(step),
+            rare_items=self.rare_items,
+            rare_items_dropped=ready.rare_items_dropped,
+            users_without_rating=ready.users_without_rating,
+        )
+
+    def _step(self, scale: Scale) -> float:
+        step = float(self.step) if self.step is not None else scale.width / _STEPS or 1.0
+        released_levels(scale, step)  # refuses, before any work
+        return step
+
+    def _padded(self, table: Ratings, seed: int) -> Padded:
+        fitted = self.padding().fit(table, rng=seed)
+        if not isinstance(fitted, Factors):
+            raise ConfigError(
+                f"recommender {self.recommender}: its predictions are not of factors, and padded "
+                "rows are too many to be written out",
+                advice="Use regularized-svd.",
+            )
+        support = table.item_support.astype(np.float64)
+        return Padded(table, fitted, support if self.weights == "support" else None)
+
+    def _groups(self, padded: Padded, seed: int) -> NDArray[np.int64]:
+        """Return the group of each user."""
+        if self.grouping == "t-means":
+            return group_users(
+                padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip
+            )
+        table = padded.ratings
+        weights = np.ones(table.n_users)
+        if self.weights == "support":
+            weights = table.user_support.astype(np.float64) ** _ACTIVE
+        return exchange_users(padded.coordinates, weights, table.users, self.k, seed)
+
+    def _profiles(
+        self, padded: Padded, groups: NDArray[np.int64], step: float, seed: int
+    ) -> tuple[NDArray[np.int64], Levels]:
+        """Return the groups, of which equal ones may have been joined, and their profiles."""
+        ends = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
+        members: Members = ends, np.argsort(groups, kind="stable")
+        table = padded.ratings
+        if self.profile == "padded":
+            return groups, mean_profiles(padded, members, step, self.clip)
+        if self.profile == "model":
+            return groups, mean_profiles(padded.without_ratings(), members, step, self.clip)
+        if self.profile == "pooled":
+            svd = self.padding()
+            assert isinstance(svd, RegularizedSVD)
+            penalty = svd.penalties(table)
+            levels = pooled_profiles(padded, members, step, penalty, biases=svd.biases)
+            return groups, levels
+        levels = simple_profiles(table, members, step, int(self.min_raters))
+        if self.l:
+            return diverse_profiles(padded, groups, levels, step, b=self.b, l=self.l, seed=seed)
+        return groups, levels
+
+    @property
+    def _kind(self) -> ProfileKind:
+        """What a cell is, to whoever reads the release; `pooled` ones are predictions."""
+        return "model" if self.profile == "pooled" else self.profile
+
+    def _claims(self) -> tuple[Claim, ...]:
+        near = Claim(model="review-graph", parameters={"k": int(self.k)})
+        if not self.l:
+            return (near,)
+        return near, Claim(model="diversity", parameters={"b": int(self.b), "l": int(self.l)})
+
+    def _config(self, step: float) -> dict[str, Any]:
+        """Return what the manifest says: no seed, no path, no item id."""
+        plain = partial(getattr, self)
+        named = ("profile", "dissimilarity", "clip", "grouping", "weights", "recommender")
+        made = self.padding()
+        settings = {name: getattr(made, name) for name in _OWN if hasattr(made, name)}
+        config = {"k": int(self.k), **{name: plain(name) for name in named}, **settings}
+        if self.profile == "simple":
+            config["min_raters"] = int(self.min_raters)
+        if self.l:
+            config |= {"b": int(self.b), "l": int(self.l)}
+        return {**config, "step": step, "items": "all" if self.items is None else str(self.items)}
+
+    def _private_config(self, step: float) -> dict[str, Any]:
+        """Return what the owner's receipt needs beside the seed to make the release again."""
+        return {
+            "method": "predictive",
+            **self._config(step),
+            "item_keys": [] if self.items is None else list(self.items.keys),
+            "rare_items": self.rare_items,
+        }

@@ -1,0 +1,105 @@
+"""Groups of at least k users with as little squared error as exchanges reach.
+
+What a profile loses against its members' predictions is their squared distance from its mean. Of
+*predictions* that distance is Euclidean in f + 1 numbers (`Padded.coordinates`), so the loss of a
+whole partition is known exactly, and a user can be moved to another group, or exchanged for one of
+another group, whenever that lessens it. Bounded t-means, the paper's way, gives every row to the
+nearest centre with a place left and lets the centres follow; it stops where single exchanges
+would still gain.
+
+First groups are formed by cutting the users in two along the direction of most spread, again and
+again, down to k. Then, in each of some turns, whole groups that are near each other become a
+leaf, and users are exchanged within it; each turn cuts the leaves in other directions, so borders
+of one turn are within leaves of the next. Small tables are one leaf.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.order import seeded_order
+from starshade.kernels.predictive_exchange import cut, exchange_leaves
+from starshade.progress import task
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.rng import stream_key
+
+__all__ = ["exchange_users"]
+
+_SMALL = 2048  # users that are one leaf
+_LEAF = (256, 1024)  # users of a leaf, at least and at most, about: sixteen groups if possible
+_ROUNDS = (6, 4, 4)  # in each turn with other leaves
+_SETTLED = 64  # rounds that one leaf hardly needs
+_GLANCES = 2  # steps towards the direction of most spread, for leaves cut otherwise each time
+
+
+def exchange_users(
+    points: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    users: Vocabulary,
+    k: int,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Put all users into groups of at least k.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (m, f)
+        Coordinates in which squared distance is what a profile loses.
+    weights : ndarray of float64, shape (m,)
+        What a user's loss counts, above 0.
+    users : Vocabulary
+        Of the m users: they are met in an order keyed by the seed and their ids.
+    k : int
+        2 ≤ k ≤ m.
+    seed : int
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        0 … ⌊m / k⌋ − 1.
+    """
+    order = seeded_order(users, seed, "exchange")
+    x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
+    m = len(x)
+    members = np.arange(m)
+    ends = cut(x, members, k, 1, stream_key(seed, "exchange groups"))
+    groups = np.empty(m, np.int64)
+    groups[members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    n_groups = len(ends) - 1
+    rounds = (_SETTLED,) if m <= _SMALL or n_groups <= 2 else _ROUNDS
+    in_leaf = n_groups if m <= _SMALL else max(2, min(max(16 * k, _LEAF[0]), _LEAF[1]) // k)
+    with task("exchanging users", len(rounds)) as step:
+        for turn, most in enumerate(rounds):
+            key = stream_key(seed, f"exchange {turn}")
+            exchange_leaves(
+                x, w, groups, _leaves(x, groups, n_groups, in_leaf, key, turn),
+                k=k, rounds=most, partners=_SMALL, key=key,
+            )  # fmt: skip
+            step(1)
+    found = np.empty(m, np.int64)
+    found[order] = groups
+    return found
+
+
+def _leaves(
+    points: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    n_groups: int,
+    in_leaf: int,
+    key: int,
+    turn: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cut whole groups into leaves: where the users of each end, and the users."""
+    sizes = np.bincount(groups, minlength=n_groups)
+    centres = np.column_stack(
+        [np.bincount(groups, column, n_groups) / sizes for column in points.T]
+    )
+    order = np.arange(n_groups)
+    powers = {} if turn == 0 else {"powers": _GLANCES}
+    ends = cut(np.ascontiguousarray(centres), order, 1, in_leaf, key, **powers)
+    place = np.empty(n_groups, np.int64)
+    place[order] = np.arange(n_groups)
+    members = np.argsort(place[groups], kind="stable")
+    users = np.concatenate([[0], np.cumsum(sizes[order])])
+    return users[ends], members
