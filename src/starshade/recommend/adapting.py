@@ -1,0 +1,90 @@
+"""What the adapters of other libraries share."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InternalError
+from starshade.ratings.table import Ratings
+from starshade.recommend.factors import Factors
+from starshade.rng import stream_key
+
+__all__ = ["as_factors", "check_counts", "check_penalty", "load", "small_seed"]
+
+Floats = NDArray[np.float64]
+
+
+def load(module: str, package: str, extra: str) -> Any:
+    """Import a library that does not come with starshade.
+
+    Raises
+    ------
+    ConfigError
+        It is not installed; the message names the extra that installs it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"this recommender needs an optional package that is not installed ({package})",
+            advice=f"pip install 'starshade[{extra}]'",
+        ) from error
+
+
+def check_counts(**counts: object) -> None:
+    """Refuse settings that are not whole numbers from 1.
+
+    Raises
+    ------
+    ConfigError
+    """
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ConfigError(f"{name} {value!r}: a whole number, at least 1")
+
+
+def check_penalty(regularization: float) -> None:
+    """Refuse a regularization that is no finite number from 0.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if not (np.isfinite(regularization) and regularization >= 0):
+        raise ConfigError(f"regularization {regularization!r}: a number, at least 0")
+
+
+def small_seed(seed: int, purpose: str) -> int:
+    """Return a seed of 32 bits, as other libraries take them."""
+    return stream_key(seed, purpose) % 2**32
+
+
+def as_factors(
+    ratings: Ratings,
+    mean: float,
+    biases: tuple[Any, Any],
+    factors: tuple[Any, Any],
+) -> Factors:
+    """Put together what a library learned; rows without a rating are set to 0.
+
+    Raises
+    ------
+    InternalError
+        A number that is not finite.
+    """
+    parts: list[Floats] = []
+    for given, width in ((biases, 0), (factors, 1)):
+        for numbers, support in zip(
+            given, (ratings.user_support, ratings.item_support), strict=True
+        ):
+            array = np.array(numbers, dtype=np.float64)
+            assert array.ndim == 1 + width
+            array[support == 0] = 0.0
+            if not np.isfinite(array).all():
+                raise InternalError("a recommender's numbers are not finite")
+            parts.append(array)
+    return Factors(ratings.users, ratings.items, ratings.scale, float(mean), *parts)
