@@ -212,23 +212,21 @@ def cluster_within(
     with task("groups within bins", len(bins)) as step:
         large = by_size if padded is None else by_size[sizes[by_size] > _TOGETHER]
         for b in large:
-            _afford(4 * sizes[b] * (sizes[b] // k), 1)
             cluster(int(b))
         side_by_side = by_size[len(large) :]
         if len(side_by_side):
-            most = 8 * int(sizes[side_by_side[0]]) ** 2
-            with budget.limits(threads=_afford(2 * most, budget.threads())):
+            with budget.limits(threads=_threads(int(sizes[side_by_side[0]]))):
                 run(lambda turn: cluster(int(side_by_side[turn])), len(side_by_side))
     return found + (np.cumsum(count) - count)[bins]
 
 
-def _afford(need: int, threads: int) -> int:
-    """Return how many threads may hold so many bytes each."""
-    free = budget.left(0)
+def _threads(users: int) -> int:
+    """Return how many threads may each hold the products and distances of so many users."""
+    need, free = 16 * users**2, budget.left(0)
     if need > free:
         raise ConfigError(
-            f"the distances within the largest bin need {budget.amount(need)}; "
+            f"the largest bin, of {users:,} users, needs {budget.amount(need)}; "
             f"{budget.amount(max(free, 0))} may be used",
-            advice="Allow more memory, or choose a larger k.",
+            advice="Allow more memory.",
         )
-    return min(threads, int(free // max(1, need)))
+    return min(budget.threads(), int(free // need))

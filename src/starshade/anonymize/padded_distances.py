@@ -32,6 +32,7 @@ def factored(padded: Padded) -> Distances:
         rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         t = len(starts) - 1
+        _afford(4 * len(rows) * t, f"the distances of {len(rows):,} users to {t:,} centres")
         slab = max(1, _TABLE // (8 * padded.n_items))
         if t <= slab:
             return _to_some(padded, rows, starts, members)
@@ -87,7 +88,7 @@ def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
         rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         t = len(starts) - 1
-        _afford(2 * t * row, t)
+        _afford(2 * t * row, f"{t:,} centres written out")
         centres = padded.means(starts, members, clip=clip)
         out = np.empty((len(rows), t), np.float32)
         step = max(1, _TABLE // row)
@@ -100,12 +101,10 @@ def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
     return distances
 
 
-def _afford(need: int, t: int) -> None:
+def _afford(need: int, what: str) -> None:
     free = budget.left(0)
     if need > free:
         raise ConfigError(
-            f"{t:,} centres written out need {budget.amount(need)}; "
-            f"{budget.amount(max(free, 0))} may be used",
-            advice="Allow more memory, or use the euclidean dissimilarity with clipped means, "
-            "which writes no row out.",
+            f"{what} need {budget.amount(need)}; {budget.amount(max(free, 0))} may be used",
+            advice="Allow more memory, or choose a larger k.",
         )

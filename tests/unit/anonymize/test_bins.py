@@ -116,11 +116,28 @@ def test_refused():
         group_users(padded, 2, 0, dissimilarity="sim")
     with pytest.raises(ConfigError, match="clip 'rows': allowed are 'mean' and 'cells'"):
         group_users(padded, 2, 0, clip="rows")
-    with budget.limits(memory=100):
-        with pytest.raises(ConfigError, match=r"largest bin need .* 100 bytes may be used"):
-            group_users(padded, 2, 0)
-        with pytest.raises(ConfigError, match="centres written out need"):
-            group_users(padded, 2, 0, dissimilarity="weighted")
+
+
+def test_too_little_memory_is_said_with_the_figures():
+    padded = some(40, 5, 1)
+    with (
+        budget.limits(memory=100),
+        pytest.raises(ConfigError, match=r"32 users to 32 centres need .* 100 bytes may be used"),
+    ):
+        group_users(padded, 2, 0)
+    with (
+        budget.limits(memory=2000),
+        pytest.raises(ConfigError, match=r"centres written out need .* 2 kB may be used"),
+    ):
+        group_users(padded, 2, 0, dissimilarity="weighted")
+
+
+def test_no_more_threads_than_have_room():
+    with budget.limits(memory=500_000, threads=8):
+        assert module._threads(100) == 3  # 160 kB each
+        assert module._threads(10) == 8
+        with pytest.raises(ConfigError, match=r"of 200 users, needs 640 kB; 500 kB may be used"):
+            module._threads(200)
 
 
 @pytest.mark.real
