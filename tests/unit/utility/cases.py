@@ -40,9 +40,12 @@ def profiled(
 
 
 @st.composite
-def profile_releases(draw: st.DrawFn, *, whole: bool | None = None) -> tuple[Release, Ratings]:
-    """Some table, groups drawn at random, profiles drawn at random."""
-    original = draw(ratings_tables(min_users=2, with_days=False)).drop_empty_users()
+def profile_releases(draw: st.DrawFn) -> tuple[Release, Ratings]:
+    """Some table; of all or some of its items groups and profiles drawn at random."""
+    whole_table = draw(ratings_tables(min_users=2, with_days=False)).drop_empty_users()
+    n = whole_table.n_items
+    kept = draw(st.sets(st.integers(0, n - 1), min_size=1)) if draw(st.booleans()) else range(n)
+    original = whole_table.keep_items(np.array(sorted(kept)))
     assume(original.n_users >= 2)
     scale = original.scale
     step = scale.width / 8 if scale.width else 1.0
@@ -51,11 +54,11 @@ def profile_releases(draw: st.DrawFn, *, whole: bool | None = None) -> tuple[Rel
     groups = [*range(n_groups)] + [
         draw(st.integers(0, n_groups - 1)) for _ in range(original.n_users - n_groups)
     ]
-    kind = "simple" if not whole and draw(st.booleans()) else "padded"
+    kind = "simple" if draw(st.booleans()) else "padded"
     level = st.integers(0 if kind == "simple" else 1, n_levels)
     n = original.n_items
     rows = [draw(st.lists(level, min_size=n, max_size=n)) for _ in range(n_groups)]
-    return profiled(original, rows, groups, step, kind), original
+    return profiled(original, rows, groups, step, kind), whole_table
 
 
 @st.composite
