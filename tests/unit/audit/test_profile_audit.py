@@ -1,0 +1,171 @@
+"""Audits of averaged profiles: what decides, what is said, and what they give away."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.attack.label import LabelAttack
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.padding import PaddingAttack
+from starshade.audit.findings import judge_model, understated
+from starshade.audit.giveaway import GivesAway, what_it_gives_away
+from starshade.audit.result import AuditResult
+from starshade.audit.verdict import Audit
+from starshade.release.manifest import Claim
+from starshade.release.read import read_release
+from tests.contract.cast import CAST
+from tests.unit.attack.profiles import KINDS, averaged
+from tests.unit.attack.test_padding import GROUPS, PEOPLE
+
+QUICK = Audit(known=(2, 4), targets=40)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, AuditResult]]:
+    made = {}
+    for kind in KINDS:
+        out = tmp_path_factory.mktemp(kind) / "out"
+        release = averaged(PEOPLE, GROUPS, kind, step=0.05, k=3)
+        release.save(out, private=out.parent / "receipt")
+        made[kind] = out, QUICK.run(PEOPLE, out, private=out.parent / "receipt", rng=1)
+    return made
+
+
+def given(result: AuditResult) -> GivesAway:
+    assert result.gives_away is not None
+    return result.gives_away
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
+    _, result = audited[kind]
+    assert result.passed
+    assert result.reasons == ()
+    named = ["claims", "review-graph", "attack", "audience"]
+    assert [finding.name for finding in result.findings] == named
+    assert "The smallest set of equal records has 3; 3 are claimed." in str(result.findings)
+    tried = {(e.after.attack, e.after.config.get("tolerance")) for e in result.evidence}
+    # exactly known ratings, and ratings to within 1: half a star more
+    assert {("label", 0.5), ("label", 1.5), ("structure", None)} <= tried
+    for e in result.evidence:
+        assert e.after.expected_top1.rate <= 1 / 3 + 1e-9
+        if e.before.attack == "label":
+            assert e.before.config["tolerance"] == e.knowledge.rating_error
+    assert "looks like at least 2 others" in str(result)
+    assert "nobody points at the right record more often than 1 in 3" in str(result)
+    assert result.tracker is None
+
+
+def test_what_each_gives_away_is_said(audited: Any) -> None:
+    simple, padded, model = (audited[kind][1] for kind in ("simple", "padded", "model"))
+    assert "means of the ratings that members of a group really gave" in str(simple)
+    assert "An empty cell proves that none of the group rated" in str(simple)
+    assert "those that are filled" in str(simple)
+    assert "real ratings and predictions are mixed" in str(padded)
+    assert "that one is filled says nothing" in str(padded)
+    assert "no real rating is in them" in str(model)
+    told = {kind: given(audited[kind][1]) for kind in KINDS}
+    assert told["simple"].padding.auc.rate == 1  # type: ignore[union-attr]
+    assert (
+        told["padded"].padding.auc_within_items.low  # type: ignore[union-attr]
+        > told["model"].padding.auc_within_items.high  # type: ignore[union-attr]
+    )
+    assert any("rest on one person's rating" in warning for warning in simple.warnings)
+    assert not any("one person's rating" in warning for warning in padded.warnings)
+
+
+def test_the_right_group_is_credited_by_the_group(audited: Any) -> None:
+    """All groups have three: the right group is named three times as often as the record."""
+    _, result = audited["simple"]
+    group = given(result).group
+    assert group is not None
+    best = max(e.after.expected_top1.rate for e in result.evidence)
+    assert group.share.rate == pytest.approx(3 * best)
+    assert f"in up to {group.share.rate:.1%}" in str(result)
+
+
+def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
+    out, result = audited["padded"]
+    release = read_release(out, private=out.parent / "receipt")
+    told = json.loads(json.dumps(result.to_dict()))["gives_away"]
+    links = LinkExistence().run(release, original=PEOPLE).to_dict()
+    padding = PaddingAttack().run(release, original=PEOPLE, rng=1).to_dict()
+    for name, alone in (("link_existence", links), ("padding", padding)):
+        for key in set(alone) - {"seconds", "read_seconds", "postings_per_second"}:
+            assert told[name][key] == json.loads(json.dumps(alone[key])), (name, key)
+    assert set(told) == {"group_found", "homogeneity", "link_existence", "padding"}
+    assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
+    assert result.to_dict()["disclosure"] == dict.fromkeys(
+        ("users_rating_disclosed", "users_rating_exists")
+    )
+
+
+def test_without_the_receipt_nobody_can_tell(audited: Any) -> None:
+    out, _ = audited["model"]
+    result = QUICK.run(PEOPLE, out, rng=1)
+    assert not result.passed
+    assert any("without the receipt (--private) nobody can tell who" in r for r in result.reasons)
+    told = given(result)
+    assert told.group is told.links is told.padding is None
+    assert told.to_dict()["padding"] is None
+    assert understated(read_release(out)) is not None
+
+
+def test_a_claim_beyond_the_groups_is_refuted(audited: Any) -> None:
+    out, _ = audited["padded"]
+    release = read_release(out)
+    for k, holds in ((3, True), (4, False)):
+        claim = Claim(model="review-graph", parameters={"k": k})
+        assert judge_model(release, claim, PEOPLE).passed == holds
+
+
+def test_diversity_is_asked_of_the_original() -> None:
+    release = averaged(PEOPLE, GROUPS, "simple", step=0.05, k=3)
+    alone = replace(release, private=None)
+    for least, holds in ((1, True), (41, False)):
+        claim = Claim(model="diversity", parameters={"b": 1, "l": least})
+        finding = judge_model(alone, claim, PEOPLE)
+        assert finding.passed == holds
+        assert "The check of diversity" in finding.text
+
+
+def test_other_layouts_have_no_such_part() -> None:
+    from starshade.anonymize.k_likeness import KLikeness
+
+    ratings = CAST["ordinary"]
+    release = KLikeness(k=2).anonymize(ratings, rng=0)
+    assert what_it_gives_away(ratings, release, [], evidence=[], targets=5, seed=0) is None
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", ["padded", "model"])
+def test_movielens_passes_and_padding_tells_them_apart(
+    ml100k_dir: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The label-based attack stays within 1/k; links are as the data have them, unbounded."""
+    from starshade.attack.knowledge import Knowledge
+    from starshade.ratings.read import read_ratings
+
+    ratings = read_ratings(ml100k_dir / "u.data")
+    ratings = ratings.keep_items(np.flatnonzero(np.diff(ratings.by_item.indptr) >= 5))
+    groups = np.minimum(np.arange(ratings.n_users) // 5, ratings.n_users // 5 - 1)
+    release = averaged(ratings, groups, kind, step=0.05, k=5)
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    monkeypatch.setattr("starshade.audit.verdict.measure_all", lambda *_: {})  # decides nothing
+    result = Audit(known=(2,), targets=100).run(
+        ratings, tmp_path / "out", private=tmp_path / "receipt", rng=0
+    )
+    assert result.passed
+    for known in (1, 4, 8):
+        found = LabelAttack().run(release, Knowledge(known=known), original=ratings, rng=0)
+        assert found.per_target.credit.max() <= 1 / 5 + 1e-9
+    padding = given(result).padding
+    assert padding is not None
+    assert padding.auc_within_items is not None
+    assert (padding.auc_within_items.rate > 0.75) == (kind == "padded")
