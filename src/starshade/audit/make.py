@@ -8,6 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
+import numpy as np
+
 from starshade.audit.measure import figures_of
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
@@ -40,8 +42,9 @@ class Made:
         ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
         distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
         users_rating_disclosed, users_rating_exists, seconds, peak_rss_mb, out``; None where a
-        figure does not apply. `users_dropped` had no rating on the released items,
-        `users_deleted` could not be hidden among the others.
+        figure does not apply; ``median_group`` and ``largest_group``, of the sets of equal records
+        as `smallest_group`; ``single_rater_cells``. `users_dropped` had no rating on the released
+        items, `users_deleted` could not be hidden among the others.
     claims : tuple of Claim
         What the release promises, with what was counted on its files.
     """
@@ -132,7 +135,10 @@ class Made:
 
     def _told(self) -> str:
         f = self.figures
-        if self.release.manifest.layout == "record":
+        layout = self.release.manifest.layout
+        if layout == "profile":
+            return self._averaged()
+        if layout == "record":
             what = "set of equal records" if self._equal else "record"
             return f"whoever finds a {what} reads its ratings" + (
                 ", sensitive ones included." if self.release.manifest.sensitive_items else "."
@@ -146,6 +152,33 @@ class Made:
             f"{f['users_rating_disclosed']:.1%} of the "
             "users are in a class that shows one of their ratings, "
             f"{f['users_rating_exists']:.1%} in one that shows that they rated an item."
+        )
+
+    def _averaged(self) -> str:
+        """Say what the profiles of averages show of their members."""
+        manifest, f = self.release.manifest, self.figures
+        if manifest.profile == "model":
+            return (
+                "a profile says what the model predicts for a group. No rating is in it as it "
+                "was, but all of them taught the model."
+            )
+        single = f"{f['single_rater_cells']:.1%}"
+        if manifest.profile == "padded":
+            return (
+                "a profile is the mean of its members' ratings and, where they gave none, of "
+                f"predictions. {f['invented_cells']:.1%} of the cells are predictions alone; "
+                f"{single} rest on the rating of one member."
+            )
+        invented = (
+            f" {f['invented_cells']:.1%} were invented, to hide who rated what."
+            if f["invented_cells"]
+            else " An item that is not in a profile was rated by none of its members."
+        )
+        if manifest.config.get("min_raters", 1) > 1:
+            invented = ""
+        return (
+            "a profile has the mean rating of those of its members who rated an item; "
+            f"{single} of its cells show the rating of one member.{invented}"
         )
 
     def _left_out(self) -> str:
@@ -210,11 +243,14 @@ def make_release(
             "groups": manifest.groups,
             "classes": manifest.classes,
             "smallest_group": measured["smallest_class"],
+            "median_group": float(np.median(release.classes.sizes)),
+            "largest_group": int(release.classes.sizes.max()),
             "dm": measured["dm"],
             "c_avg": measured["c_avg"],
             "gen_iloss": measured["gen_iloss"],
             "distortion": measured.get("distortion"),
             "invented_cells": manifest.invented_cells,
+            "single_rater_cells": manifest.single_rater_cells,
             "rare_items_dropped": manifest.rare_items_dropped,
             "users_dropped": manifest.users_without_rating,
             "users_deleted": manifest.users_deleted,

@@ -10,6 +10,7 @@ import click
 from starshade.cli.interrupt import wrote
 from starshade.cli.model_options import EPS, NULLS, SENSITIVE
 from starshade.cli.options import Reading, ensure_free, reading
+from starshade.cli.predictive_options import PREDICTIVE
 from starshade.cli.run import Run, running
 from starshade.cli.settings import Command, configured, gathered
 from starshade.cli.show import command, figures, measured, page, words
@@ -45,6 +46,7 @@ _SHOWN = {
     "gen_iloss": "gen_iloss",
     "distortion": "distortion",
     "invented_cells": "invented_cells",
+    "single_rater_cells": "single_rater_cells",
     "users_rating_disclosed": "users_rating_disclosed",
     "users_rating_exists": "users_rating_exists",
 }
@@ -62,6 +64,7 @@ _SETTINGS = [
         type=float,
         callback=_number,
         help="interval, suppress: least standard deviation of sensitive items among the alike; "
+        "predictive: profiles that show what was rated together; "
         "others: least number of different values of each sensitive attribute in a group.",
     ),
     SENSITIVE,
@@ -109,6 +112,7 @@ _SETTINGS = [
         type=float,
         help="How far the sensitive attributes of a group may be from those of all, 0 to 1.",
     ),
+    *PREDICTIVE,
     click.option(
         "--rare-items",
         type=click.Choice(["drop", "keep"]),

@@ -39,6 +39,7 @@ _LABELS = {
     "users_deleted": "users left out to meet the requirement",
     "rare_items_dropped": "items left out as rare",
     "invented_cells": "ratings filled in, of those released",
+    "single_rater_cells": "ratings that rest on one member's, of those released",
     "users_rating_disclosed": "users with a rating disclosed",
     "users_rating_exists": "users with a rating known to exist",
     "query_error_and": "averages by query, % off: ratings joined by AND",
@@ -83,6 +84,7 @@ _LABELS = {
 }
 _SHARES = (
     "invented_cells",
+    "single_rater_cells",
     "users_rating_disclosed",
     "users_rating_exists",
     "self_rank_first",

@@ -1,0 +1,72 @@
+"""What ``starshade anonymize --method predictive`` lets one set."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["PREDICTIVE"]
+
+PREDICTIVE = [
+    click.option(
+        "--profile",
+        type=click.Choice(["padded", "simple", "model", "pooled"]),
+        help="predictive: a group's cell is the mean of ratings and predictions, of the ratings "
+        "alone, of predictions alone, or the prediction for all members as one. [default: padded]",
+    ),
+    click.option(
+        "--dissimilarity",
+        metavar="NAME",
+        help="predictive: how unlike two users are: euclidean, weighted-sq (the paper's), "
+        "weighted, closeness-0.5, closeness-1.0. [default: euclidean]",
+    ),
+    click.option(
+        "--clip",
+        type=click.Choice(["mean", "cells"]),
+        help="predictive: clip means to the scale, or every prediction before. [default: mean]",
+    ),
+    click.option(
+        "--grouping",
+        type=click.Choice(["t-means", "exchange"]),
+        help="predictive: the paper's clusters, or users exchanged between groups until none "
+        "lessens the error. [default: t-means]",
+    ),
+    click.option(
+        "--weights",
+        type=click.Choice(["uniform", "support"]),
+        help="predictive: every item counts alike, or as often as it was rated. [default: uniform]",
+    ),
+    click.option(
+        "--recommender",
+        metavar="NAME",
+        help="predictive: what predicts. [default: regularized-svd]",
+    ),
+    click.option("--factors", type=int, help="predictive: factors of the recommender."),
+    click.option(
+        "--regularization", type=float, help="predictive: how strongly factors are held back."
+    ),
+    click.option("--sweeps", type=int, help="predictive: rounds of fitting, at most."),
+    click.option(
+        "--no-biases",
+        "biases",
+        flag_value=False,
+        default=None,
+        type=bool,
+        help="predictive: no bias for users and items, as in the paper.",
+    ),
+    click.option(
+        "--b",
+        type=int,
+        help="predictive, simple: items known together that l profiles must show. [default: 1]",
+    ),
+    click.option(
+        "--min-raters",
+        type=int,
+        help="predictive, simple: members who must have rated an item to show it. [default: 1]",
+    ),
+    click.option(
+        "--profile-step",
+        "step",
+        type=float,
+        help="predictive: step of released levels. [default: the scale's width / 80]",
+    ),
+]
