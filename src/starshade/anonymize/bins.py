@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.anonymize.bounded_t_means import Distances, bounded_t_means, members_of
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.padded_distances import factored, within, written_out
+from starshade.anonymize.padded_distances import factored, nearest, within, written_out
 from starshade.anonymize.prepare import check_k
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run
@@ -81,12 +81,17 @@ def group_users(
     exact = dissimilarity == "euclidean" and clip == "mean"
     away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
     order = seeded_order(padded.ratings.users, seed, "bins")
-    bins = bin_users(away, order, seeded_order(padded.ratings.users, seed, "sample"), k)
-    return cluster_within(bins, order, k, away, padded if exact else None)
+    known = padded if exact else None
+    bins = bin_users(away, order, seeded_order(padded.ratings.users, seed, "sample"), k, known)
+    return cluster_within(bins, order, k, away, known)
 
 
 def bin_users(
-    away: Distances, order: NDArray[np.int64], drawn: NDArray[np.int64], k: int
+    away: Distances,
+    order: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    k: int,
+    padded: Padded | None = None,
 ) -> NDArray[np.int64]:
     """Put all users into bins of at least k.
 
@@ -98,6 +103,8 @@ def bin_users(
     drawn : ndarray of int64, shape (m,)
         The users in another: the first s are the sample.
     k : int
+    padded : Padded, optional
+        Where distances are Euclidean: the same bins, with most distances never taken.
 
     Returns
     -------
@@ -111,7 +118,10 @@ def bin_users(
         size = max(1, _ROWS // (4 * len(starts)))
         for first in range(0, m, size):
             users = order[first : first + size]
-            bins[users] = away(users, starts, members).argmin(axis=1)
+            if padded is None:
+                bins[users] = away(users, starts, members).argmin(axis=1)
+            else:
+                bins[users] = nearest(padded, users, starts, members)
             step(len(users))
     return _join_small(away, bins, starts, members, k)
 

@@ -16,10 +16,11 @@ from starshade.anonymize.bounded_t_means import Distances
 from starshade.errors import ConfigError
 from starshade.kernels.padded_centres import centre_distances, make_centres
 from starshade.kernels.padded_gram import member_distances, products
+from starshade.kernels.padded_nearest import nearest_centres, reach
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.padded import Padded
 
-__all__ = ["factored", "within", "written_out"]
+__all__ = ["factored", "nearest", "within", "written_out"]
 
 _TABLE = 1 << 28  # bytes of one table of centres, or of one block of rows
 _ROUNDING = 1e-7  # dissimilarities below it are 0: their squares are doubles' last digits
@@ -53,6 +54,43 @@ def _to_some(
 ) -> NDArray[np.float32]:
     centres = make_centres(padded.parts, padded.inner, padded.sums, starts, members)
     return centre_distances(padded.parts, padded.sums, padded.lengths, rows, centres)
+
+
+def nearest(
+    padded: Padded, users: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Find each user's nearest mean, as the least of `factored` distances; ties to the first.
+
+    Parameters
+    ----------
+    padded : Padded
+    users : ndarray of int64, shape (b,)
+    starts, members : ndarray of int64
+        Group j, of t, is ``members[starts[j]:starts[j + 1]]``.
+
+    Returns
+    -------
+    ndarray of int64, shape (b,)
+        0 … t − 1.
+    """
+    values, vectors = np.linalg.eigh(padded.inner)
+    # directions in which items hardly differ are left out: any others give bounds as well
+    kept = values > 1e-8 * values.max(initial=0.0)
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    own = reach(padded.sums[users], padded.lengths[users], root)
+    found, least = np.zeros(len(users), np.int64), np.full(len(users), np.inf, np.float32)
+    slab = max(1, _TABLE // (8 * padded.n_items))
+    for low in range(0, len(starts) - 1, slab):
+        part = starts[low : low + slab + 1]
+        centres = make_centres(padded.parts, padded.inner, padded.sums, part, members)
+        projected = (padded.inner @ centres.phi + centres.pull).T
+        place, away = nearest_centres(
+            padded.parts, padded.sums, padded.lengths, users, centres,
+            (own, reach(projected, centres.lengths, root)),
+        )  # fmt: skip
+        found = np.where(away < least, low + place, found)
+        least = np.minimum(least, away)
+    return found
 
 
 def within(padded: Padded, users: NDArray[np.int64]) -> Distances:

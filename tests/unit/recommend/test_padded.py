@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.padded_distances import factored, within
+from starshade.anonymize import padded_distances
+from starshade.anonymize.padded_distances import factored, nearest, within
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.recommend.padded import Padded
@@ -49,6 +50,15 @@ def test_distances_are_those_of_rows_written_out(padded, seed):
     for away in (factored(padded), within(padded, everybody)):
         found = away(everybody[::-1], starts, members)
         np.testing.assert_allclose(found, expected[::-1], rtol=1e-5, atol=1e-6 * scale)
+
+
+@given(padded_tables(), st.integers(0, 9), st.sampled_from([1 << 28, 1]))
+def test_the_nearest_is_the_first_of_the_least_whatever_is_passed_over(padded, seed, table):
+    groups, everybody = some_groups(padded.n_users, seed), np.arange(padded.n_users)[::-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(padded_distances, "_TABLE", table)  # bytes: 1 makes a table a centre
+        found = nearest(padded, everybody, *groups)
+    np.testing.assert_array_equal(found, factored(padded)(everybody, *groups).argmin(axis=1))
 
 
 @given(padded_tables())
