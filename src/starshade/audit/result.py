@@ -19,6 +19,8 @@ _PROFILES = {
     "simple": "its cells are means of the ratings that members of a group really gave. ",
     "model": "its cells are a model's predictions, averaged over a group; no real rating is in "
     "them, except for what the model learnt from all. ",
+    "pooled": "its cells are a model's predictions for a group as if it were one person who gave "
+    "all its ratings; no real rating stands in them. ",
 }
 
 
@@ -80,7 +82,8 @@ class AuditResult:
     gives_away : GivesAway or None
         What averaged profiles give away beyond who is who; None on other layouts.
     profile : str or None
-        What the cells of averaged profiles are: "padded", "simple" or "model".
+        What the cells of averaged profiles are, as the method names it: "padded", "simple",
+        "model", "pooled".
     version : str
     """
 
