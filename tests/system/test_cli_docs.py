@@ -88,6 +88,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "compare": (ratings_csv, "--methods", "k-likeness", "--k", 3),
         "reproduce ns": ("--data", ratings_csv, "--targets", 5),
         "reproduce kl": ("--data", ratings_csv, "--most-k", 2, "--runs", 1),
+        "reproduce pa": ("--data", ratings_csv, "--k", "3", "--runs", 1),
         "reproduce sr": ("--data", ratings_csv, "--repeats", 1),
         "doctor": (),
     }

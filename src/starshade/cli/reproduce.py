@@ -12,6 +12,7 @@ __all__ = ["reproduce"]
 _STUDIES = {
     "ns": "starshade.cli.reproduce_ns:reproduce_ns",
     "kl": "starshade.cli.reproduce_kl:reproduce_kl",
+    "pa": "starshade.cli.reproduce_pa:reproduce_pa",
     "sr": "starshade.cli.reproduce_sr:reproduce_sr",
 }
 

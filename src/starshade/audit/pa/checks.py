@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from starshade.audit.check import Check
 from starshade.audit.pa.measured import METRICS, BinSizes, Pairs, Ranks
-from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
+from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, POOLED, SIMPLE
 from starshade.audit.pa.result import LevelRow, Row, find
 
 __all__ = ["check_all"]
@@ -16,6 +16,7 @@ _MUCH = 1.5  # times padded's: "much higher"
 _SAME = 0.02  # from one k to the other, as a share: "not significant"
 _LOW, _MOST = 25, 50  # self-ranks: in the lowest quarter; of more than half of the users
 _SLACK = 1e-9
+_LESS = ((MODEL, PADDED), (EXCHANGED, MODEL), (POOLED, PADDED), (POOLED, EXCHANGED))
 
 
 def check_all(
@@ -154,7 +155,7 @@ def _of_ranks(ranks: Sequence[Ranks]) -> Iterator[Check]:
 
 def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:
     for k in _ks(rows):
-        for lower, upper in ((MODEL, PADDED), (EXCHANGED, MODEL), (EXCHANGED, PADDED)):
+        for lower, upper in _LESS:
             own = _one(rows, "1", lower, "release", k)
             other = _one(rows, "1", upper, "release", k)
             if own is not None and other is not None:

@@ -10,11 +10,13 @@ from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
 from starshade.registry import find
 
-__all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "SIMPLE", "Line"]
+__all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "POOLED", "SIMPLE", "Line"]
 
 PADDED, SIMPLE = "padded", "simple"
 MODEL = "model (ours)"
-EXCHANGED = "model, exchange (ours)"
+EXCHANGED = "model, exchanged (ours)"
+POOLED = "pooled, exchanged (ours)"
+_EXCHANGED = {"grouping": "exchange", "weights": "support"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Line:
 
     def at(self, k: int) -> Anonymizer:
         """Return the method; no item is left out."""
-        settings = {"k": k, "profile": self.profile, "rare_items": "keep", **self.settings}
+        own = {"profile": self.profile, "grouping": "t-means", **self.settings}
+        settings = {"k": k, "rare_items": "keep", **own}
         return made_of(find(ENTRIES, "predictive", "method"), settings)
 
 
@@ -49,5 +52,6 @@ LINES = (  # in this order the lines have the same colours in every figure
     Line(PADDED, "padded"),
     Line(SIMPLE, "simple"),
     Line(MODEL, "model"),
-    Line(EXCHANGED, "model", {"grouping": "exchange"}),
+    Line(EXCHANGED, "model", _EXCHANGED),
+    Line(POOLED, "pooled", _EXCHANGED),
 )
