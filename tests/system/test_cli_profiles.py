@@ -1,0 +1,55 @@
+"""Averaged profiles as commands: attacked, and judged for publication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import call, refused, told
+from tests.system.test_cli_docs import documented
+
+
+@pytest.fixture(scope="module")
+def released(ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    where = tmp_path_factory.mktemp("profiles")
+    out, receipt = where / "out", where / "receipt"
+    told(
+        *("anonymize", ratings_csv, "--method", "predictive", "--profile", "padded", "--k", 4),
+        *("--out", out, "--private", receipt, "--seed", 1),
+    )
+    return out, receipt
+
+
+def test_padding_is_looked_for(released: tuple[Path, Path], ratings_csv: Path) -> None:
+    out, receipt = released
+    asked = ("attack", out, "--original", ratings_csv, "--private", receipt, "--seed", 1)
+    found = told(*asked, "--attack", "padding", "--top", 0.05, "--rank", 2)
+    plain = documented("attack") - {"tradeoff"}
+    assert set(found) == plain | documented("attack", "`--attack padding`")
+    assert (found["rank"], found["top"]["share"], found["shown"]) == (2, 0.05, 1)
+    assert found["auc"]["low"] <= found["auc"]["rate"] <= found["auc"]["high"]
+    shown = call(*asked, "--attack", "padding").stdout
+    assert "a rated cell ranked above an unrated one (AUC)" in shown
+    assert "the released levels" in shown
+    assert "--targets" not in refused(*asked, "--attack", "padding", "--groups", 1)
+    assert "targets 5" in refused(*asked, "--attack", "padding", "--targets", 5)
+    label = told(*asked, "--attack", "label", "--known", 2)
+    assert label["config"]["tolerance"] == 0.5
+    assert label["expected_top1"] <= 1 / 4
+
+
+def test_the_audit_passes_and_says_what_is_given_away(
+    released: tuple[Path, Path], ratings_csv: Path
+) -> None:
+    out, receipt = released
+    asked = ("audit", ratings_csv, out, "--private", receipt, "--known", 2, "--seed", 1)
+    found = told(*asked)
+    assert found["pass"]
+    assert set(found) == documented("audit")
+    assert set(found["gives_away"]) == {"group_found", "homogeneity", "link_existence", "padding"}
+    assert "real ratings and predictions are mixed" in found["verdict"]
+    shown = call(*asked).stdout
+    assert "What the profiles give away (no model limits it)" in shown
+    without = told("audit", ratings_csv, out, "--known", 2, "--seed", 1, code=1)
+    assert "nobody can tell who was really found" in without["reasons"][0]
