@@ -74,6 +74,12 @@ def test_the_threads_do_not_matter() -> None:
     assert np.array_equal(one.indptr, two.indptr)
 
 
+def test_exactly_so_many_where_highest_bits_agree() -> None:
+    ratings = synthesize(n_users=2000, n_items=200, n_ratings=200_000, rng=0)
+    for seed in range(10):  # about three numbers share their highest 16 bits
+        assert hold_out(ratings, 0.25, rng=seed)[1].n_ratings == 50_000
+
+
 @pytest.mark.parametrize("share", [0, 1, -0.1, float("nan"), True])
 def test_no_share(share: float) -> None:
     with pytest.raises(ConfigError, match="above 0 and below 1"):
