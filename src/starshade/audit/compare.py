@@ -8,6 +8,8 @@ from statistics import fmean
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
@@ -26,6 +28,7 @@ from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.progress import note, silence, task
+from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry, find
@@ -34,6 +37,7 @@ from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
+from starshade.utility.recommender_error import RecommenderError
 from starshade.utility.registry import ENTRIES as MEASURES
 
 __all__ = ["KS", "compare", "grouping_methods"]
@@ -64,6 +68,7 @@ def compare(
     attribute: str | None = None,
     known: int = 4,
     targets: int = 1000,
+    held_out: float = 0,
     rng: Rng = None,
 ) -> Comparison:
     """Make a release by every method at every k, and measure and attack each.
@@ -86,6 +91,9 @@ def compare(
         Cells that the adversary knows of each target, exactly; fewer where nobody has so many.
     targets : int
         Users attacked at most, a seeded sample.
+    held_out : float
+        Share of the ratings that are held out first, below 1: releases are made of the others,
+        and recommenders are tested on these. 0: nothing is held out, nothing is trained.
     rng : int, Generator or None
         One seed for all methods.
 
@@ -98,12 +106,13 @@ def compare(
     ------
     ConfigError
         An unknown method, item or attribute, a k below 2, an ε that is missing or out of range,
-        or nothing to compare.
+        a share that cannot be held out, or nothing to compare.
 
     Notes
     -----
     The loss is GenILoss (`GeneralizationLoss`) where cells were made wider, and `Distortion`
-    where ratings were moved: the two are not to be compared. Two attacks are tried on the
+    where ratings were moved: the two are not to be compared. Averaged profiles have neither; what
+    they lose is told by `RecommenderError` where ratings are held out. Two attacks are tried on the
     released cells, `ScoreboardRH` and `LabelAttack`, scored by who became which record; a row
     has the risk of the one that finds more records, and says which. Nothing is saved.
 
@@ -123,10 +132,16 @@ def compare(
     table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
     if not table.n_ratings:
         raise ConfigError("without ratings there is nothing to compare")
+    probe = None
+    if held_out:
+        train, probe = hold_out(table, held_out, rng=seed)
+        table = train.keep_users(np.flatnonzero(train.user_support))
+        probe = probe.keep_users(np.flatnonzero(train.user_support))
     asked = numeric_attribute(table, attribute)
     ways = _ways(methods, ks, eps, exact=asked is not None)
     most = int(table.user_support.max())
-    judge = _Judge(table, Knowledge(known=min(known, most), dates=False), targets, asked, seed)
+    knowledge = Knowledge(known=min(known, most), dates=False)
+    judge = _Judge(table, knowledge, targets, asked, seed, probe)
     compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
     with task("comparing", len(ways) + 1) as step:
         release = untouched(table, "exact" if asked else "none")
@@ -151,6 +166,7 @@ def compare(
         attribute=asked,
         attack=before,
         seconds=perf_counter() - started,
+        held_out=float(held_out),
         seed=seed,
         digest=digest_of(table),
     )
@@ -209,6 +225,7 @@ class _Judge:
     targets: int
     attribute: str | None
     seed: int
+    probe: Ratings | None
 
     def figures(
         self, release: Release, k: int, made: Attempt | None = None
@@ -228,6 +245,8 @@ class _Judge:
                 measured |= measure.measure(release, self.ratings).to_dict()
             if self.attribute is not None:
                 measured |= self._query_errors(release, self.attribute)
+            if self.probe is not None:
+                measured |= self._recommender_errors(release, self.probe)
             attacked = self._attacks(release)
         found |= {name: measured[name] for name in FIGURES if name in measured}
         found["smallest_group"] = measured["smallest_class"]
@@ -257,6 +276,14 @@ class _Judge:
             )
             for attack in (ScoreboardRH(), LabelAttack())
         ]
+
+    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Figure]:
+        """Return the errors of both readings against the original's, and the lesser of them."""
+        asked = RecommenderError(seed=self.seed)
+        figures = asked.measure(release, original=self.ratings, probe=probe).figures
+        ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
+        known = [ratio for ratio in ratios if ratio is not None]
+        return figures | {"rmse_ratio": min(known, default=None)}
 
     def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
         """Return the mean error of each kind of condition, and the mean of these."""

@@ -31,6 +31,10 @@ FIGURES = (
     "query_error_and",
     "query_error_or",
     "query_error_range",
+    "rmse_original",
+    "rmse_ratio_release",
+    "rmse_ratio_refit",
+    "rmse_ratio",
     "targets",
     "expected_top1",
     "expected_top1_low",
@@ -41,8 +45,8 @@ FIGURES = (
     "seconds",
     "peak_rss_mb",
 )
-#: what a method loses, by the kind of its releases: cells made wider, or ratings moved
-LOSSES = ("gen_iloss", "distortion_per_record")
+#: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
+LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ class Comparison:
     attack : str
         The one that found most records in the original.
     seconds : float
+    held_out : float
+        Share of the ratings that recommenders were tested on.
     seed : int
     digest : str
     version : str
@@ -161,6 +167,7 @@ class Comparison:
     seconds: float
     seed: int
     digest: str
+    held_out: float = 0.0
     version: str = field(default=__version__)
 
     @property
@@ -198,6 +205,7 @@ class Comparison:
             "targets": self.targets,
             "attribute": self.attribute,
             "seconds": self.seconds,
+            "held_out": self.held_out,
             "seed": self.seed,
             "digest": self.digest,
             "version": self.version,

@@ -24,6 +24,8 @@ _LOST = (
     ("DM", "dm", number),
     ("C_AVG", "c_avg", number),
     ("query error %", "query_error", number),
+    ("RMSE, read", "rmse_ratio_release", number),
+    ("RMSE, refit", "rmse_ratio_refit", number),
 )
 _FOUND = (
     ("record found", "expected_top1", percent),
@@ -58,6 +60,12 @@ _FOUND = (
     "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
 )
 @click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0,
+    help="Share of the ratings held out, to test recommenders on. [default: none]",
+)
+@click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
 )
 @reading()
@@ -72,6 +80,7 @@ def compare(
     attribute: str | None,
     known: int,
     targets: int,
+    held_out: float,
     out: str | None,
     reading: Reading,
     run: Run,
@@ -95,6 +104,7 @@ def compare(
         attribute=attribute,
         known=known,
         targets=targets,
+        held_out=held_out,
         rng=run.seed,
     )
     files: tuple[str, ...] = ()

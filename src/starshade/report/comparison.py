@@ -18,6 +18,7 @@ _COLUMNS = (
     ("DM", "dm", False),
     ("C_AVG", "c_avg", False),
     ("query error, %", "query_error", False),
+    ("RMSE, of the original's", "rmse_ratio", False),
     ("users left out", "users_deleted", False),
     ("record found", "expected_top1", True),
     ("profile found", "disclosed", True),

@@ -13,6 +13,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 _TITLES = {
     "gen_iloss": "GenILoss (0 loses nothing)",
     "distortion_per_record": "distortion per record (0 moves nothing)",
+    "rmse_ratio": "RMSE on held-out ratings, of the original's (1 is as good)",
 }
 _FOUND = "record found by the stronger attack, share of targets"
 

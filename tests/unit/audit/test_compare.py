@@ -22,11 +22,13 @@ from starshade.audit.compare import compare, grouping_methods
 from starshade.audit.compare_result import FIGURES, Comparison, Row, on_frontier
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
+from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.utility.recommender_error import RecommenderError
 from tests.strategies import table
 
 STARS = Scale(1, 5, 1)
@@ -287,3 +289,25 @@ def test_a_system_that_does_not_count_memory(
 ) -> None:
     monkeypatch.setattr(attempts, "_PROCESS", tmp_path / "none")
     assert attempt(KLikeness(k=2, items=top_items(3)), ratings, 1).peak_rss_mb is None
+
+
+def test_recommenders_are_tested_on_what_was_held_out(ratings: Ratings) -> None:
+    found = compare(ratings, ["k-likeness"], [2], items=top_items(6), held_out=0.1, rng=1)
+    (row,) = found.rows
+    table = top_items(6).apply(ratings).drop_empty_users()
+    train, probe = hold_out(table, 0.1, rng=1)
+    release = KLikeness(2).anonymize(train, rng=1)
+    asked = RecommenderError(seed=1).measure(release, original=train, probe=probe).figures
+    for name in ("rmse_original", "rmse_ratio_release", "rmse_ratio_refit"):
+        assert row.figures[name] == pytest.approx(asked[name])
+    both = row.figures["rmse_ratio_release"], row.figures["rmse_ratio_refit"]
+    assert row.figures["rmse_ratio"] == min(both)
+    assert found.held_out == found.to_dict()["held_out"] == 0.1
+    assert found.data["ratings"] == train.n_ratings
+    plain = compare(ratings, ["k-likeness"], [2], items=top_items(6), rng=1)
+    assert plain.rows[0].figures["rmse_ratio"] is None
+    averaged = Row("predictive", 2, None, dict.fromkeys(FIGURES) | {"rmse_ratio": 1.02})
+    assert averaged.loss == ("rmse_ratio", 1.02)
+    for share in (1, -0.1):
+        with pytest.raises(ConfigError, match="above 0 and below 1"):
+            compare(ratings, ["k-likeness"], [2], held_out=share, rng=1)
