@@ -23,7 +23,7 @@ every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 somebody = pytest.mark.parametrize("name", CAST)
 REFUSED = {"one user", "nobody"}
 DRAWS_NOTHING = {"suppress", "mondrian"}  # one best answer; cuts at medians
-FINDS_THE_BEST = {"k-exchange"}  # of few records, whatever the seed
+FINDS_THE_BEST = {"k-exchange", "predictive"}  # of few records, whatever the seed
 NO_TIES = {("mondrian-relaxed", "real scale")}  # the seed settles ties alone
 
 

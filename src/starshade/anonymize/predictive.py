@@ -46,10 +46,11 @@ Profile = Literal["padded", "simple", "model", "pooled"]
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "profile": get_args(Profile),
     "clip": get_args(Clip),
-    "grouping": ("t-means", "exchange"),
-    "weights": ("uniform", "support"),
+    "grouping": ("exchange", "t-means"),
+    "weights": ("support", "uniform"),
     "rare_items": get_args(RareItems),
 }
+_CHOSEN = ("grouping", "weights")  # None: what goes with the other settings
 _OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
 _STEPS = 80  # released levels above the scale's minimum, by default
 _ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
@@ -80,15 +81,17 @@ class PredictiveAnonymizer:
     clip : {"mean", "cells"}
         Whether the released mean is clipped to the scale, or every prediction before that (the
         paper's literal reading; it takes every cell of the padded rows too).
-    grouping : {"t-means", "exchange"}
-        The paper's bounded t-means in bins, or groups whose members are exchanged until none
-        lessens the squared distance of the members' predictions from the group's (ours;
-        ``euclidean`` only).
-    weights : {"uniform", "support"}
+    grouping : {"exchange", "t-means"}, optional
+        Groups whose members are exchanged until no exchange lessens the squared distance of the
+        members' predictions from the group's (ours), or the paper's bounded t-means in bins.
+        None: exchange, where it can be: with ``euclidean`` and ``clip="mean"``.
+    weights : {"support", "uniform"}, optional
         Whether every item counts alike in distances, or as often as it was rated; under
         "support" and "exchange" a user of n ratings counts n^¾ times as well. An error then
-        counts where the ratings are.
+        counts where the ratings are. None: support for exchange, uniform for t-means.
     factors : int, optional
+        Of the recommender; None: its own default. More predict single users better, but a group
+        of k shares fewer: on MovieLens 100K what is released is as good with 2 as with 16.
     regularization : float, optional
     sweeps : int, optional
     biases : bool, optional
@@ -127,9 +130,9 @@ class PredictiveAnonymizer:
     profile: Profile = "padded"
     dissimilarity: str = "euclidean"
     clip: Clip = "mean"
-    grouping: Literal["t-means", "exchange"] = "t-means"
-    weights: Literal["uniform", "support"] = "uniform"
-    factors: int | None = None
+    grouping: Literal["exchange", "t-means"] | None = None
+    weights: Literal["support", "uniform"] | None = None
+    factors: int | None = 3
     regularization: float | None = None
     sweeps: int | None = None
     biases: bool | None = None
@@ -147,13 +150,16 @@ class PredictiveAnonymizer:
         check_dissimilarity(self.dissimilarity)
         for name, allowed in _ALLOWED.items():
             value = getattr(self, name)
-            if value not in allowed:
+            if value not in allowed and (value is not None or name not in _CHOSEN):
                 raise ConfigError(
                     f"{name.replace('_', ' ')} {value!r}: allowed are {', '.join(allowed)}"
                 )
         check_b_l(self.b, self.l)
-        if isinstance(self.min_raters, bool) or not self.min_raters >= 1:
-            raise ConfigError(f"min_raters = {self.min_raters}: must be 1 or more")
+        least = self.min_raters
+        if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
+            raise ConfigError(f"min_raters = {least}: must be a whole number, 1 or more")
+        if self.step is not None and not isinstance(self.step, (int, float, np.number)):
+            raise ConfigError(f"step of type {type(self.step).__name__}: must be a number above 0")
         self._check_together()
         self.padding()
 
@@ -187,9 +193,11 @@ class PredictiveAnonymizer:
             There is none of this name, or it does not have a setting that is given.
         """
         cls = find(ENTRIES, self.recommender, "recommender").load()
+        has = {field.name for field in fields(cls)}
         asked = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
-        for name in asked.keys() - {field.name for field in fields(cls)}:
-            raise ConfigError(f"{name}: the recommender {self.recommender} has no such setting")
+        for name in asked.keys() - has:
+            if asked.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
+                raise ConfigError(f"{name}: the recommender {self.recommender} has no such setting")
         made: Recommender = cls(**asked)
         return made
 
@@ -254,17 +262,17 @@ class PredictiveAnonymizer:
                 advice="Use regularized-svd.",
             )
         support = table.item_support.astype(np.float64)
-        return Padded(table, fitted, support if self.weights == "support" else None)
+        return Padded(table, fitted, support if self._weights == "support" else None)
 
     def _groups(self, padded: Padded, seed: int) -> NDArray[np.int64]:
         """Return the group of each user."""
-        if self.grouping == "t-means":
+        if self._grouping == "t-means":
             return group_users(
                 padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip
             )
         table = padded.ratings
         weights = np.ones(table.n_users)
-        if self.weights == "support":
+        if self._weights == "support":
             weights = table.user_support.astype(np.float64) ** _ACTIVE
         return exchange_users(padded.coordinates, weights, table.users, self.k, seed)
 
@@ -291,6 +299,15 @@ class PredictiveAnonymizer:
         return groups, levels
 
     @property
+    def _grouping(self) -> str:
+        exact = self.dissimilarity == "euclidean" and self.clip == "mean"
+        return self.grouping or ("exchange" if exact else "t-means")
+
+    @property
+    def _weights(self) -> str:
+        return self.weights or ("support" if self._grouping == "exchange" else "uniform")
+
+    @property
     def _kind(self) -> ProfileKind:
         """What a cell is, to whoever reads the release; `pooled` ones are predictions."""
         return "model" if self.profile == "pooled" else self.profile
@@ -304,10 +321,11 @@ class PredictiveAnonymizer:
     def _config(self, step: float) -> dict[str, Any]:
         """Return what the manifest says: no seed, no path, no item id."""
         plain = partial(getattr, self)
-        named = ("profile", "dissimilarity", "clip", "grouping", "weights", "recommender")
+        named = ("profile", "dissimilarity", "clip", "recommender")
         made = self.padding()
         settings = {name: getattr(made, name) for name in _OWN if hasattr(made, name)}
         config = {"k": int(self.k), **{name: plain(name) for name in named}, **settings}
+        config |= {"grouping": self._grouping, "weights": self._weights}
         if self.profile == "simple":
             config["min_raters"] = int(self.min_raters)
         if self.l:

@@ -26,21 +26,24 @@ PREDICTIVE = [
     ),
     click.option(
         "--grouping",
-        type=click.Choice(["t-means", "exchange"]),
-        help="predictive: the paper's clusters, or users exchanged between groups until none "
-        "lessens the error. [default: t-means]",
+        type=click.Choice(["exchange", "t-means"]),
+        help="predictive: users exchanged between groups until that lessens no error, or the "
+        "paper's clusters. [default: exchange, where distances are euclidean]",
     ),
     click.option(
         "--weights",
-        type=click.Choice(["uniform", "support"]),
-        help="predictive: every item counts alike, or as often as it was rated. [default: uniform]",
+        type=click.Choice(["support", "uniform"]),
+        help="predictive: an item counts as often as it was rated, or all count alike. "
+        "[default: support for exchange, uniform for t-means]",
     ),
     click.option(
         "--recommender",
         metavar="NAME",
         help="predictive: what predicts. [default: regularized-svd]",
     ),
-    click.option("--factors", type=int, help="predictive: factors of the recommender."),
+    click.option(
+        "--factors", type=int, help="predictive: factors of the recommender. [default: 3]"
+    ),
     click.option(
         "--regularization", type=float, help="predictive: how strongly factors are held back."
     ),
