@@ -141,7 +141,6 @@ def _first_items(ratings: Ratings, how: Alternation) -> Floats:
     items[:, : how.rank] = _FIRST * normals(
         keyed_numbers(ratings.items.fingerprints, key), how.rank
     )
-    items[ratings.item_support == 0] = 0.0
     return items
 
 

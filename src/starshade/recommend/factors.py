@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import ConfigError
 from starshade.kernels.als_predict import predict_pairs, predict_rows
 from starshade.kernels.readonly import fixed
 from starshade.ratings.scale import Scale
@@ -61,17 +62,22 @@ class Factors:
         Parameters
         ----------
         users, items : ndarray of int, shape (n,)
-            Row and column indices, valid ones.
+            Row and column indices.
 
         Returns
         -------
         ndarray of float64, shape (n,)
+
+        Raises
+        ------
+        ConfigError
+            An index that is none, or not as many users as items.
         """
-        found = predict_pairs(
-            fixed(np.asarray(users, dtype=np.int64)),
-            fixed(np.asarray(items, dtype=np.int64)),
-            *self._parts(),
-        )
+        rows = _indices(users, len(self.users), "users")
+        columns = _indices(items, len(self.items), "items")
+        if len(rows) != len(columns):
+            raise ConfigError(f"{len(rows)} users and {len(columns)} items: pairs are asked for")
+        found = predict_pairs(rows, columns, *self._parts())
         return np.asarray(np.clip(found, self.scale.minimum, self.scale.maximum))
 
     def rows(self, users: NDArray[np.integer]) -> Floats:
@@ -88,17 +94,28 @@ class Factors:
         Returns
         -------
         ndarray of float64, shape (b, n_items)
+
+        Raises
+        ------
+        ConfigError
+            An index that is none.
         """
         mean, user_bias, item_bias, user_factors, item_factors = self._parts()
         return np.asarray(
             predict_rows(
-                fixed(np.asarray(users, dtype=np.int64)),
+                _indices(users, len(self.users), "users"),
                 mean,
                 user_bias,
                 item_bias,
                 user_factors,
                 fixed(item_factors.T),  # item by item in a row: the inner loop
             )
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Factors({len(self.users):,} users x {len(self.items):,} items, "
+            f"{self.n_factors} factors, scale {self.scale})"
         )
 
     def _parts(self) -> tuple[float, Floats, Floats, Floats, Floats]:
@@ -109,3 +126,20 @@ class Factors:
             fixed(self.user_factors),
             fixed(self.item_factors),
         )
+
+
+def _indices(given: NDArray[np.integer], count: int, what: str) -> NDArray[np.int64]:
+    """Return indices as a kernel takes them, which trusts them.
+
+    Raises
+    ------
+    ConfigError
+    """
+    indices = np.atleast_1d(np.asarray(given))
+    if not len(indices):
+        return fixed(np.empty(0, dtype=np.int64))
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise ConfigError(f"{what}: one row of whole numbers is asked for")
+    if indices.min() < 0 or indices.max() >= count:
+        raise ConfigError(f"{what}: allowed are indices from 0 to {count - 1}")
+    return fixed(indices.astype(np.int64))

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.errors import ConfigError
 from starshade.kernels import als_predict
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
@@ -51,3 +53,23 @@ def test_no_row_and_no_pair() -> None:
     nobody = np.empty(0, dtype=np.int64)
     assert model.rows(nobody).shape == (0, 4)
     assert model.predict(nobody, nobody).shape == (0,)
+
+
+def test_indices_that_are_none() -> None:
+    model = some_factors(3, 4, 2)
+    for users, items, message in (
+        ([3], [0], "users: allowed are indices from 0 to 2"),
+        ([-1], [0], "users: allowed"),
+        ([0], [4], "items: allowed are indices from 0 to 3"),
+        ([0, 1], [0], "2 users and 1 items"),
+        ([0.5], [0], "users: one row of whole numbers"),
+        ([[0]], [0], "users: one row"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            model.predict(np.array(users), np.array(items))
+    with pytest.raises(ConfigError, match="users: allowed"):
+        model.rows(np.array([3]))
+
+
+def test_nobody_is_shown() -> None:
+    assert repr(some_factors(3, 4, 2)) == "Factors(3 users x 4 items, 2 factors, scale 1:5:1)"
