@@ -153,11 +153,11 @@ def test_min_raters_leaves_out_what_rests_on_fewer() -> None:
 
 
 def test_fake_edges_make_a_release_diverse() -> None:
-    ratings = synthesize(n_users=60, n_items=15, n_ratings=200, rng=3)
-    model = ss.Diversity(b=2, l=4)
+    ratings = synthesize(n_users=60, n_items=15, n_ratings=120, rng=3)
+    model = ss.Diversity(b=2, l=6)
     plain = PredictiveAnonymizer(k=5, profile="simple").anonymize(ratings, rng=0)
     assert not model.check(plain, original=ratings).satisfied
-    method = PredictiveAnonymizer(k=5, profile="simple", b=2, l=4)
+    method = PredictiveAnonymizer(k=5, profile="simple", b=2, l=6)
     release = method.anonymize(ratings, rng=0)
     assert model.check(release, original=ratings).satisfied
     assert release.manifest.invented_cells > 0
