@@ -60,7 +60,7 @@ def test_ratings_are_judged_as_the_twin_judges(ratings, b, least):
 @given(profile_releases(), st.integers(1, 3), st.integers(1, 3))
 def test_profiles_are_judged_as_the_twin_judges(made, b, least):
     release, original = made
-    rows = rows_of(original)
+    rows = rows_of(release.private.original)  # of the released items
     assume(b <= max(map(len, rows)) and least <= release.n_records)
     shows = [set(np.flatnonzero(row).tolist()) for row in release.classes.levels]
     verdict = Diversity(b, least).check(release, original=original)
@@ -74,8 +74,9 @@ def test_profiles_are_judged_as_the_twin_judges(made, b, least):
 def test_what_is_said_without_the_original_is_true(made, b, least):
     """Of a release that shows no item that nobody rated."""
     release, original = made
-    assume(b <= max(map(len, rows_of(original))) and least <= release.n_records)
-    assume((original.item_support > 0).all() and (release.classes.levels > 0).any(axis=0).all())
+    part = release.private.original  # of the released items
+    assume(b <= max(map(len, rows_of(part))) and least <= release.n_records)
+    assume((part.item_support > 0).all() and (release.classes.levels > 0).any(axis=0).all())
     truth = Diversity(b, least).check(release, original=original)
     found = replace(release, private=None)
     try:
@@ -97,6 +98,25 @@ def test_no_null_proves_it_for_any_size():
     assert verdict.satisfied
     assert "all sets of 2 items are shown by so many groups" in str(verdict)
     assert not Diversity(2, 3).check(release).satisfied
+
+
+def test_single_items_in_enough_profiles_do_not_prove_it_for_pairs():
+    original = table([{0: 3.0, 1: 4.0}] * 4, STARS)
+    release = profiled(original, [[0, 1], [1, 1], [2, 2], [1, 0]], [0, 1, 2, 3], 1.0, "simple")
+    assert Diversity(1, 3).check(release).satisfied
+    assert Diversity(2, 2).check(replace(release, private=None)).satisfied  # missing in one each
+    assert not Diversity(2, 3).check(release).satisfied
+    with pytest.raises(ConfigError, match="which items some user rated together decides it"):
+        Diversity(2, 3).check(replace(release, private=None))
+
+
+def test_rows_of_equal_levels_are_one_group_wherever_they_stand():
+    original = table([{0: 1.0}, {0: 2.0}, {1: 1.0}, {0: 5.0}], STARS)
+    release = profiled(original, [[1, 0], [2, 0], [0, 3]], [0, 1, 2, 1], 1.0, "simple")
+    levels = release.classes.keep_rows(np.array([2, 1, 2, 0, 0]))
+    verdict = Diversity(1, 2).check(replace(release, classes=levels))
+    assert (verdict.groups, verdict.sets[0].short_sets) == (3, 1)
+    assert verdict.worst == ({"items": [1], "groups": 1},)
 
 
 def test_groups_of_equal_profiles_are_one():
