@@ -30,6 +30,7 @@ __all__ = ["PaddingAttack"]
 
 _ARRAYS = 16  # float64 of the size of the groups looked at, held together
 Floats = NDArray[np.float64]
+_CELLS, _FEWEST = 10**6, 200  # cells looked at, but groups at least
 _RANKS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -51,7 +52,8 @@ class PaddingAttack:
     top : float
         Share of the cells, in (0, 1], of which `precision` is told: those ranked highest.
     groups : int or None
-        Groups looked at, at least 2; more are sampled. None: all.
+        Groups looked at, at least 2; of more so many are drawn. None: as many as have a million
+        cells, and at least 200.
 
     Raises
     ------
@@ -72,7 +74,7 @@ class PaddingAttack:
 
     rank: int | None = None
     top: float = 0.01
-    groups: int | None = 1000
+    groups: int | None = None
 
     name: ClassVar[str] = "padding"
 
@@ -131,7 +133,7 @@ class PaddingAttack:
         if not linked or not roles.original.n_ratings:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
         sizes = shown.sizes if isinstance(shown, Profiles) else np.ones(shown.n_users, np.int64)
-        rows = self._rows(len(sizes), seed)
+        rows = self._rows(len(sizes), shown.n_items, seed)
         _refuse_too_little(len(rows), shown.n_items)
         cells = padded_cells(shown, roles, rows, sizes)
         with task("looking for padding") as step:
@@ -151,10 +153,11 @@ class PaddingAttack:
             digest=digest_of(roles.original),
         )
 
-    def _rows(self, n_groups: int, seed: int) -> NDArray[np.int64]:
-        if self.groups is None or n_groups <= self.groups:
+    def _rows(self, n_groups: int, n_items: int, seed: int) -> NDArray[np.int64]:
+        most = self.groups or max(_FEWEST, _CELLS // max(n_items, 1))
+        if n_groups <= most:
             return np.arange(n_groups)
-        drawn = generator(seed, "padding groups").choice(n_groups, self.groups, replace=False)
+        drawn = generator(seed, "padding groups").choice(n_groups, most, replace=False)
         return np.sort(drawn)
 
     def _figures(

@@ -104,7 +104,9 @@ def _pairs(
 
     Every pair is counted at both its cells.
     """
-    order = np.lexsort((score, item))
+    order = np.argsort(score, kind="stable")
+    few = item.astype(np.uint16) if item.max(initial=0) < 2**16 else item  # sorted by counting
+    order = order[np.argsort(few[order], kind="stable")]
     s, i, pos, neg = score[order], item[order], positive[order], negative[order]
     new_item = np.append(True, i[1:] != i[:-1])
     new_run = new_item | np.append(True, s[1:] != s[:-1])  # runs of ties

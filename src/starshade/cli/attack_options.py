@@ -55,7 +55,9 @@ _SETTINGS = [
     click.option(
         "--top", type=float, help="padding: share of the cells called the highest. [default: 0.01]"
     ),
-    click.option("--groups", type=int, help="padding: groups looked at, at most. [default: 1,000]"),
+    click.option(
+        "--groups", type=int, help="padding: groups looked at. [default: a million cells]"
+    ),
     click.option("--k", type=int, help="Count targets with fewer candidates. [default: 5]"),
     click.option(
         "--conditions", type=int, help="tracker: conditions joined by AND at most. [default: 4]"

@@ -166,11 +166,16 @@ def test_the_truths_are_counted_as_they_are_defined(case: tuple[Ratings, Release
 
 
 def test_some_groups_stand_for_many() -> None:
-    whole = PaddingAttack(groups=None).run(released("padded"), original=PEOPLE, rng=0)
+    whole = PaddingAttack().run(released("padded"), original=PEOPLE, rng=0)
     some = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
     again = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
     other = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=1)
     assert (whole.groups_tried, some.groups_tried, some.groups) == (40, 25, 40)
+    with pytest.MonkeyPatch.context() as patch:  # as many as have so many cells
+        patch.setattr("starshade.attack.padding._FEWEST", 2)
+        patch.setattr("starshade.attack.padding._CELLS", 25 * 60)
+        drawn = PaddingAttack().run(released("padded"), original=PEOPLE, rng=0)
+    assert drawn.auc == some.auc
     assert some.auc == again.auc != other.auc
     assert some.auc is not None
     assert whole.auc is not None
@@ -190,7 +195,7 @@ def test_the_result_is_plain_and_says_what_it_means() -> None:
     result = PaddingAttack().run(released("padded"), Knowledge(), original=PEOPLE, rng=5)
     told: dict[str, Any] = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (told["seed"], told["knowledge"], told["success"]) == (5, None, None)
-    assert told["config"] == {"rank": None, "top": 0.01, "groups": 1000}
+    assert told["config"] == {"rank": None, "top": 0.01, "groups": None}
     assert {entry["rank"] for entry in told["by_rank"]} == {1, 2, 4, 8, 16, 32} - {result.rank}
     assert "nothing learnt: 50 %" in str(result)
     assert "how popular items are" in str(result)
