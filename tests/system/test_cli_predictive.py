@@ -1,0 +1,75 @@
+"""``starshade anonymize --method predictive``: settings reach the method, sentences are true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.system.conftest import call, told
+
+
+def made(ratings: Path, out: Path, *settings: object) -> dict[str, Any]:
+    told("anonymize", ratings, "--method", "predictive", "--k", 5, *settings, "--out", out)
+    manifest: dict[str, Any] = json.loads((out / "release.json").read_text())
+    return manifest
+
+
+def test_every_setting_arrives(ratings_csv: Path, tmp_path: Path) -> None:
+    config = made(
+        ratings_csv, tmp_path / "a", "--profile", "simple", "--grouping", "t-means",
+        "--weights", "support", "--dissimilarity", "weighted", "--clip", "cells",
+        "--factors", 2, "--regularization", 0.2, "--sweeps", 3, "--no-biases",
+        "--b", 2, "--l", 3, "--min-raters", 2, "--profile-step", 0.5,
+    )["config"]  # fmt: skip
+    assert config == {
+        "k": 5, "profile": "simple", "grouping": "t-means", "weights": "support",
+        "dissimilarity": "weighted", "clip": "cells", "factors": 2, "regularization": 0.2,
+        "sweeps": 3, "biases": False, "b": 2, "l": 3, "min_raters": 2, "step": 0.5,
+        "recommender": "regularized-svd", "items": "all",
+    }  # fmt: skip
+
+
+def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path) -> None:
+    found = told(
+        "anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--out", tmp_path / "a"
+    )
+    assert found["smallest_group"] >= 5
+    assert found["smallest_group"] <= found["median_group"] <= found["largest_group"]
+    assert 0 < found["single_rater_cells"] < 1
+    assert found["users_rating_disclosed"] is None
+    assert found["gen_iloss"] is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ((), ["the mean of its members' ratings and, where they gave none, of predictions"]),
+        (("--profile", "model"), ["No rating is in it as it was"]),
+        (("--profile", "pooled"), ["No rating is in it as it was"]),
+        (("--profile", "simple"), ["who rated an item", "rated by none of its members"]),
+        (("--profile", "simple", "--l", 20), ["were invented, to hide who rated what"]),
+    ],
+)
+def test_the_summary_says_what_a_profile_is(
+    ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], said: list[str]
+) -> None:
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--seed", 0)
+    result = call(*asked, *settings, "--out", tmp_path / "a")
+    text = " ".join(result.stdout.split())
+    assert result.exit_code == 0, result.output
+    for sentence in said:
+        assert sentence in text
+
+
+def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5)
+    result = call(*asked, "--profile", "simple", "--l", 99, "--out", tmp_path / "a")
+    assert result.exit_code == 1
+    result = call(*asked, "--l", 2, "--out", tmp_path / "a")
+    assert result.exit_code == 2
+    assert not list(tmp_path.iterdir())
