@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -78,9 +78,12 @@ def test_the_original_is_a_recommender_on_what_was_not_held_out(
 def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings: Ratings) -> None:
     seed = seeds_of(5, 2)[1]
     train, probe = hold_out(ratings, 0.1, rng=seed)
+    by_name = {line.name: line for line in LINES}
     for name in (PADDED, SIMPLE, MODEL):
-        profile: Any = name.removesuffix(" (ours)")
-        method = PredictiveAnonymizer(k=5, profile=profile, grouping="t-means", rare_items="keep")
+        line, profile = by_name[name], {PADDED: "padded", SIMPLE: "simple", MODEL: "model"}[name]
+        method = PredictiveAnonymizer(
+            k=5, profile=cast(Any, profile), rare_items="keep", **line.settings
+        )
         release = method.anonymize(train, rng=seed)
         target = TargetDeviation(seed=seed).measure(release, original=train, probe=probe).figures
         similar = SimilarUserDeviation(seed=seed).measure(release, original=train, probe=probe)

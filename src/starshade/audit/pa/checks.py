@@ -16,7 +16,7 @@ _MUCH = 1.5  # times padded's: "much higher"
 _SAME = 0.02  # from one k to the other, as a share: "not significant"
 _LOW, _MOST = 25, 50  # self-ranks: in the lowest quarter; of more than half of the users
 _SLACK = 1e-9
-_LESS = ((MODEL, PADDED), (EXCHANGED, MODEL), (POOLED, PADDED), (POOLED, EXCHANGED))
+_LESS = ((EXCHANGED, PADDED), (MODEL, EXCHANGED), (POOLED, MODEL), (POOLED, PADDED))
 
 
 def check_all(

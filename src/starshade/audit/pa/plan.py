@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
@@ -13,13 +13,12 @@ from starshade.registry import find
 __all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "POOLED", "SIMPLE", "Line"]
 
 PADDED, SIMPLE = "padded", "simple"
-MODEL = "model (ours)"
-EXCHANGED = "model, exchanged (ours)"
+EXCHANGED = "padded, exchanged (ours)"
+MODEL = "model, exchanged (ours)"
 POOLED = "pooled, exchanged (ours)"
-_EXCHANGED = {"grouping": "exchange", "weights": "support"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Line:
     """One way to make a profile of a group.
 
@@ -29,12 +28,12 @@ class Line:
     profile : str
         As starshade names it.
     settings : dict
-        What else differs from the paper.
+        How groups are formed.
     """
 
     name: str
     profile: str
-    settings: dict[str, Any] = field(default_factory=dict, hash=False)
+    settings: dict[str, Any]
 
     @property
     def is_ours(self) -> bool:
@@ -48,10 +47,12 @@ class Line:
         return made_of(find(ENTRIES, "predictive", "method"), settings)
 
 
+_PAPERS = {"grouping": "t-means", "weights": "uniform"}
+_OURS = {"grouping": "exchange", "weights": "support"}
 LINES = (  # in this order the lines have the same colours in every figure
-    Line(PADDED, "padded"),
-    Line(SIMPLE, "simple"),
-    Line(MODEL, "model"),
-    Line(EXCHANGED, "model", _EXCHANGED),
-    Line(POOLED, "pooled", _EXCHANGED),
+    Line(PADDED, "padded", _PAPERS),
+    Line(SIMPLE, "simple", _PAPERS),
+    Line(EXCHANGED, "padded", _OURS),
+    Line(MODEL, "model", _OURS),
+    Line(POOLED, "pooled", _OURS),
 )
