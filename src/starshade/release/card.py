@@ -267,8 +267,8 @@ _PROFILES: dict[str | None, str] = {
     "with their rating or, where they did not rate it, with what a model predicts for them.",
     "simple": "Every class has one profile: for each item the mean of the ratings of those of its "
     "people who rated it; null means that nobody of the class did.",
-    "model": "Every class has one profile: for each item the mean over its people of what a model "
-    "predicts for them; no rating stands in it.",
+    "model": "Every class has one profile: for each item what a model predicts for the people of "
+    "the class together; no rating stands in it.",
 }
 
 _NOT_DP = (

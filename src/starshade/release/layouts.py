@@ -14,7 +14,6 @@ from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.columns import (
-    PROFILE_BYTES,
     content_fields,
     decode_content,
     decode_profiles,
@@ -25,6 +24,9 @@ from starshade.release.profiles import Profiles, released_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_BUFFER = 2**20  # bytes read at a time
+_TOGETHER = 2**22  # bytes of profiles taken over together
 
 __all__ = ["read_cells", "read_profiles", "read_table"]
 
@@ -145,7 +147,7 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
 
     try:
         with path.open("rb") as raw:
-            file = pq.ParquetFile(raw)
+            file = pq.ParquetFile(raw, buffer_size=_BUFFER)
             if file.schema_arrow.names != ["group", "size", "profile"]:
                 raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
             keys = file.read(columns=["group", "size"])
@@ -157,11 +159,12 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             if not np.array_equal(said, sizes):
                 raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
             levels = np.empty((len(sizes), n_items), dtype=np.uint8)
-            row = 0
-            rows = max(1, PROFILE_BYTES // max(n_items, 1))
-            for batch in file.iter_batches(rows, columns=["profile"], use_threads=False):
-                levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
-                row += len(batch)
+            row, rows = 0, max(1, _TOGETHER // max(n_items, 1))
+            # row group by row group: else all that was read stays held
+            for part in range(file.num_row_groups):
+                for batch in file.iter_batches(rows, row_groups=[part], columns=["profile"]):
+                    levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
+                    row += len(batch)
     except (pa.ArrowException, OSError):
         raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
     return levels

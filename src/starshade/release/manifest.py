@@ -23,7 +23,7 @@ _GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
 _PROFILE = {"profile", "single_rater_cells"}
 
 #: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
-#: or of the model's predictions (SPEC §3.5)
+#: or what a model predicts for the class (SPEC §3.5)
 ProfileKind = Literal["padded", "simple", "model"]
 
 

@@ -60,7 +60,7 @@ def profile_release(
         Between released levels; see `starshade.release.profiles.released_levels`.
     profile : {"padded", "simple", "model"}
         What a cell is (SPEC §3.5): the mean of padded rows, of the ratings of those who rated,
-        or of the model's predictions. Only "simple" has nulls.
+        or what a model predicts for the group. Only "simple" has nulls.
     method, config
         What the manifest says was done; no seed, no path.
     claims : tuple of Claim

@@ -53,7 +53,12 @@ def single_ratings(cells: Cells) -> Ratings:
             advice="Check such a release for k-anonymity: its records are equal within a class.",
         )
     if not symbols.scale.contains(value[told]).all():
-        raise ConfigError(f"the release has ratings that are not on its scale {symbols.scale}")
+        raise ConfigError(
+            f"the release has ratings that are not on its scale {symbols.scale}, as means and "
+            "predictions are, and this model is about ratings on it",
+            advice="Check such a release for review-graph or k-anonymity: its records are equal "
+            "within a class.",
+        )
     levels, place = level_table(value[told], symbols.scale)
     code = np.zeros(len(symbols), dtype=code_type(len(levels)))
     code[told] = place

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Shown", "walk_profiles"]
 
-_BLOCK = 2**21  # cells looked at together: what is counted of them stays near the processor
+_BLOCK = 2**19  # cells looked at together: what is counted of them stays near the processor
+_BUFFER = 2**20
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
 _KINDS = (None, "padded", "simple", "model")
 
@@ -131,10 +132,10 @@ def _blocks(
     place, n_items = written.folder / "profiles.parquet", len(written.items)
     require_columns(written.folder, place.name, ("group", "size", "profile"))
     with place.open("rb") as raw:
-        file = pq.ParquetFile(raw)
+        file = pq.ParquetFile(raw, buffer_size=_BUFFER)
         if file.schema_arrow.field("profile").type != pa.binary(n_items):
             raise Failed("columns", "profiles.parquet: not a byte for each item")
-        batches = file.iter_batches(max(1, _BLOCK // max(n_items, 1)), use_threads=False)
+        batches = _batches(file, max(1, _BLOCK // max(n_items, 1)))
         while (batch := _next(batches)) is not None:
             if any(column.null_count for column in batch.columns):
                 raise Failed("columns", "profiles.parquet: a null")
@@ -142,6 +143,12 @@ def _blocks(
             rows = batch.column(2).to_pylist()
             levels = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), n_items)
             yield group, size, rows, levels
+
+
+def _batches(file: Any, rows: int) -> Iterator[Any]:
+    """Yield some rows at a time, row group by row group: else all that was read stays held."""
+    for part in range(file.num_row_groups):
+        yield from file.iter_batches(rows, row_groups=[part], use_threads=False)
 
 
 def _next(batches: Iterator[Any]) -> Any:

@@ -77,7 +77,7 @@ def test_many_row_groups_say_the_same(tmp_path, monkeypatch):
     files = [pq.ParquetFile(tmp_path / name / "profiles.parquet") for name in ("one", "many")]
     assert [file.num_row_groups for file in files] == [1, 2]
     assert files[0].read().equals(files[1].read())
-    monkeypatch.setattr("starshade.release.layouts.PROFILE_BYTES", 3)
+    monkeypatch.setattr("starshade.release.layouts._TOGETHER", 3)
     monkeypatch.setattr("starshade.release.verify_profiles._BLOCK", 3)
     found = read_release(tmp_path / "many")
     assert found.classes.levels.tolist() == release.classes.levels.tolist()
@@ -387,6 +387,37 @@ def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch, place, except
     with pytest.raises((KeyboardInterrupt, OutputError)):
         small().release().save(tmp_path / "out", private=tmp_path / "receipt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_second_copy_is_held(tmp_path, monkeypatch):
+    """Neither making nor writing nor reading takes memory for another table of profiles."""
+    import tracemalloc
+
+    from starshade.release.profile import profile_release
+
+    small("model").release().save(tmp_path / "first")  # what is loaded once is not counted
+    monkeypatch.setattr(store, "PROFILE_BYTES", 2**21)
+    rng = np.random.default_rng(1)
+    levels = rng.integers(1, 82, (8000, 4000), dtype=np.uint8)
+    levels[5] = levels[17]
+    original = table([{int(i): 3} for i in rng.integers(0, 4000, 8000)], STARS, n_items=4000)
+    tracemalloc.start()
+    release = profile_release(
+        original, levels, np.arange(8000), step=0.05, profile="model", method="m", config={},
+        claims=(), seed=1, private_config={}, rare_items="keep",
+    )  # fmt: skip
+    release.save(tmp_path / "out")
+    held, peak = tracemalloc.get_traced_memory()
+    assert peak < 0.75 * levels.nbytes  # beside the levels, which were there before
+    tracemalloc.reset_peak()
+    verify_folder(tmp_path / "out", release.private)
+    assert tracemalloc.get_traced_memory()[1] - held < 0.75 * levels.nbytes
+    tracemalloc.reset_peak()
+    found = read_release(tmp_path / "out")
+    assert tracemalloc.get_traced_memory()[1] - held < 1.5 * levels.nbytes
+    tracemalloc.stop()
+    assert np.array_equal(found.classes.levels, release.classes.levels)
+    assert found.classes.n_groups == 7999
 
 
 def test_nothing_private_enters_any_file(tmp_path):
