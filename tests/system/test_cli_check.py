@@ -86,3 +86,36 @@ def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
     assert told(
         "check", ratings_csv, *users, "--model", "t-closeness", "--attribute", "age", "--t", 1
     )
+
+
+def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    made = ("--method", "predictive", "--profile", "simple", "--k", 3, "--b", 2, "--l", 3)
+    assert call("anonymize", ratings_csv, *made, "--seed", 1, "--out", out).exit_code == 0
+    assert "does not tell" in refused("check", out)
+    found = told("check", out, "--original", ratings_csv)
+    assert [c["model"] for c in found["claims"]] == ["review-graph", "diversity"]
+    assert found["satisfied"]
+    sets = found["claims"][1]["sets"]
+    assert [s["fewest_groups"] for s in sets] == [3, 3]
+    assert all(s["sets"] > 0 for s in sets)
+    every = found["claims"][1]["groups"]
+    more = ("--model", "diversity", "--l", every, "--original", ratings_csv, "--explain")
+    shown = call("check", out, *more)
+    assert shown.exit_code == 1
+    assert "profiles" in shown.stdout
+    assert told("check", out, "--model", "diversity", "--b", 1, "--l", 3)["satisfied"]
+    assert "no model checked here asks" in refused(
+        "check", out, "--model", "review-graph", "--original", ratings_csv
+    )
+    assert "are ratings themselves" in refused("check", ratings_csv, "--original", ratings_csv)
+
+
+def test_ratings_that_are_not_diverse_are_told_how_to_become_so(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    shown = call("check", ratings_csv, "--model", "diversity", "--b", 2, "--l", 2)
+    assert shown.exit_code == 1
+    line = next(text for text in shown.stdout.splitlines() if "starshade anonymize" in text)
+    advised = shlex.split(line.replace("DIR", str(tmp_path / "out")))
+    assert call(*advised[1:]).exit_code == 0
