@@ -57,7 +57,8 @@ def cut(points: Floats, order: Ints, unit: int, most: int, key: int, powers: int
         Where the parts end, 0 first.
     """
     announce("groups by exchange", _cut)
-    return np.asarray(_cut(points, order, unit, most, np.uint64(key), powers))
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        return np.asarray(_cut(points, order, unit, most, np.uint64(key), powers))
 
 
 @njit(cache=True, nogil=True)
@@ -151,7 +152,8 @@ def exchange_leaves(
         64 bits, of the order in which users are met.
     """
     announce("groups by exchange", _exchange_leaves)
-    _exchange_leaves(points, weights, groups, *leaves, k, rounds, partners, np.uint64(key))
+    with np.errstate(over="ignore"):
+        _exchange_leaves(points, weights, groups, *leaves, k, rounds, partners, np.uint64(key))
 
 
 @njit(cache=True, nogil=True, parallel=True)

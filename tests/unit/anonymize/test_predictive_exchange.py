@@ -79,18 +79,18 @@ def test_far_clumps_become_groups() -> None:
 def test_many_leaves_come_near_one_and_threads_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    points = np.random.default_rng(0).normal(size=(600, 3))
-    weights = np.random.default_rng(1).integers(1, 9, 600).astype(float)
-    whole = exchange_users(points, weights, users(600), 5, 0)
-    monkeypatch.setattr(room, "_SMALL", 100)  # also: partners in a window of a leaf
-    monkeypatch.setattr(room, "_LEAF", (150, 150))
-    parts = exchange_users(points, weights, users(600), 5, 0)
+    points = np.random.default_rng(0).normal(size=(300, 3))
+    weights = np.random.default_rng(1).integers(1, 9, 300).astype(float)
+    whole = exchange_users(points, weights, users(300), 5, 0)
+    monkeypatch.setattr(room, "_SMALL", 60)  # also: partners in a window of a leaf
+    monkeypatch.setattr(room, "_LEAF", (100, 100))
+    parts = exchange_users(points, weights, users(300), 5, 0)
     with budget.limits(threads=1):
-        assert np.array_equal(exchange_users(points, weights, users(600), 5, 0), parts)
+        assert np.array_equal(exchange_users(points, weights, users(300), 5, 0), parts)
     assert np.bincount(parts).min() >= 5
-    first = np.arange(600)
+    first = np.arange(300)
     ends = cut(points, first, 5, 1, 0)
-    start = np.empty(600, int)
+    start = np.empty(300, int)
     start[first] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     best, reached, begun = (squared_errors(points, weights, g) for g in (whole, parts, start))
     assert reached < 1.1 * best < 0.8 * begun
