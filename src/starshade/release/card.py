@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import json
 
+from starshade.release.card_profiles import (
+    CELLS,
+    REMAINS,
+    how_to_read,
+    level_bytes,
+    stands_behind,
+)
 from starshade.release.manifest import Claim, Manifest, ScaleModel
 
 __all__ = ["dataset_card", "describe_columns"]
@@ -55,13 +62,6 @@ for c in cells:  # None: not rated; a pair: anything from its first to its secon
     c["members"] = [None] * c["null"] + told
 """
 
-_READ_PROFILE = """\
-import numpy as np, pyarrow.parquet as pq
-column = pq.read_table("profiles.parquet", columns=["profile"])["profile"]
-codes = np.frombuffer(b"".join(column.to_pylist()), "u1").reshape(-1, {items})
-ratings = np.append(np.nan, {minimum!r} + {step!r} * np.arange({n}))  # ratings[codes[0]]: class 0
-"""
-
 
 def dataset_card(
     manifest: Manifest, smallest_class: int = 0, ranges: frozenset[str] = frozenset()
@@ -99,12 +99,8 @@ def describe_columns(
     items = {"item": "item key, unique", "name": "published name; names may repeat"}
     tables = {"records.parquet": records}
     if manifest.layout == "profile":
-        profile = (
-            f"one byte per item in the order of items.parquet: 0 = null, 1 = "
-            f"{manifest.scale.minimum:g}, each further level {manifest.profile_step:g} more"
-        )
         keys = {"group": "class, in the order of their contents", "size": "records of the class"}
-        tables["profiles.parquet"] = keys | {"profile": profile}
+        tables["profiles.parquet"] = keys | {"profile": level_bytes(manifest)}
     else:
         keys = {"group": group}
         if record:
@@ -169,7 +165,7 @@ def _about(manifest: Manifest) -> str:
         whose = "that their own person did not rate"
         what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
         if manifest.layout == "profile":
-            what = f"that are not null {_stands_behind(manifest)}"
+            what = f"that are not null {stands_behind(manifest)}"
         lines.append(f"- {_percent(manifest.invented_cells)} of the cells {what}")
     if manifest.single_rater_cells is not None:
         share = _percent(manifest.single_rater_cells)
@@ -184,17 +180,10 @@ def _too_few(manifest: Manifest) -> str:
     return "too few people"
 
 
-def _stands_behind(manifest: Manifest) -> str:
-    """Say what is not known of invented cells of a profile."""
-    if manifest.profile != "simple":
-        return "were rated by nobody of their class"
-    return "are not the mean of ratings of their class, but filled in so that groups are alike"
-
-
 def _cells(manifest: Manifest) -> str:
     """Say what a cell is."""
     if manifest.layout == "profile":
-        return _PROFILES[manifest.profile]
+        return CELLS[manifest.profile]
     if manifest.layout != "record":
         return "Every cell says what a rating may have been; null means not rated."
     if manifest.invented_cells is None:
@@ -220,7 +209,7 @@ def _promise(manifest: Manifest, smallest_class: int) -> str:
     if manifest.layout == "record":
         return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
     if manifest.layout == "profile":
-        return "\n".join([*lines, _REMAINS[manifest.profile], _NOT_DP]) + "\n"
+        return "\n".join([*lines, REMAINS[manifest.profile], _NOT_DP]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
@@ -244,32 +233,6 @@ def _sensitive(manifest: Manifest) -> list[str]:
         "are is promised only where a line above says so."
     ]
 
-
-_AVERAGE = (
-    "\n**Hiding among k is not hiding what you rated.** Whoever finds a person's class reads its "
-    "profile. "
-)
-_REMAINS: dict[str | None, str] = {
-    None: _AVERAGE + "Its cells are means, and in a small class one rating moves a mean.",
-    "padded": _AVERAGE + "Its cells are means over the class of ratings and, where there was "
-    "none, of what a model predicts: one rating moves a mean by no more than the share of its "
-    "person in the class. Which cells rest on ratings is not told, but a cell that differs "
-    "from what a model would predict may show it.",
-    "simple": _AVERAGE + "A cell is the mean of the ratings of those of the class who rated the "
-    "item: where one did, it is that person's rating, only not their name. A null says that "
-    "nobody of the class rated the item.",
-    "model": _AVERAGE + "Its cells are what a model predicts for the class. No rating stands in "
-    "it, but the model was fitted to the ratings of everybody, those of the class among them.",
-}
-_PROFILES: dict[str | None, str] = {
-    None: "Every class has one profile: means of the ratings of its people; null means no rating.",
-    "padded": "Every class has one profile: for each item the mean over its people, each counting "
-    "with their rating or, where they did not rate it, with what a model predicts for them.",
-    "simple": "Every class has one profile: for each item the mean of the ratings of those of its "
-    "people who rated it; null means that nobody of the class did.",
-    "model": "Every class has one profile: for each item what a model predicts for the people of "
-    "the class together; no rating stands in it.",
-}
 
 _NOT_DP = (
     "\nThese are promises about this table, not differential privacy: they do not cover "
@@ -372,9 +335,7 @@ def _reading(manifest: Manifest) -> str:
     scale = manifest.scale
     record = manifest.layout == "record"
     if manifest.layout == "profile":
-        step = manifest.profile_step or 1.0
-        n = round((scale.maximum - scale.minimum) / step) + 1
-        code = _READ_PROFILE.format(minimum=scale.minimum, step=step, n=n, items=manifest.items)
+        code = how_to_read(manifest)
     elif scale.step is None:
         code = _READ_REAL_RECORDS if record else _READ_REAL.format(minimum=scale.minimum)
     else:
