@@ -34,7 +34,8 @@ class Nearness:
         As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
     users : int
         Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
-        that would take more than about a minute, or much memory.
+        more than 10¹⁰ ratings would be compared (people × profiles × items), or it would take
+        much memory.
     recommender : str or Recommender
         By name, as `starshade.recommend.registry` lists them, or one with settings.
     seed : int

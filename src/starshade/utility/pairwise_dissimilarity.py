@@ -57,8 +57,8 @@ class PairwiseDissimilarity:
     dissimilarity : str
         As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
     users : int
-        People in the sample, at least 2; fewer where comparing them would take more than about a
-        minute, or much memory. Clusters are taken whole until so many people are in them; a
+        People in the sample, at least 2; fewer where more than 10¹⁰ ratings would be compared
+        (half of people² × items), or it would take much memory. Clusters are taken whole until so many people are in them; a
         larger one is sampled.
     recommender : str or Recommender
         By name, as `starshade.recommend.registry` lists them, or one with settings.

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 SAME = 1e-9  # dissimilarities closer than this are a tie
-_WORK = 5 * 10**10  # ratings compared by one measure, at most: about a minute
+_WORK = 10**10  # ratings compared by one measure, at most
 _CELLS = 2**22  # numbers written out at once
 
 
@@ -49,8 +49,8 @@ def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed:
     users : int
         How many, at most.
     work : int
-        Ratings compared for each of them; all together stay within about a minute of work, and
-        their rows within a quarter of the memory that may be used.
+        Ratings compared for each of them; all together at most 10¹⁰, and their rows within a
+        quarter of the memory that may be used.
     """
     memory = max(budget.left(0), 0) // 4 // (8 * max(ratings.n_items, 1))
     most = max(1, min(int(users), _WORK // max(work, 1), memory))
