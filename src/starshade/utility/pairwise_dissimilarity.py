@@ -58,8 +58,8 @@ class PairwiseDissimilarity:
         As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
     users : int
         People in the sample, at least 2; fewer where more than 10¹⁰ ratings would be compared
-        (half of people² × items), or it would take much memory. Clusters are taken whole until so many people are in them; a
-        larger one is sampled.
+        (half of people² × items), or it would take much memory. Clusters are taken whole until so
+        many people are in them; a larger one is sampled.
     recommender : str or Recommender
         By name, as `starshade.recommend.registry` lists them, or one with settings.
     seed : int
