@@ -89,7 +89,8 @@ def _page(study: PredictiveStudy) -> Iterator[str]:
     yield (
         "Read from the release: the released cell predicts, and a null counts as 0, as it must "
         "have in the paper. Trained on the release: a recommender learns from the profiles and "
-        "predicts for the user's group.\n"
+        "predicts for the user's group. One recommender, with the same settings, pads, predicts "
+        "from the original and learns from releases.\n"
     )
     for table in ("1", "2", "3"):
         yield from _histogram(study) if table == "2" else _errors(study, table)

@@ -23,7 +23,6 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.utility.recommender_error import errors_of
 from starshade.utility.similar_user import SimilarUserDeviation
 from starshade.utility.target_deviation import TargetDeviation
@@ -66,7 +65,7 @@ def test_the_original_is_a_recommender_on_what_was_not_held_out(
     assert row.paper == paper.ORIGINAL_RMSE
     for seed, rmse in zip(seeds_of(5, 2), row.ours, strict=True):
         train, probe = hold_out(ratings, 0.1, rng=seed)
-        fitted = RegularizedSVD().fit(train, rng=seed)
+        fitted = PredictiveAnonymizer(k=5).padding().fit(train, rng=seed)
         users = np.repeat(np.arange(90), probe.user_support)
         known = train.user_support[users] > 0  # others are not in any release
         predicted = fitted.predict(users[known], probe.columns[known])
@@ -85,8 +84,9 @@ def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings
             k=5, profile=cast(Any, profile), rare_items="keep", **line.settings
         )
         release = method.anonymize(train, rng=seed)
-        target = TargetDeviation(seed=seed).measure(release, original=train, probe=probe).figures
-        similar = SimilarUserDeviation(seed=seed).measure(release, original=train, probe=probe)
+        learning: dict[str, Any] = {"recommender": method.padding(), "seed": seed}
+        target = TargetDeviation(**learning).measure(release, original=train, probe=probe).figures
+        similar = SimilarUserDeviation(**learning).measure(release, original=train, probe=probe)
         for table_, reading, figure in (
             ("1", "release", target["target_deviation_release"]),
             ("1", "refit", target["target_deviation_refit"]),

@@ -11,7 +11,7 @@ from starshade.audit.attempts import Attempt, attempt, compile_first
 from starshade.audit.figures import Skipped
 from starshade.audit.pa import paper
 from starshade.audit.pa.measured import METRICS, Pairs, Ranks
-from starshade.audit.pa.plan import PADDED, Line
+from starshade.audit.pa.plan import PADDED, Line, padding
 from starshade.audit.pa.result import Row
 from starshade.errors import UnmetError, UserError
 from starshade.progress import silence, task
@@ -72,6 +72,11 @@ class _Held:
     def parts(self) -> dict[str, Ratings]:
         """As measures take them."""
         return {"original": self.train, "probe": self.probe}
+
+    @property
+    def learning(self) -> dict[str, Any]:
+        """What learns, as measures take it."""
+        return {"recommender": padding(), "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -137,8 +142,8 @@ def _measure(made: Attempt, held: _Held) -> _Run:
     release, classes = made.release, made.release.classes
     assert isinstance(classes, Profiles)
     figures = {
-        **RecommenderError(seed=held.seed).measure(release, **held.parts).figures,
-        **SimilarUserDeviation(seed=held.seed).measure(release, **held.parts).figures,
+        **RecommenderError(**held.learning).measure(release, **held.parts).figures,
+        **SimilarUserDeviation(**held.learning).measure(release, **held.parts).figures,
     }
     rated = float((classes.n_rated() * classes.sizes).sum())
     return _Run(
@@ -153,7 +158,7 @@ def _measure(made: Attempt, held: _Held) -> _Run:
 
 
 def _ranks(release: Release, held: _Held, line: Line, k: int) -> Iterator[Ranks]:
-    found = SelfRank(seed=held.seed).measure(release, **held.parts)
+    found = SelfRank(**held.learning).measure(release, **held.parts)
     median = found.figures["self_rank_median"]
     if median is not None:
         yield Ranks(line.name, k, found.within, float(median))
@@ -161,7 +166,7 @@ def _ranks(release: Release, held: _Held, line: Line, k: int) -> Iterator[Ranks]
 
 def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
     for metric in METRICS:
-        measure = PairwiseDissimilarity(metric, seed=held.seed)
+        measure = PairwiseDissimilarity(metric, **held.learning)
         found = measure.measure(release, **held.parts)
         for where, shares, name in (
             ("before", found.all_pairs, "dissimilarity_all"),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from starshade.anonymize.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
+from starshade.recommend.recommender import Recommender
 from starshade.registry import find
 
-__all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "POOLED", "SIMPLE", "Line"]
+__all__ = ["EXCHANGED", "LINES", "MODEL", "PADDED", "POOLED", "SIMPLE", "Line", "padding"]
 
 PADDED, SIMPLE = "padded", "simple"
 EXCHANGED = "padded, exchanged (ours)"
@@ -56,3 +58,8 @@ LINES = (  # in this order the lines have the same colours in every figure
     Line(MODEL, "model", _OURS),
     Line(POOLED, "pooled", _OURS),
 )
+
+
+def padding() -> Recommender:
+    """Return the recommender that pads: the same one predicts from originals and releases."""
+    return PredictiveAnonymizer(k=2).padding()

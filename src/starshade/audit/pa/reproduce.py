@@ -13,14 +13,14 @@ from starshade.audit.pa.charted import bins_figure, error_figure, pair_figure, r
 from starshade.audit.pa.checks import check_all
 from starshade.audit.pa.errors import measure_errors
 from starshade.audit.pa.padding import histogram_of, sizes_of_bins
-from starshade.audit.pa.plan import LINES
+from starshade.audit.pa.plan import LINES, padding
 from starshade.audit.pa.result import PredictiveStudy
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
-from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.release.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
@@ -111,7 +111,9 @@ def _made_up(n_users: int, n_items: int, seed: int) -> Ratings:
 def _padded(ratings: Ratings, share: float, seed: int) -> Padded:
     """Pad what the first run did not hold out."""
     train, _ = hold_out(ratings, share, rng=seed)
-    return Padded(train, RegularizedSVD().fit(train, rng=seed))
+    fitted = padding().fit(train, rng=seed)
+    assert isinstance(fitted, Factors)
+    return Padded(train, fitted)
 
 
 def _data(ratings: Ratings, *, synthetic: bool) -> dict[str, Any]:
