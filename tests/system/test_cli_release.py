@@ -12,7 +12,7 @@ from tests.system.conftest import Made, call, refused, small_csv, told
 FIGURES = {
     "method", "k", "records", "items", "groups", "classes", "smallest_group", "dm", "c_avg",
     "gen_iloss", "distortion", "invented_cells", "rare_items_dropped", "users_dropped",
-    "users_deleted",
+    "users_deleted", "median_group", "largest_group", "single_rater_cells",
     "users_rating_disclosed", "users_rating_exists", "seconds", "peak_rss_mb", "out",
 }  # fmt: skip
 
