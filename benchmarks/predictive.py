@@ -90,16 +90,16 @@ class LargestFile:
                     continue
 
 
-def job(store: str, k: int, profile: str, out: str) -> dict[str, Any]:
+def job(store: str, k: int, profile: str, grouping: str, out: str) -> dict[str, Any]:
     """Make, save and verify one release; runs in a process of its own."""
     from starshade.anonymize.predictive import PredictiveAnonymizer
     from starshade.progress import watch
     from starshade.ratings.read import read_ratings
     from starshade.ratings.synth import synthesize
 
-    method = PredictiveAnonymizer(k=k, profile=profile)
+    method = PredictiveAnonymizer(k=k, profile=profile, grouping=grouping)
     small = synthesize(n_users=300, n_items=100, rng=0)  # compiles, or loads what was compiled
-    method_small = PredictiveAnonymizer(k=5, profile=profile)
+    method_small = PredictiveAnonymizer(k=5, profile=profile, grouping=grouping)
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as warm:
         method_small.anonymize(small, rng=0).save(Path(warm) / "release")
     stages = Stages()
@@ -116,7 +116,7 @@ def job(store: str, k: int, profile: str, out: str) -> dict[str, Any]:
         "items": ratings.n_items,
         "ratings": ratings.n_ratings,
         "groups": release.manifest.groups,
-        "smallest": release.manifest.smallest_group,
+        "smallest": int(release.classes.sizes.min()),
         "seconds": saved - started,
         "open": opened - started,
         "make": made - opened,
@@ -207,10 +207,10 @@ def draw(store: str, users: int, items: int) -> dict[str, Any]:
     return {}
 
 
-def run(store: Path, k: int, profile: str, scratch: Path) -> dict[str, Any]:
+def run(store: Path, k: int, how: tuple[str, str], scratch: Path) -> dict[str, Any]:
     place = Path(tempfile.mkdtemp(prefix="release-", dir=scratch))
     try:
-        return ask("--job", store, k, profile, place / "release")
+        return ask("--job", store, k, *how, place / "release")
     finally:
         shutil.rmtree(place)
 
@@ -230,22 +230,22 @@ def line(found: dict[str, Any], k: int) -> str:
     )
 
 
-def whole(store: Path, ks: list[int], profile: str, scratch: Path) -> None:
-    print(f"{profile}, from the store to the saved and verified release\n{HEAD}")
+def whole(store: Path, ks: list[int], how: tuple[str, str], scratch: Path) -> None:
+    print(f"{', '.join(how)}: from the store to the saved and verified release\n{HEAD}")
     for k in ks:
-        found = run(store, k, profile, scratch)
+        found = run(store, k, how, scratch)
         print(line(found, k), flush=True)
         for stage, seconds in found["stages"].items():
             print(f"    {stage:40s} {seconds:8.1f} s")
 
 
-def growth(ks: list[int], profile: str, scratch: Path) -> None:
-    print(f"{profile}, growing users, then growing items\n{HEAD}")
+def growth(ks: list[int], how: tuple[str, str], scratch: Path) -> None:
+    print(f"{', '.join(how)}: growing users, then growing items\n{HEAD}")
     sizes = [(users, NETFLIX[1]) for users in USERS] + [(GROWING_USERS, n) for n in ITEMS]
     for users, items in sizes:
         store = make_store(scratch, users, items)
         for k in ks:
-            print(line(run(store, k, profile, scratch), k), flush=True)
+            print(line(run(store, k, how, scratch), k), flush=True)
 
 
 def rival(k: int, scratch: Path) -> None:
@@ -269,15 +269,16 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, help="where to write; kept when named")
     parser.add_argument("--k", type=int, nargs="+", default=[5, 50])
     parser.add_argument("--profile", default="padded")
+    parser.add_argument("--grouping", default="exchange", help="t-means is the paper's")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--rival", action="store_true")
-    parser.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
     parser.add_argument("--group", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        store, k, profile, out = options.job
-        print(json.dumps(job(store, int(k), profile, out)))
+        store, k, profile, grouping, out = options.job
+        print(json.dumps(job(store, int(k), profile, grouping, out)))
     elif options.group:
         store, k, which = options.group
         print(json.dumps(rival_job(store, int(k), which)))
@@ -285,16 +286,17 @@ def main() -> None:
         store, users, items = options.make
         print(json.dumps(draw(store, int(users), int(items))))
     else:
+        how = options.profile, options.grouping
         scratch = options.scratch or Path(tempfile.mkdtemp(prefix="starshade-predictive-"))
         scratch.mkdir(parents=True, exist_ok=True)
         try:
             if options.growth:
-                growth(options.k, options.profile, scratch)
+                growth(options.k, how, scratch)
             elif options.rival:
                 rival(options.k[0], scratch)
             else:
                 store = options.store or make_store(scratch, *NETFLIX)
-                whole(store, options.k, options.profile, scratch)
+                whole(store, options.k, how, scratch)
         finally:
             if options.scratch is None:
                 shutil.rmtree(scratch)
