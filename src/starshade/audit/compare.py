@@ -279,7 +279,7 @@ class _Judge:
 
     def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Figure]:
         """Return the errors of both readings against the original's, and the lesser of them."""
-        asked = RecommenderError(seed=self.seed)
+        asked = RecommenderError("regularized-svd", self.seed)  # one for all methods
         figures = asked.measure(release, original=self.ratings, probe=probe).figures
         ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
         known = [ratio for ratio in ratios if ratio is not None]

@@ -15,7 +15,7 @@ from starshade.release.table import Release
 from starshade.utility.probe import Probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.similarity import check_sample, compared, sample_within
-from starshade.utility.training import named, trained
+from starshade.utility.training import chosen, trained
 
 __all__ = ["Nearness"]
 
@@ -36,8 +36,9 @@ class Nearness:
         Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
         more than 10¹⁰ ratings would be compared (people × profiles × items), or it would take
         much memory.
-    recommender : str or Recommender
-        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    recommender : str or Recommender, optional
+        By name, as `starshade.recommend.registry` lists them, or one with settings; None: the one
+        that the release was made with, or regularized-svd where none was.
     seed : int
         For training and for the sample.
 
@@ -49,7 +50,7 @@ class Nearness:
 
     dissimilarity: str = "weighted-sq"
     users: int = 5000
-    recommender: str | Recommender = "regularized-svd"
+    recommender: str | Recommender | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -67,5 +68,5 @@ class Nearness:
         """Compare users with every distinct profile; see `similarity.compared`."""
         manifest = release.manifest
         full = manifest.layout == "profile" and manifest.profile != "simple"
-        fitted = trained(named(self.recommender), original, self.seed) if full else None
+        fitted = trained(chosen(self.recommender, release), original, self.seed) if full else None
         yield from compared(release, original, fitted, users, self.dissimilarity)

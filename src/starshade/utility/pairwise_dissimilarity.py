@@ -17,7 +17,7 @@ from starshade.release.table import Release
 from starshade.utility.probe import linked_users
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import check_sample, owner_rows, sample_within
-from starshade.utility.training import named, trained
+from starshade.utility.training import chosen, trained
 
 __all__ = ["BINS", "PairwiseDissimilarity", "PairwiseResult"]
 
@@ -60,8 +60,9 @@ class PairwiseDissimilarity:
         People in the sample, at least 2; fewer where more than 10¹⁰ ratings would be compared
         (half of people² × items), or it would take much memory. Clusters are taken whole until so
         many people are in them; a larger one is sampled.
-    recommender : str or Recommender
-        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    recommender : str or Recommender, optional
+        By name, as `starshade.recommend.registry` lists them, or one with settings; None: the one
+        that the release was made with, or regularized-svd where none was.
     seed : int
         For training and for the samples.
 
@@ -73,7 +74,7 @@ class PairwiseDissimilarity:
 
     dissimilarity: str = "weighted-sq"
     users: int = 5000
-    recommender: str | Recommender = "regularized-svd"
+    recommender: str | Recommender | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -117,7 +118,7 @@ class PairwiseDissimilarity:
         every = own = np.zeros(1 + BINS)
         rows = linked_users(release, original)
         if rows is not None and probe is not None and original.n_ratings:
-            fitted = trained(named(self.recommender), original, self.seed)
+            fitted = trained(chosen(self.recommender, release), original, self.seed)
             linked = np.flatnonzero(rows >= 0)
             work = min(self.users, len(linked)) * release.classes.n_items // 2
             sample = sample_within(original, linked, self.users, work, self.seed)

@@ -13,7 +13,7 @@ from starshade.release.table import Release
 from starshade.utility.probe import linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
-from starshade.utility.training import named, refit, trained
+from starshade.utility.training import chosen, refit, trained
 
 __all__ = ["RecommenderError", "errors_of"]
 
@@ -32,8 +32,9 @@ class RecommenderError:
 
     Parameters
     ----------
-    recommender : str or Recommender
-        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    recommender : str or Recommender, optional
+        By name, as `starshade.recommend.registry` lists them, or one with settings; None: the one
+        that the release was made with, or regularized-svd where none was.
     seed : int
         For training.
 
@@ -53,7 +54,7 @@ class RecommenderError:
     True
     """
 
-    recommender: str | Recommender = "regularized-svd"
+    recommender: str | Recommender | None = None
     seed: int = 0
 
     def measure(
@@ -87,7 +88,7 @@ class RecommenderError:
         if asked is not None:
             found |= {"probe_ratings": len(asked.values), "probe_left_out": asked.left_out}
         if asked is not None and len(asked.values):
-            recommender = named(self.recommender)
+            recommender = chosen(self.recommender, release)
             again = refit(recommender, release, self.seed)
             predicted = {
                 "original": trained(recommender, original, self.seed).predict(

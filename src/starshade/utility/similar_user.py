@@ -14,7 +14,7 @@ from starshade.utility.probe import Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import SAME
-from starshade.utility.training import Refit, named, refit
+from starshade.utility.training import Refit, chosen, refit
 
 __all__ = ["SimilarUserDeviation"]
 
@@ -66,7 +66,7 @@ class SimilarUserDeviation(Nearness):
         reason = ""
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.values):
-            again = refit(named(self.recommender), release, self.seed)
+            again = refit(chosen(self.recommender, release), release, self.seed)
             users = self.asked(release, original, asked)
             read, learned = self._errors(release, original, asked, users, again)
             found = dict(zip(found, (read, learned, len(users)), strict=True))

@@ -11,7 +11,7 @@ from starshade.utility.probe import linked_probe
 from starshade.utility.recommender_error import errors_of
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
-from starshade.utility.training import named, refit
+from starshade.utility.training import chosen, refit
 
 __all__ = ["TargetDeviation"]
 
@@ -27,13 +27,14 @@ class TargetDeviation:
 
     Parameters
     ----------
-    recommender : str or Recommender
-        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    recommender : str or Recommender, optional
+        By name, as `starshade.recommend.registry` lists them, or one with settings; None: the one
+        that the release was made with, or regularized-svd where none was.
     seed : int
         For training.
     """
 
-    recommender: str | Recommender = "regularized-svd"
+    recommender: str | Recommender | None = None
     seed: int = 0
 
     def measure(
@@ -65,7 +66,7 @@ class TargetDeviation:
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.values):
             read = errors_of(ReleasedRows(release).read(asked.rows, asked.columns), asked.values)
-            learned = refit(named(self.recommender), release, self.seed)
+            learned = refit(chosen(self.recommender, release), release, self.seed)
             again = errors_of(learned.predict(asked.rows, asked.columns), asked.values)
             reason = learned.told
         return UtilityResult(

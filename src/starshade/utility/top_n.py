@@ -17,7 +17,7 @@ from starshade.utility.probe import Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import check_sample, sample_within
-from starshade.utility.training import Refit, named, refit, trained
+from starshade.utility.training import Refit, chosen, refit, trained
 
 __all__ = ["TopN"]
 
@@ -44,8 +44,9 @@ class TopN:
     users : int
         Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
         that would take much memory. Who has fewer than `n` items left to rate is not asked.
-    recommender : str or Recommender
-        By name, as `starshade.recommend.registry` lists them, or one with settings.
+    recommender : str or Recommender, optional
+        By name, as `starshade.recommend.registry` lists them, or one with settings; None: the one
+        that the release was made with, or regularized-svd where none was.
     seed : int
         For training and for the sample.
 
@@ -57,7 +58,7 @@ class TopN:
 
     n: int = 10
     users: int = 5000
-    recommender: str | Recommender = "regularized-svd"
+    recommender: str | Recommender | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -97,7 +98,7 @@ class TopN:
         asked = linked_probe(release, original, probe)
         users = np.empty(0, np.int64) if asked is None else self._asked(release, original, asked)
         if asked is not None and len(users):
-            recommender = named(self.recommender)
+            recommender = chosen(self.recommender, release)
             again = refit(recommender, release, self.seed)
             fitted = trained(recommender, original, self.seed)
             read, learned = self._agreement(release, original, asked, users, fitted, again)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from starshade.release.cells import Cells
 from starshade.release.table import Release
 from starshade.utility.released_rows import expected_ratings
 
-__all__ = ["Refit", "as_ratings", "named", "refit", "trained"]
+__all__ = ["Refit", "as_ratings", "chosen", "refit", "trained"]
 
 _BYTES = 24  # a rating by user, by item, and while the two are made
 _kept: WeakKeyDictionary[Any, dict[tuple[Recommender, int], Any]] = WeakKeyDictionary()
@@ -56,18 +57,33 @@ class Refit:
         return f" No refit: {self.refused}." if self.refused else ""
 
 
-def named(recommender: str | Recommender) -> Recommender:
-    """Return a recommender given by name, with its defaults, or as it is.
+def chosen(recommender: str | Recommender | None, release: Release) -> Recommender:
+    """Return a recommender: as it is, by name with its defaults, or as the release was made with.
+
+    Parameters
+    ----------
+    recommender : str, Recommender or None
+    release : Release
+        What it says of its method counts where None is given; a method that trains nothing is
+        measured by the regularized SVD with its defaults.
 
     Raises
     ------
     ConfigError
-        There is none of this name.
+        There is none of this name, or it does not take the settings that the release names.
     """
-    if isinstance(recommender, str):
-        chosen: Recommender = find(ENTRIES, recommender, "recommender").load()()
-        return chosen
-    return recommender
+    if recommender is not None and not isinstance(recommender, str):
+        return recommender
+    config = release.manifest.config
+    name = recommender or config.get("recommender", "regularized-svd")
+    cls = find(ENTRIES, str(name), "recommender").load()
+    told = {} if recommender else {key: config[key] for key in _names(cls) if key in config}
+    made: Recommender = cls(**told)
+    return made
+
+
+def _names(cls: type[Any]) -> Iterator[str]:
+    yield from (field.name for field in fields(cls))
 
 
 def trained(recommender: Recommender, ratings: Ratings, seed: int) -> Fitted:
