@@ -42,9 +42,8 @@ from starshade.rng import Rng, resolve_seed
 
 __all__ = ["PredictiveAnonymizer"]
 
-Profile = Literal["padded", "simple", "model", "pooled"]
 _ALLOWED: dict[str, tuple[str, ...]] = {
-    "profile": get_args(Profile),
+    "profile": get_args(ProfileKind),
     "clip": get_args(Clip),
     "grouping": ("exchange", "t-means"),
     "weights": ("support", "uniform"),
@@ -128,7 +127,7 @@ class PredictiveAnonymizer:
     """
 
     k: int
-    profile: Profile = "padded"
+    profile: ProfileKind = "padded"
     dissimilarity: str = "euclidean"
     clip: Clip = "mean"
     grouping: Literal["exchange", "t-means"] | None = None
@@ -238,7 +237,7 @@ class PredictiveAnonymizer:
             levels,
             groups,
             step=step,
-            profile=self._kind,
+            profile=self.profile,
             method="predictive",
             config=self._config(step),
             claims=self._claims(),
@@ -307,11 +306,6 @@ class PredictiveAnonymizer:
     @property
     def _weights(self) -> str:
         return self.weights or ("support" if self._grouping == "exchange" else "uniform")
-
-    @property
-    def _kind(self) -> ProfileKind:
-        """What a cell is, to whoever reads the release; `pooled` ones are predictions."""
-        return "model" if self.profile == "pooled" else self.profile
 
     def _claims(self) -> tuple[Claim, ...]:
         near = Claim(model="review-graph", parameters={"k": int(self.k)})

@@ -157,7 +157,7 @@ class Made:
     def _averaged(self) -> str:
         """Say what the profiles of averages show of their members."""
         manifest, f = self.release.manifest, self.figures
-        if manifest.profile == "model":
+        if manifest.profile in ("model", "pooled"):
             return (
                 "a profile says what the model predicts for a group. No rating is in it as it "
                 "was, but all of them taught the model."

@@ -82,8 +82,8 @@ class AuditResult:
     gives_away : GivesAway or None
         What averaged profiles give away beyond who is who; None on other layouts.
     profile : str or None
-        What the cells of averaged profiles are, as the method names it: "padded", "simple",
-        "model", "pooled".
+        What the cells of averaged profiles are: "padded", "simple", "model" or "pooled"; None on
+        other layouts.
     version : str
     """
 
@@ -169,7 +169,6 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
-        before, after = self.worst.before, self.worst.after
         like = "has near it" if self._near else "looks like"
         claim = (
             f"Each of its {self.records:,} records {like} at least {self.k - 1} others, "
@@ -177,27 +176,39 @@ class AuditResult:
             if self.k and self.passed
             else ""
         )
+        tells = f"What it still tells: {self._still_tells()}"
+        return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
+
+    def _attacked(self) -> str:
+        """Say what the best of the attacks found, before and after."""
+        before, after = self.worst.before, self.worst.after
         tried = ", ".join(dict.fromkeys(e.after.attack for e in self.evidence))
+        known = self.worst.knowledge
+        of = "a person, none of a sensitive item," if known.except_items else "a person"
+        where = "of the same people" if self.same_people else "themselves"
+        text = (
+            f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
+            f"points at the right record in {before.expected_top1.rate:.1%} of the cases on the "
+            f"ratings {where}"
+        )
+        given = self.gives_away
+        if given is not None and not given.linked:
+            return (
+                f"{text}; how often on this release, and how often they find the right group, is "
+                "not known without the receipt."
+            )
         found = (
             "a record that agrees with all their true ratings stands out"
             if self._near
             else "the right group, and with it all that its cells say, is found"
         )
-        known = self.worst.knowledge
-        of = "a person, none of a sensitive item," if known.except_items else "a person"
-        where = "of the same people" if self.same_people else "themselves"
         up_to = self._profiles_found
-        if self.gives_away is not None:  # no averaged profile agrees with all true ratings
-            group = self.gives_away.group
-            up_to = 0.0 if group is None else group.share.rate
-        attack = (
-            f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
-            f"points at the right record in {before.expected_top1.rate:.1%} of the cases on the "
-            f"ratings {where}, and in {after.expected_top1.rate:.1%} on this release; {found} in "
-            f"up to {up_to:.1%}. "
+        if given is not None:  # no averaged profile agrees with all true ratings
+            up_to = 0.0 if given.group is None else given.group.share.rate
+        return (
+            f"{text}, and in {after.expected_top1.rate:.1%} on this release; {found} in up to "
+            f"{up_to:.1%}."
         )
-        tells = f"What it still tells: {self._still_tells()}"
-        return f"{self._head()} {claim}{attack}{self._guarantee()} {tells}"
 
     def _still_tells(self) -> str:
         if self._near:

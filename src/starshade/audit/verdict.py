@@ -142,7 +142,7 @@ class Audit:
             evidence=tuple(evidence),
             tracker=asked,
             gives_away=given,
-            profile=_what_cells_are(released),
+            profile=released.manifest.profile,
             utility=measure_all(released, ratings),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
@@ -179,12 +179,6 @@ class Audit:
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
         return tuple(finding for finding in findings if finding is not None)
-
-
-def _what_cells_are(release: Release) -> str | None:
-    """Return what the cells of averaged profiles are, by the method's own name where it told."""
-    manifest = release.manifest
-    return manifest.profile and str(manifest.config.get("profile", manifest.profile))
 
 
 def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]:

@@ -28,6 +28,9 @@ REMAINS: dict[str | None, str] = {
     "nobody of the class rated the item.",
     "model": _AVERAGE + "Its cells are what a model predicts for the class. No rating stands in "
     "it, but the model was fitted to the ratings of everybody, those of the class among them.",
+    "pooled": _AVERAGE + "Its cells are what a model predicts for the class as if it were one "
+    "person. No rating stands in it, but the model was fitted to the ratings of everybody, and "
+    "this prediction to those of the class.",
 }
 CELLS: dict[str | None, str] = {
     None: "Every class has one profile: means of the ratings of its people; null means no rating.",
@@ -35,8 +38,10 @@ CELLS: dict[str | None, str] = {
     "with their rating or, where they did not rate it, with what a model predicts for them.",
     "simple": "Every class has one profile: for each item the mean of the ratings of those of its "
     "people who rated it; null means that nobody of the class did.",
-    "model": "Every class has one profile: for each item what a model predicts for the people of "
-    "the class together; no rating stands in it.",
+    "model": "Every class has one profile: for each item the mean of what a model predicts for "
+    "its people; no rating stands in it.",
+    "pooled": "Every class has one profile: for each item what a model predicts for the class as "
+    "if it were one person who gave all its ratings; no rating stands in it.",
 }
 
 

@@ -110,10 +110,13 @@ def read_profiles(
     Raises
     ------
     ReleaseError
-        The levels are none of the scale, or rows are not the classes in content order.
+        The levels are none of the scale, rows are not the classes in content order, or the
+        method's settings name another kind of profile.
     ConfigError
         The profiles, a byte a cell, need more memory than may be used.
     """
+    if manifest.method == "predictive" and manifest.config.get("profile") != manifest.profile:
+        raise ReleaseError("release.json: the settings name another kind of profile")
     scale, step = manifest.scale.to_scale(), manifest.profile_step
     if step is None or not step > 0:
         raise ReleaseError("release.json: a profile layout needs a profile_step above 0")

@@ -23,8 +23,9 @@ _GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
 _PROFILE = {"profile", "single_rater_cells"}
 
 #: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
-#: or what a model predicts for the class (SPEC §3.5)
-ProfileKind = Literal["padded", "simple", "model"]
+#: of a model's predictions for the members, or what it predicts for them as if they were one user
+#: (SPEC §3.5)
+ProfileKind = Literal["padded", "simple", "model", "pooled"]
 
 
 class _Closed(BaseModel):

@@ -58,9 +58,10 @@ def profile_release(
         Group of each user, 0…G-1, none empty.
     step : float
         Between released levels; see `starshade.release.profiles.released_levels`.
-    profile : {"padded", "simple", "model"}
+    profile : {"padded", "simple", "model", "pooled"}
         What a cell is (SPEC §3.5): the mean of padded rows, of the ratings of those who rated,
-        or what a model predicts for the group. Only "simple" has nulls.
+        of a model's predictions, or its prediction for the group as if it were one user. Only
+        "simple" has nulls.
     method, config
         What the manifest says was done; no seed, no path.
     claims : tuple of Claim
@@ -107,7 +108,7 @@ def profile_release(
         rare_items=rare_items,
         claims=claims,
         invented_cells=invented,
-        single_rater_cells=None if profile == "model" else single,
+        single_rater_cells=None if profile in ("model", "pooled") else single,
         users_rating_disclosed=None,
         users_rating_exists=None,
     )

@@ -27,7 +27,7 @@ __all__ = ["Shown", "walk_profiles"]
 _BLOCK = 2**19  # cells looked at together: what is counted of them stays near the processor
 _BUFFER = 2**20
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
-_KINDS = (None, "padded", "simple", "model")
+_KINDS = (None, "padded", "simple", "model", "pooled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,13 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     n_levels = _levels_of(facts)
     if kind not in _KINDS:
         raise Failed("release.json", "an unknown kind of profile")
+    if not isinstance(facts["config"], dict):
+        raise Failed("release.json", "settings that are none")
+    least = facts["config"].get("min_raters", 1)
+    if type(least) is not int or least < 1:
+        raise Failed("release.json", "a min_raters that is no number of people")
+    if facts["method"] == "predictive" and facts["config"].get("profile") != kind:
+        raise Failed("release.json", "the settings name another kind of profile")
     sizes = np.bincount(written.group_of_record)
     truth = None if private is None else _Truth(written, private, facts)
     times, packed = np.zeros(n_items, dtype=np.int64), list[NDArray[np.uint8]]()
@@ -85,7 +92,7 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
             raise Failed("class order", "two classes are equal or not sorted by content")
         if int(levels.max(initial=0)) > n_levels:
             raise Failed("cells", "a level beyond the scale")
-        if kind in ("padded", "model") and not levels.all():
+        if kind not in (None, "simple") and not levels.all():
             raise Failed("cells", f"a null in a profile of kind {kind}")
         shown = levels != 0
         times += shown.sum(axis=0)
@@ -172,7 +179,7 @@ class _Truth:
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
         self.user = np.empty(len(private.link.record), dtype=np.int64)
         self.user[private.link.record] = np.arange(len(self.user))
-        self.least = max(1, facts["config"].get("min_raters", 1))
+        self.least: int = facts["config"].get("min_raters", 1)
         self.found = _Rests()
 
     def look(self, first: int, levels: NDArray[np.uint8]) -> None:

@@ -64,7 +64,7 @@ def test_a_profile_is_what_it_is_called(profile: Any) -> None:
     found = rows[[np.flatnonzero(groups == g)[0] for g in range(groups.max() + 1)]]
     assert ((found == low) | (found == high)).all()
     assert np.bincount(groups).min() >= 5
-    assert release.manifest.profile == ("model" if profile == "pooled" else profile)
+    assert release.manifest.profile == profile
 
 
 @settings(max_examples=25)

@@ -106,6 +106,17 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     )
 
 
+def test_pooled_profiles_are_called_so(tmp_path: Path) -> None:
+    release = averaged(PEOPLE, GROUPS, "pooled", step=0.05, k=3)
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    result = QUICK.run(PEOPLE, tmp_path / "out", private=tmp_path / "receipt", rng=1)
+    assert result.passed
+    assert result.profile == "pooled"
+    assert "as if it were one person" in str(result)
+    padding = PaddingAttack().run(release, original=PEOPLE, rng=1)
+    assert 0 <= padding.auc.rate <= 1
+
+
 def test_without_the_receipt_nobody_can_tell(audited: Any) -> None:
     out, _ = audited["model"]
     result = QUICK.run(PEOPLE, out, rng=1)
@@ -114,6 +125,12 @@ def test_without_the_receipt_nobody_can_tell(audited: Any) -> None:
     told = given(result)
     assert told.group is told.links is told.padding is None
     assert told.to_dict()["padding"] is None
+    said = str(result)
+    assert "on the ratings themselves; how often on this release" in said
+    assert said.count("not known without the receipt") == 2
+    assert "0.0%" not in said  # what is not known is no finding
+    assert "their group alone fits" not in said
+    assert not any("0.0%" in finding.text for finding in result.findings)
     assert understated(read_release(out)) is not None
 
 

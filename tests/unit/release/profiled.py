@@ -77,7 +77,7 @@ def profile(
 
 
 @st.composite
-def profiled(draw: st.DrawFn, kinds: tuple[str, ...] = ("padded", "simple", "model"),
+def profiled(draw: st.DrawFn, kinds: tuple[str, ...] = ("padded", "simple", "model", "pooled"),
              **tables: Any) -> Profiled:  # fmt: skip
     """Some release: few levels make equal groups, many make none."""
     original = draw(ratings_tables(with_days=False, **tables))

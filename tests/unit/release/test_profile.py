@@ -44,7 +44,8 @@ def test_golden_profiles():
     for manifest in (simple.manifest, padded.manifest):
         assert manifest.users_rating_disclosed is None
         assert manifest.users_rating_exists is None
-    assert golden("model").release().manifest.single_rater_cells is None
+    for kind in ("model", "pooled"):
+        assert golden(kind).release().manifest.single_rater_cells is None
 
 
 @given(profiled())
@@ -72,7 +73,7 @@ def test_classes_as_defined(drawn):
     )
     assert manifest.invented_cells == pytest.approx(invented)
     told = manifest.single_rater_cells
-    assert told is None if drawn.kind == "model" else told == pytest.approx(single)
+    assert told is None if drawn.kind in ("model", "pooled") else told == pytest.approx(single)
 
 
 @given(profiled(), st.randoms(use_true_random=False))

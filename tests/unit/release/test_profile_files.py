@@ -111,7 +111,7 @@ def test_manifests_of_other_layouts_are_as_they_were():
     assert '"single_rater_cells": null' in Manifest(**told, layout="profile").to_json()
 
 
-@pytest.mark.parametrize("kind", ["padded", "simple", "model"])
+@pytest.mark.parametrize("kind", ["padded", "simple", "model", "pooled"])
 def test_the_card(tmp_path, monkeypatch, kind):
     release = small(kind).release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
     release.save(tmp_path / "out")
@@ -123,7 +123,11 @@ def test_the_card(tmp_path, monkeypatch, kind):
     assert "shown by the profiles of at least l different groups" in card or "covered by" in card
     assert "rating can be read off" not in card
     assert "null alone has no row" not in card
-    assert ("rated by one of their class" in head) == (kind != "model")
+    assert ("rated by one of their class" in head) == (kind in ("padded", "simple"))
+    assert ("as if it were one person" in head) == (kind == "pooled")
+    assert ("as if it were one person" in card.split("## What is promised")[1]) == (
+        kind == "pooled"
+    )
     names = ran(tmp_path / "out", monkeypatch)
     lines = [line for line in card.split("```")[1].splitlines()[1:] if "import" not in line]
     assert len(lines) == 3
@@ -251,7 +255,7 @@ def test_every_byte_is_the_one_that_was_hashed(tmp_path):
                 how(tmp_path / "out")
 
 
-@pytest.mark.parametrize("kind", ["simple", "padded", "model"])
+@pytest.mark.parametrize("kind", ["simple", "padded", "model", "pooled"])
 def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
     """Whatever one cell is changed to, only what the definitions allow is let through."""
     drawn = small(kind)
@@ -324,6 +328,32 @@ def test_what_release_json_says_is_counted_again(tmp_path, facts, message):
     say(tmp_path / "out", **facts)
     with pytest.raises(ReleaseError, match=message):
         verify_folder(tmp_path / "out", release.private)
+
+
+@pytest.mark.parametrize("said", ["model", "pooled", "simple", None])
+def test_the_settings_name_the_same_kind_as_the_manifest(tmp_path, said):
+    """Else a padded release could be called a model's, and its raters would not be counted."""
+    told = {"method": "predictive", "config": {"profile": "padded"}}
+    release = small().release(**told)
+    release.save(tmp_path / "out")
+    lie = {"profile": said, "single_rater_cells": None}
+    with pytest.raises(InternalError, match="another kind of profile"):
+        replace(release, manifest=release.manifest.model_copy(update=lie)).save(tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+    say(tmp_path / "out", **lie)
+    for how in (read_release, verify_folder):
+        with pytest.raises(ReleaseError, match="another kind of profile"):
+            how(tmp_path / "out")
+    with pytest.raises(InternalError, match="another kind of profile"):
+        small().release(**told | {"config": {}}).save(tmp_path / "no")
+
+
+def test_settings_that_are_none_are_damage(tmp_path):
+    small().release().save(tmp_path / "out")
+    for config, message in (([], "settings that are none"), ({"min_raters": "2"}, "min_raters")):
+        say(tmp_path / "out", config=config)
+        with pytest.raises(ReleaseError, match=message):
+            verify_folder(tmp_path / "out")
 
 
 def test_claims_are_counted_on_the_files(tmp_path):
