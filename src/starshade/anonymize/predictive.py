@@ -36,7 +36,7 @@ from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.registry import find
 from starshade.release.manifest import Claim, ProfileKind
 from starshade.release.profile import profile_release
-from starshade.release.profiles import released_levels
+from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -51,7 +51,6 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
 }
 _CHOSEN = ("grouping", "weights")  # None: what goes with the other settings
 _OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
-_STEPS = 80  # released levels above the scale's minimum, by default
 _ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
 
 
@@ -106,7 +105,8 @@ class PredictiveAnonymizer:
     min_raters : int
         With profile "simple": an item that fewer of the group's members rated is null.
     step : float, optional
-        Of released levels; it divides the scale's width. None: the width / 80.
+        Of released levels; it divides the scale's width. None: so fine that there are up to a
+        hundred, every rating of the scale among them (`starshade.release.profiles.default_step`).
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
@@ -249,7 +249,7 @@ class PredictiveAnonymizer:
         )
 
     def _step(self, scale: Scale) -> float:
-        step = float(self.step) if self.step is not None else scale.width / _STEPS or 1.0
+        step = default_step(scale) if self.step is None else float(self.step)
         released_levels(scale, step)  # refuses, before any work
         return step
 

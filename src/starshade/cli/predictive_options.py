@@ -70,6 +70,7 @@ PREDICTIVE = [
         "--profile-step",
         "step",
         type=float,
-        help="predictive: step of released levels. [default: the scale's width / 80]",
+        help="predictive: step of released levels. [default: a part of the scale's step that makes "
+        "up to 100; 0.05 for 1 to 5]",
     ),
 ]

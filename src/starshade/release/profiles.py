@@ -23,10 +23,12 @@ from starshade.release.cells import Cells
 from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
 
-__all__ = ["MOST_LEVELS", "Profiles", "quantize", "released_levels"]
+__all__ = ["MOST_LEVELS", "Profiles", "default_step", "quantize", "released_levels"]
 
 MOST_LEVELS = 255  # of one byte, in which 0 is null
 _BLOCK = 2**24  # cells looked at together
+_PARTS = (100, 50, 20, 10, 5, 2, 1)  # of a scale's step, by default
+_USUAL = 100  # steps between released levels, at most, by default
 
 
 def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
@@ -68,6 +70,28 @@ def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
             advice=f"For example {scale.width / 80:.6g}: eighty steps.",
         )
     return np.round(scale.minimum + step * np.arange(round(steps) + 1), 9)
+
+
+def default_step(scale: Scale) -> float:
+    """Return a step of released levels that leaves every rating of a stepped scale one of them.
+
+    The scale's step divided by the largest of 1, 2, 5, 10, 20, 50 and 100 that makes no more
+    than a hundred steps in all; an eightieth of the width where the scale is real-valued, or has
+    more than a hundred steps itself. 1 where all ratings are equal.
+
+    Examples
+    --------
+    >>> default_step(Scale(0.5, 5, 0.5)), default_step(Scale(-10, 10, 1)), default_step(Scale(0, 4))
+    (0.05, 0.2, 0.05)
+    """
+    if not scale.width:
+        return 1.0
+    if scale.step is not None:
+        steps = round(scale.width / scale.step)
+        for parts in _PARTS:
+            if steps * parts <= _USUAL:
+                return scale.step / parts
+    return scale.width / 80
 
 
 def quantize(values: NDArray[np.floating], scale: Scale, step: float) -> NDArray[np.uint8]:

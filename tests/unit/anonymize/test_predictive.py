@@ -144,6 +144,13 @@ def test_users_and_items_without_ratings() -> None:
     assert (release.classes.levels > 0).all()
 
 
+def test_half_stars_are_released_as_half_stars() -> None:
+    ratings = table([{0: 4.5, 1: 0.5, 2: 2.0}] * 4, Scale(0.5, 5, 0.5))
+    release = PredictiveAnonymizer(k=2, profile="simple").anonymize(ratings, rng=0)
+    assert release.manifest.profile_step == 0.05
+    assert release.classes.values().tolist() == [[4.5, 0.5, 2.0]]
+
+
 def test_min_raters_leaves_out_what_rests_on_fewer() -> None:
     ratings = some()
     for least in (1, 2, 3):

@@ -14,7 +14,7 @@ from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
 from starshade.release.profile import _permute
-from starshade.release.profiles import Profiles, quantize, released_levels
+from starshade.release.profiles import Profiles, default_step, quantize, released_levels
 from starshade.utility.class_sizes import class_sizes
 from starshade.utility.disclosure_shares import DisclosureShares
 from starshade.utility.distortion import Distortion
@@ -242,3 +242,42 @@ def test_near_levels_are_not_one_class():
     assert class_sizes(release).tolist() == [2, 2]
     assert KAnonymity(k=2).check(release).satisfied
     assert not KAnonymity(k=3).check(release).satisfied
+
+
+@pytest.mark.parametrize(
+    ("scale", "step"),
+    [
+        (Scale(1, 5, 1), 0.05),
+        (Scale(0.5, 5, 0.5), 0.05),
+        (Scale(-10, 10, 1), 0.2),
+        (Scale(0, 1, 1), 0.01),
+        (Scale(0, 100, 1), 1.0),
+        (Scale(1, 10, 1), 0.1),
+        (Scale(0, 0.3, 0.1), 0.005),
+        (Scale(3, 3, 1), 1.0),
+        (Scale(0, 101, 1), 101 / 80),
+        (Scale(-10, 10), 0.25),
+        (Scale(2, 2), 1.0),
+    ],
+)
+def test_by_default_every_rating_is_a_level(scale: Scale, step: float) -> None:
+    assert default_step(scale) == pytest.approx(step, rel=1e-12)
+    levels = released_levels(scale, default_step(scale))
+    assert len(levels) <= 101
+    if scale.step is not None and scale.width <= 100 * scale.step:
+        assert np.isin(scale.levels, levels).all()
+
+
+@given(
+    st.integers(-1000, 1000),
+    st.sampled_from([1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01, 1 / 3]),
+    st.integers(1, 100),
+)
+def test_by_default_every_rating_of_any_scale_is_a_level(least, step, steps) -> None:
+    scale = Scale(least * step, least * step + steps * step, step)
+    own = default_step(scale)
+    levels = released_levels(scale, own)
+    said = levels[quantize(scale.levels, scale, own) - 1]
+    assert said.tolist() == pytest.approx(scale.levels.tolist(), rel=0, abs=2e-9)
+    if step != 1 / 3:
+        assert said.tolist() == scale.levels.tolist()
