@@ -147,6 +147,10 @@ def judge_attack(
         "most that any attack and knowledge tried came to"
     )
     why = understated(release)
+    if why is not None and release.manifest.layout == "profile":  # hardly any answer is credited
+        text = "How often anybody points at the right record is not known: "
+        text += f"{why[0]}, and without the receipt (--private) nobody can tell {why[1]}."
+        return Finding("attack", False, text)
     if why is not None:
         text = f"; {why[0]}, and without the receipt (--private) nobody can tell {why[1]}."
         return Finding("attack", False, found + text)

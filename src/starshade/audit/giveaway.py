@@ -86,6 +86,11 @@ class GivesAway:
             "padding": None if self.padding is None else self.padding.to_dict(),
         }
 
+    @property
+    def linked(self) -> bool:
+        """Whether the receipt told whose group is whose; else next to nothing is known."""
+        return self.links is not None
+
     def __str__(self) -> str:
         return " ".join(part for part in (self.of_groups, self.of_links, self.of_padding) if part)
 
@@ -94,16 +99,22 @@ class GivesAway:
         """Say how often a person's group is found, and what is read there."""
         found, cells = self.homogeneity, self.homogeneity.cells_disclosed
         text = "Whoever finds a person's group reads its profile"
-        if self.group is not None:
+        if not self.linked:
+            text += (
+                "; how often it is found, and what tells real ratings from others there, is not "
+                "known without the receipt"
+            )
+        elif self.group is not None:
             text += (
                 f"; who must name one, by {self.group.attack} and with "
                 f"{self.group.knowledge.known} ratings known, names the right one in "
                 f"{self.group.share} of the cases"
             )
-        text += (
-            f". For {found.profile_found} of those of whom {found.knowledge['known']} ratings are "
-            "known exactly, their group alone fits"
-        )
+        if self.linked:
+            text += (
+                f". For {found.profile_found} of those of whom {found.knowledge['known']} ratings "
+                "are known exactly, their group alone fits"
+            )
         if cells.single_rated is None or cells.single_near is None:
             return text + "."
         return (

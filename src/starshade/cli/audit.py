@@ -77,6 +77,7 @@ def audit(
 
 
 def _summary(result: AuditResult) -> Any:
+    unknown = result.gives_away is not None and not result.gives_away.linked
     attacks = columns(
         (
             "attack",
@@ -90,7 +91,7 @@ def _summary(result: AuditResult) -> Any:
                 e.after.attack,
                 _knows(e.knowledge),
                 str(e.before.expected_top1),
-                str(e.after.expected_top1),
+                "not known" if unknown else str(e.after.expected_top1),
                 # an average agrees with nobody's ratings, however well its group is known
                 "–" if result.gives_away else percent(e.after.disclosed.rate),
             )
@@ -123,6 +124,8 @@ def _given(result: AuditResult) -> Any:
     given = result.gives_away
     if given is None:
         return None
+    if not given.linked:
+        return words("What the profiles give away is not known without the receipt (--private).")
     group, links, padding = given.group, given.links, given.padding
     rows: list[tuple[str, Any]] = [
         ("the right group named, by who must name one", group and str(group.share))
