@@ -64,10 +64,14 @@ def assign(distances: np.ndarray, lower: int) -> np.ndarray:
 
 
 def bounded_t_means(rows: np.ndarray, t: int, lower: int, compare) -> tuple:
-    """Cluster rows that stand in seeded order; returns the clusters and their means."""
+    """Cluster rows that stand in seeded order; returns the clusters and their means.
+
+    The first centres are the first t rows that are distinct: no earlier row is equal in every cell.
+    """
     first: list[int] = []
     for r in range(len(rows)):
-        if len(first) < t and (compare(rows[[r]], rows[first]) > 0).all():
+        differs = np.abs(rows[first] - rows[r]) > 1e-9
+        if len(first) < t and differs.any(axis=1).all():
             first.append(r)
     centres = rows[first]
     labels = np.full(len(rows), -1)

@@ -2,13 +2,19 @@
 
 A round gives every row a centre so that each has its least number of rows
 (`starshade.kernels.bounded_t_means`), and takes the mean of each cluster's padded rows as the new
-centre. A centre is written down as the rows whose mean it is, and rows are seen through one
-function, the distances of rows to such means; `padded_distances` has three of them.
+centre. A centre is written down as the rows whose mean it is, and rows are seen through the
+distances of rows to such means; `padded_distances` has three ways to them.
+
+The first centres are rows that are distinct *as rows*. A dissimilarity of 0 does not say that two
+rows are equal: under closeness all rows may be that near, and nearness is not transitive; nor do
+items of weight 0 count. So rows at distance 0 are compared cell by cell.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +25,33 @@ __all__ = ["ROUNDS", "Distances", "bounded_t_means", "members_of"]
 
 ROUNDS = 8
 _BATCH = 1024  # rows that are compared among each other when centres are drawn
+_WRITTEN = 256  # rows written out at once when they are compared cell by cell
+_DECIMALS = 9  # of a cell; what is behind them is rounding
 
-#: (rows (b,), starts (t + 1,), members) -> float32 (b, t): how far each row is from the mean of
-#: each group ``members[starts[j]:starts[j + 1]]``; none negative, 0 for equal rows
-Distances = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
+_Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """What clustering sees of rows.
+
+    Attributes
+    ----------
+    to_means : callable
+        (rows (b,), starts (t + 1,), members) -> float32 (b, t): how far each row is from the mean
+        of each group ``members[starts[j]:starts[j + 1]]``; none negative, 0 for equal rows.
+    written : callable
+        rows (b,) -> float64 (b, n): their cells. Runs on one thread.
+    """
+
+    to_means: Callable[[_Rows, NDArray[np.int64], _Rows], NDArray[np.float32]]
+    written: Callable[[_Rows], NDArray[np.float64]]
+
+    def __call__(
+        self, rows: _Rows, starts: NDArray[np.int64], members: _Rows
+    ) -> NDArray[np.float32]:
+        """Return the distances of rows to means."""
+        return self.to_means(rows, starts, members)
 
 
 def bounded_t_means(
@@ -34,8 +63,9 @@ def bounded_t_means(
     ----------
     distances : Distances
     rows : ndarray of int64, shape (b,)
-        In seeded order: the first t that are distinct are the first centres, and the earlier of
-        two rows, or centres, goes first where distances are equal.
+        In seeded order: the first t that are distinct (in some cell, whatever the distances) are
+        the first centres, and the earlier of two rows, or centres, goes first where distances are
+        equal.
     t : int
         At least 1; with fewer distinct rows there are as many clusters as those.
     lower : int
@@ -88,16 +118,29 @@ def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], 
     return starts.astype(np.int64), np.argsort(labels, kind="stable")
 
 
-def _distinct(distances: Distances, rows: NDArray[np.int64], t: int) -> NDArray[np.int64]:
+def _distinct(distances: Distances, rows: _Rows, t: int) -> _Rows:
     """Return the first t rows that differ from all before them, or as many as there are."""
     found, at = rows[:0], 0
     while len(found) < t and at < len(rows):
         batch = rows[at : at + min(_BATCH, max(t - len(found), 32))]
         at += len(batch)
-        if len(found):
-            apart = distances(batch, np.arange(len(found) + 1), found).min(axis=1) > 0
-            batch = batch[apart]
-        own = distances(batch, np.arange(len(batch) + 1), batch)
-        repeated = (np.tril(own == 0, -1)).any(axis=1)  # of one before it in this batch
-        found = np.concatenate([found, batch[~repeated]])
+        known = np.concatenate([found, batch])
+        near = distances(batch, np.arange(len(known) + 1), known) == 0
+        near &= np.tri(len(batch), len(known), len(found) - 1, dtype=bool)  # of those before it
+        asked = near.any(axis=0)
+        asked[len(found) :] |= near.any(axis=1)
+        places = np.flatnonzero(asked)
+        new = ~asked
+        new[places[_first_of_equal(distances, known[places])]] = True
+        found = np.concatenate([found, batch[new[len(found) :]]])
     return found[:t]
+
+
+def _first_of_equal(distances: Distances, rows: _Rows) -> NDArray[np.int64]:
+    """Return the place of the first of all rows that are equal in every cell."""
+    marks = [
+        hashlib.blake2b(cells.tobytes(), digest_size=16).hexdigest()
+        for low in range(0, len(rows), _WRITTEN)
+        for cells in distances.written(rows[low : low + _WRITTEN]).round(_DECIMALS) + 0.0  # no -0.0
+    ]
+    return np.asarray(np.unique(marks, return_index=True)[1], np.int64)

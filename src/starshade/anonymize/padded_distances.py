@@ -8,6 +8,8 @@ split into products, and for rows clipped cell by cell; it writes out a block of
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,7 +45,7 @@ def factored(padded: Padded) -> Distances:
             out[:, low : low + slab] = _to_some(padded, rows, part, members)
         return out
 
-    return distances
+    return Distances(distances, padded.few)
 
 
 def _to_some(
@@ -105,7 +107,7 @@ def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
     ) -> NDArray[np.float32]:
         return member_distances(table, rows, starts, members)
 
-    return distances
+    return Distances(distances, lambda rows: padded.few(users[rows]))
 
 
 def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
@@ -136,7 +138,7 @@ def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
             out[first : first + step] = np.where(away > _ROUNDING, away, 0.0)
         return out
 
-    return distances
+    return Distances(distances, partial(padded.few, clip=clip))
 
 
 def _afford(need: int, what: str) -> None:

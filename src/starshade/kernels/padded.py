@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.warm import announce
 
-__all__ = ["Parts", "dense_rows", "fill_corrections", "gram", "mean_rows", "project"]
+__all__ = ["Parts", "dense_rows", "few_rows", "fill_corrections", "gram", "mean_rows", "project"]
 
 _CHUNK = 256  # users that one thread does in one go
 
@@ -143,6 +143,16 @@ def dense_rows(
     return out
 
 
+def few_rows(
+    parts: Parts, users: NDArray[np.integer], low: float, high: float
+) -> NDArray[np.float64]:
+    """Write out rows as `dense_rows` does, on one thread: for work that is done side by side."""
+    announce("a few padded rows", _few_rows)
+    out = np.empty((len(users), len(parts.base)))
+    _few_rows(*parts[:-1], _across(parts), np.asarray(users, np.int64), low, high, out)
+    return out
+
+
 def mean_rows(
     parts: Parts, starts: NDArray[np.int64], members: NDArray[np.int64], low: float, high: float
 ) -> NDArray[np.float64]:
@@ -210,6 +220,15 @@ def _mean_clipped(  # type: ignore[no-untyped-def]
                 row[i] += own[i]
         for i in range(len(row)):
             row[i] /= starts[g + 1] - starts[g]
+
+
+@njit(cache=True, nogil=True)
+def _few_rows(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, across, users, low, high, out
+):  # fmt: skip
+    for r in range(len(users)):
+        u = users[r]
+        _dense_row(indptr, columns, codes, levels, base, phi, across, u, low, high, out[r])
 
 
 @njit(cache=True, nogil=True)

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.padded import Parts, dense_rows, gram, mean_rows, project
+from starshade.kernels.padded import Parts, dense_rows, few_rows, gram, mean_rows, project
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 
@@ -170,6 +170,10 @@ class Padded:
             The caller has checked that it fits.
         """
         return dense_rows(self.parts, users, *self._bounds(clip))
+
+    def few(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:
+        """Write out the padded rows of a few users, as `block` does, on one thread."""
+        return few_rows(self.parts, users, *self._bounds(clip))
 
     def means(
         self, starts: NDArray[np.int64], members: NDArray[np.int64], *, clip: bool = False

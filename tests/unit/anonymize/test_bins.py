@@ -12,6 +12,7 @@ from starshade import budget
 from starshade.anonymize import bins as module
 from starshade.anonymize import padded_distances
 from starshade.anonymize.bins import group_users
+from starshade.anonymize.bounded_t_means import bounded_t_means
 from starshade.anonymize.order import seeded_order
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -96,6 +97,42 @@ def test_neither_threads_nor_blocks_nor_the_way_to_distances_change_a_group(monk
     np.testing.assert_array_equal(group_users(padded, 4, 2), groups)
     assert (group_users(padded, 4, 3) != groups).any()
     assert numba.get_num_threads() >= 1
+
+
+@pytest.mark.parametrize("clip", ["mean", "cells"])
+@pytest.mark.parametrize("dissimilarity", ["closeness-0.5", "closeness-1.0"])
+@given(padded_tables(max_users=30), st.integers(2, 4), st.integers(0, 9))
+def test_the_twin_agrees_where_rows_that_differ_are_at_no_distance(
+    dissimilarity, clip, padded, k, seed
+):
+    if padded.n_users < k:
+        return
+    limit, weights = float(dissimilarity.removeprefix("closeness-")) + 1e-9, padded.parts.weights
+
+    def compare(x, y):
+        far = np.abs(x[:, None] - y) > limit
+        whole = weights.sum()
+        # no item counts: nothing is common
+        return np.where(whole > 0, far @ weights / (whole or 1.0), 1.0).astype(np.float32)
+
+    found = group_users(padded, k, seed, dissimilarity=dissimilarity, clip=clip)
+    assert as_lists(found) == expected(padded, k, seed, compare, clip=clip == "cells")
+
+
+def test_centres_are_distinct_rows_though_all_are_at_no_distance():
+    rng = np.random.default_rng(0)
+    rows = [{i: float(r) for i, r in enumerate(rng.integers(0, 2, 12))} for _ in range(60)]
+    rows += rows[:5]
+    ratings = table(rows, Scale(0, 1, 1), n_items=12)
+    padded = Padded(ratings, some_factors(ratings, 2, 0))
+    away = padded_distances.written_out(padded, "closeness-1.0", clip=False)
+    users = np.arange(65)
+    assert not away(users, np.arange(66), users).any()
+    clusters = bounded_t_means(away, users, 20, 3)
+    assert np.bincount(clusters).min() >= 3
+    assert len(np.bincount(clusters)) == 20
+    assert len(np.bincount(bounded_t_means(away, users, 65, 1))) == len(ratings.dense()) - 5
+    assert len(np.bincount(group_users(padded, 3, 0, dissimilarity="closeness-1.0"))) > 10
 
 
 def test_equal_users_are_one_group_however_many():
