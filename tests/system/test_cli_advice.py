@@ -9,6 +9,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from tests.system.conftest import Made, call, refused, told
 
 
@@ -29,6 +31,33 @@ def test_the_next_command_can_be_typed(ratings_csv: Path, tmp_path: Path) -> Non
     audited = call(*words)
     assert audited.exit_code == 0
     assert "discernibility DM" in audited.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        (("--method", "predictive", "--k", 4), "ratings were averaged"),
+        (
+            ("--method", "suppress", "--k", 2, "--eps", 1, "--items", "top:3", "--nulls", "zero"),
+            "left out",
+        ),
+        (("--method", "k-likeness", "--k", 3), None),
+    ],
+)
+def test_no_audit_is_advised_that_cannot_pass(
+    ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], why: str | None
+) -> None:
+    asked = ("anonymize", ratings_csv, *settings, "--seed", 0)
+    alone = " ".join(call(*asked, "--out", tmp_path / "alone").stdout.split())
+    assert ("starshade audit" in alone) == (why is None)
+    assert ("make it again with --private FILE" in alone) == (why is not None)
+    assert why is None or f"{why}, and nobody can tell" in alone
+    if why is not None:
+        found = told("audit", ratings_csv, tmp_path / "alone", "--known", 1, code=1)
+        assert "without the receipt" in " ".join(found["reasons"])
+    kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
+    assert "starshade audit" in kept
+    assert "make it again" not in kept
 
 
 def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "judge_disclosed",
     "judge_model",
     "judge_tracker",
+    "needs_receipt",
     "records_differ",
     "understated",
 ]
@@ -91,7 +92,18 @@ def records_differ(release: Release) -> bool:
 
 
 def understated(release: Release) -> tuple[str, str] | None:
-    """Say why attacks may look weaker than they are where the receipt is not at hand.
+    """Say why attacks may look weaker than they are; None where the receipt is at hand.
+
+    Returns
+    -------
+    tuple of str, or None
+        What was done, and what nobody can tell without the receipt.
+    """
+    return None if release.private is not None else needs_receipt(release)
+
+
+def needs_receipt(release: Release) -> tuple[str, str] | None:
+    """Say why an audit cannot do without the receipt; None where it can.
 
     Where ratings were moved or averaged, a right answer need not be compatible with the truth.
     Where people were left out, they are attacked as well, and fail.
@@ -102,8 +114,6 @@ def understated(release: Release) -> tuple[str, str] | None:
         What was done, and what nobody can tell without the receipt.
     """
     manifest = release.manifest
-    if release.private is not None:
-        return None
     if manifest.layout == "record" and manifest.invented_cells is not None:
         return "ratings were moved", "who was really found"
     if manifest.layout == "profile":

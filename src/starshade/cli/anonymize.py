@@ -24,6 +24,11 @@ __all__ = ["anonymize"]
 
 def _number(_context: Any, _option: Any, told: float | None) -> float | None:
     """Take 3 for a whole number: some methods count with what is a spread for others."""
+    if told is not None and told > _MOST:
+        raise ConfigError(
+            f"--l {told:g}: more than there are ratings or records anywhere",
+            advice="2 or 3 is usual where values are counted.",
+        )
     return int(told) if told is not None and told.is_integer() else told
 
 
@@ -35,6 +40,8 @@ def _hierarchy(text: str) -> tuple[str, str]:
         )
     return name, file
 
+
+_MOST = 2.0**53  # whole numbers beyond are not told apart
 
 #: figures of a new release, as `show` names them → their keys
 _SHOWN = {
@@ -181,20 +188,31 @@ def _ensure_receipt(private: Path, release: Path) -> None:
 
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
+    from starshade.audit.findings import needs_receipt
+
     f = made.figures
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."
         if private
         else "No receipt was written (--private FILE): nobody can tell who is which record."
     )
-    following, shown = "Next, to hear whether it may leave:", command(*audit)
+    following: str | None = "Next, to hear whether it may leave:"
+    shown = command(*audit)
+    needed = None if private else needs_receipt(made.release)
     if made.release.manifest.audience == "query":
         following, shown = "Next, to ask it something:", _query(made)
+    elif needed is not None:
+        following, shown = None, None
+        receipt = (
+            "No receipt was written, and none can be made afterwards. Without it an audit of this "
+            f"release cannot pass: {needed[0]}, and nobody can tell {needed[1]}. Before it may "
+            "leave, make it again with --private FILE."
+        )
     return page(
         words(str(made)),
         figures(measured({name: f[key] for name, key in _SHOWN.items() if f[key] is not None})),
         words(receipt),
-        words(following),
+        None if following is None else words(following),
         shown,
     )
 
