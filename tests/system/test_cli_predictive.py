@@ -72,4 +72,7 @@ def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
     assert result.exit_code == 1
     result = call(*asked, "--l", 2, "--out", tmp_path / "a")
     assert result.exit_code == 2
+    result = call(*asked, "--factors", 100_000, "--out", tmp_path / "a")
+    assert result.exit_code == 2
+    assert "there are 120 users and 15 items" in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())

@@ -32,7 +32,7 @@ from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 from starshade.recommend.recommender import Recommender
 from starshade.recommend.registry import ENTRIES
-from starshade.recommend.regularized_svd import RegularizedSVD
+from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
 from starshade.release.manifest import Claim, ProfileKind
 from starshade.release.profile import profile_release
@@ -90,7 +90,8 @@ class PredictiveAnonymizer:
     factors : int, optional
         Of the recommender; None: its own default. More predict single users better, but a group
         of k shares fewer: on MovieLens 100K what is released with 3 predicts as well as with 8,
-        within a thousandth (`benchmarks/prediction_quality.py`).
+        within a thousandth (`benchmarks/prediction_quality.py`). Not more than users or items
+        are released; of the default, as many as there are.
     regularization : float, optional
     sweeps : int, optional
     biases : bool, optional
@@ -218,8 +219,9 @@ class PredictiveAnonymizer:
         Raises
         ------
         ConfigError
-            k above the number of records, unknown items, a step that does not fit the scale, b
-            above what anybody rated, or more memory needed than may be used.
+            k above the number of records, unknown items, a step that does not fit the scale, more
+            factors than users or items, b above what anybody rated, or more memory needed than
+            may be used.
         UnmetError
             No item is rated by k users, or there are fewer than l different profiles.
         """
@@ -227,6 +229,8 @@ class PredictiveAnonymizer:
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
         step = self._step(table.scale)
+        if self.factors not in (None, PredictiveAnonymizer.factors):
+            check_factors(int(self.factors), table)
         check_profile_memory(table, table.n_users // self.k)
         padded = self._padded(table, seed)
         groups = self._groups(padded, seed)

@@ -21,7 +21,9 @@ from starshade.recommend.als import (
 from starshade.recommend.factors import Factors
 from starshade.rng import Rng, resolve_seed
 
-__all__ = ["RegularizedSVD"]
+__all__ = ["RegularizedSVD", "check_factors"]
+
+_FACTORS = 16
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class RegularizedSVD:
     Parameters
     ----------
     factors : int
-        At least 1. No more than there are users or items are fitted (a note says so): no matrix
-        of ratings has a higher rank.
+        At least 1. No matrix of ratings has a higher rank than it has users or items: up to 16
+        are fitted as far as there are so many (a note says so), more are refused.
     regularization : float
         At least 0, in units of the ratings' spread, so that it means the same on every scale.
     sweeps : int
@@ -64,7 +66,7 @@ class RegularizedSVD:
     (2, 20)
     """
 
-    factors: int = 16
+    factors: int = _FACTORS
     regularization: float = 0.055
     sweeps: int = 16
     biases: bool = True
@@ -100,11 +102,14 @@ class RegularizedSVD:
         Raises
         ------
         ConfigError
-            No rating, or more memory needed than may be used.
+            No rating, more than 16 factors where there are fewer users or items, or more memory
+            needed than may be used.
         """
         seed = resolve_seed(rng)
         if not ratings.n_ratings:
             raise ConfigError("no rating to learn from")
+        if self.factors > _FACTORS:
+            check_factors(int(self.factors), ratings)
         rank = min(int(self.factors), ratings.n_users, ratings.n_items)
         if rank < self.factors:
             note(
@@ -136,6 +141,23 @@ class RegularizedSVD:
         out = np.array(penalties(ratings.user_support, how))
         out[:, 0] *= mean_and_spread(ratings)[1]
         return out
+
+
+def check_factors(factors: int, ratings: Ratings) -> None:
+    """Refuse more factors than a matrix of these users and items can have.
+
+    Raises
+    ------
+    ConfigError
+        The message says how many there are.
+    """
+    most = min(ratings.n_users, ratings.n_items)
+    if factors > most:
+        raise ConfigError(
+            f"factors {factors:,}: at most {most:,}, as there are {ratings.n_users:,} users and "
+            f"{ratings.n_items:,} items",
+            advice="A few are enough; 3 to 16 are usual.",
+        )
 
 
 def _factors(

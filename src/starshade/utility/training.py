@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.recommend.registry import ENTRIES
+from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.registry import find
 from starshade.release.cells import Cells
 from starshade.release.table import Release
@@ -114,10 +115,19 @@ def _refit(recommender: Recommender, release: Release, seed: int) -> Refit:
                 f"training on the release's {count:,} cells would take {budget.amount(needed)} of "
                 f"memory, and {budget.amount(max(allowed, 0))} may be used"
             )
-        return Refit(recommender.fit(as_ratings(release), rng=seed))
+        table = as_ratings(release)
+        return Refit(_fitting(recommender, table).fit(table, rng=seed))
     except ConfigError as error:  # a release may be too large to train on, or hold no rating
         note(f"no refit: {error.message}")
         return Refit(None, error.message)
+
+
+def _fitting(recommender: Recommender, table: Ratings) -> Recommender:
+    """Take off the factors that a release has no rows for: it has fewer rows than the original."""
+    if not isinstance(recommender, RegularizedSVD):
+        return recommender
+    most = max(1, min(table.n_users, table.n_items))
+    return replace(recommender, factors=min(int(recommender.factors), most))
 
 
 def as_ratings(release: Release) -> Ratings:

@@ -101,6 +101,8 @@ def test_any_table_is_released_and_keeps_its_claims(ratings, profile, biases, ra
         ({"dissimilarity": "weighted", "grouping": "exchange"}, "only for the grouping t-means"),
         ({"profile": "pooled", "clip": "cells"}, "only for the profiles that are means"),
         ({"factors": 0}, "at least 1"),
+        ({"factors": 16}, "factors 16: at most 15, as there are 60 users and 15 items"),
+        ({"factors": 100_000, "profile": "pooled"}, "factors 100,000: at most 15"),
         ({"step": 0.3}, "does not divide"),
         ({"step": 0.001}, "255 levels"),
         ({"step": "fine"}, "number above 0"),
@@ -125,12 +127,12 @@ def test_memory_is_refused_with_the_figure_before_any_work(monkeypatch) -> None:
         method.anonymize(ratings, rng=0)
 
 
-def test_a_constant_rating_and_more_factors_than_items() -> None:
+def test_a_constant_rating_and_fewer_items_than_factors_by_default() -> None:
     ratings = table([{0: 3.0, 1: 3.0}] * 6, Scale(3, 3, 1), n_items=2)
-    release = PredictiveAnonymizer(k=3, factors=9).anonymize(ratings, rng=0)
+    release = PredictiveAnonymizer(k=3).anonymize(ratings, rng=0)
     assert release.classes.levels.tolist() == [[1, 1]]
     ratings = table([{0: 4.0, 1: 4.0}] * 6, STARS, n_items=2)
-    release = PredictiveAnonymizer(k=3, factors=9).anonymize(ratings, rng=0)
+    release = PredictiveAnonymizer(k=3).anonymize(ratings, rng=0)
     assert release.classes.values().round(6).tolist() == [[4.0, 4.0]]
     assert release.classes.sizes.tolist() == [6]
 

@@ -141,6 +141,15 @@ def test_more_factors_than_items_are_not_fitted() -> None:
     assert "factors 9: 4 are fitted" in " ".join(said)
 
 
+def test_many_more_factors_than_users_or_items_are_refused() -> None:
+    ratings = synthesize(n_users=30, n_items=20, n_ratings=200, rng=0)
+    RegularizedSVD(factors=20, sweeps=1).fit(ratings, rng=0)
+    with pytest.raises(ConfigError, match="factors 21: at most 20, as there are 30 users"):
+        RegularizedSVD(factors=21).fit(ratings, rng=0)
+    few = synthesize(n_users=5, n_items=4, n_ratings=15, rng=0)
+    assert RegularizedSVD().fit(few, rng=0).n_factors == 4
+
+
 @pytest.mark.parametrize("factors", [1, 6])
 def test_sweeps_stop_where_the_held_out_ratings_say(factors: int) -> None:
     ratings = synthesize(n_users=300, n_items=90, n_ratings=6000, rng=0)

@@ -7,7 +7,7 @@ import pytest
 import starshade as ss
 from starshade.errors import ConfigError
 from starshade.recommend.regularized_svd import RegularizedSVD
-from starshade.utility.training import chosen
+from starshade.utility.training import chosen, refit
 
 SETTINGS = {"factors": 2, "regularization": 0.2, "sweeps": 3, "biases": False}
 
@@ -55,3 +55,12 @@ def test_a_release_that_names_no_such_recommender(release: ss.Release, config: d
     forged = replace(release, manifest=release.manifest.model_copy(update={"config": said}))
     with pytest.raises(ConfigError):
         chosen(None, forged)
+
+
+def test_a_release_of_fewer_rows_than_factors_is_refitted(ratings: ss.Ratings) -> None:
+    method = ss.PredictiveAnonymizer(k=10, factors=18, sweeps=1)
+    release = method.anonymize(ratings, rng=0)
+    assert release.manifest.classes < 18
+    again = refit(chosen(None, release), release, 0)
+    assert again.fitted is not None
+    assert again.told == ""
