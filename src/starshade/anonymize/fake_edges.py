@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.diversity_repair import repair_diversity
+from starshade.anonymize.homogenize import join_equal
 from starshade.recommend.padded import Padded
 from starshade.release.profiles import quantize
 
@@ -22,6 +23,7 @@ def diverse_profiles(
     *,
     b: int,
     l: int,  # noqa: E741 - the paper's name
+    min_raters: int = 1,
     seed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Let every set of at most b items that somebody rated together be shown by l profiles.
@@ -38,6 +40,8 @@ def diverse_profiles(
         0 is null; changed.
     step : float
     b, l : int
+    min_raters : int
+        Of `levels`, see `starshade.anonymize.homogenize.join_equal`.
     seed : int
 
     Returns
@@ -52,8 +56,7 @@ def diverse_profiles(
     """
     table = padded.ratings
     while True:
-        levels, joined = np.unique(levels, axis=0, return_inverse=True)
-        groups = joined.ravel()[groups].astype(np.int64)
+        groups, levels = join_equal(table, groups, levels, step, min_raters)
         sizes = np.bincount(groups).astype(np.int64)
         fakes = repair_diversity(
             levels,

@@ -39,9 +39,17 @@ from starshade.kernels.readonly import fixed
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
+from starshade.release.profile import into_classes
 from starshade.release.profiles import quantize, released_levels
 
-__all__ = ["Members", "check_profile_memory", "mean_profiles", "pooled_profiles", "simple_profiles"]
+__all__ = [
+    "Members",
+    "check_profile_memory",
+    "join_equal",
+    "mean_profiles",
+    "pooled_profiles",
+    "simple_profiles",
+]
 
 #: where each group's users end, 0 first, and the users: group j is ``users[ends[j]:ends[j + 1]]``
 Members = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -125,6 +133,43 @@ def simple_profiles(ratings: Ratings, members: Members, step: float, min_raters:
         min_raters,
         _grid(ratings.scale, step),
     )
+
+
+def join_equal(
+    ratings: Ratings, groups: NDArray[np.int64], levels: Levels, step: float, min_raters: int
+) -> tuple[NDArray[np.int64], Levels]:
+    """Make one group of those with equal simple profiles, until all differ.
+
+    Together enough may have rated what in no group alone did. So what is joined is looked at
+    anew: an item that `min_raters` rated gets their mean, any other stays as it was, null or a
+    fake edge. It may then equal another group.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    groups : ndarray of int64, shape (n_users,)
+        Row of `levels` of each user.
+    levels : ndarray of uint8, shape (n_groups, n_items)
+        Changed.
+    step : float
+    min_raters : int
+
+    Returns
+    -------
+    groups, levels
+        Of the profiles that differ, in content order.
+    """
+    while True:
+        joined = into_classes(levels)
+        several = np.flatnonzero(np.bincount(joined) > 1)
+        groups, levels = joined[groups], levels[: joined.max() + 1]
+        if not len(several):
+            return groups, levels
+        users = np.flatnonzero(np.isin(groups, several))
+        users = users[np.argsort(groups[users], kind="stable")]
+        ends = np.concatenate([[0], np.cumsum(np.bincount(groups)[several])]).astype(np.int64)
+        told = simple_profiles(ratings, (ends, users), step, min_raters)
+        levels[several] = np.where(told > 0, told, levels[several])
 
 
 def pooled_profiles(

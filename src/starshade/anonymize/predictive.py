@@ -16,6 +16,7 @@ from starshade.anonymize.homogenize import (
     Levels,
     Members,
     check_profile_memory,
+    join_equal,
     mean_profiles,
     pooled_profiles,
     simple_profiles,
@@ -104,7 +105,8 @@ class PredictiveAnonymizer:
         by at least l different profiles; where it is not, groups get *fake edges* (PA §5.1): cells
         that nobody rated, at the members' mean padded value. l = 0 asks for nothing.
     min_raters : int
-        With profile "simple": an item that fewer of the group's members rated is null.
+        With profile "simple": an item that fewer of the group's members rated is null, groups of
+        the same profile being one.
     step : float, optional
         Of released levels; it divides the scale's width. None: so fine that there are up to a
         hundred, every rating of the scale among them (`starshade.release.profiles.default_step`).
@@ -297,9 +299,13 @@ class PredictiveAnonymizer:
             penalty = svd.penalties(table)
             levels = pooled_profiles(padded, members, step, penalty, biases=svd.biases)
             return groups, levels
-        levels = simple_profiles(table, members, step, int(self.min_raters))
+        least = int(self.min_raters)
+        levels = simple_profiles(table, members, step, least)
         if self.l:
-            return diverse_profiles(padded, groups, levels, step, b=self.b, l=self.l, seed=seed)
+            asked = {"b": self.b, "l": self.l, "min_raters": least}
+            return diverse_profiles(padded, groups, levels, step, **asked, seed=seed)
+        if least > 1:
+            return join_equal(table, groups, levels, step, least)
         return groups, levels
 
     @property

@@ -14,7 +14,7 @@ from starshade.release.manifest import Claim, Manifest, ProfileKind, ScaleModel
 from starshade.release.profiles import Profiles, released_levels
 from starshade.release.table import Link, Private, Release
 
-__all__ = ["profile_release"]
+__all__ = ["into_classes", "profile_release"]
 
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
 
@@ -85,7 +85,7 @@ def profile_release(
     """
     ratings = released_levels(original.scale, step)
     _check(original, levels, groups, profile, len(ratings))
-    class_of_group = _into_classes(levels)
+    class_of_group = into_classes(levels)
     class_of_user = class_of_group[groups]
     sizes = np.bincount(class_of_user).astype(np.int64)
     classes = Profiles(original.items, sizes, levels[: len(sizes)], original.scale, step)
@@ -126,7 +126,7 @@ def profile_release(
     )
 
 
-def _into_classes(levels: NDArray[np.uint8]) -> NDArray[np.int64]:
+def into_classes(levels: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Move one row of each content to the front, in content order; return the class of each row.
 
     Rows are compared as strings of bytes and sorted by their places; each moves at most twice.

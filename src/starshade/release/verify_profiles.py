@@ -61,8 +61,9 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     """Check ``profiles.parquet``: shape, order and levels; with the original, what they rest on.
 
     The link must be one-to-one. A cell of profile "simple" is the mean of the ratings of those of
-    the class who rated the item, to the nearest level, unless it is a fake edge, which only a
-    claim of diversity allows for; a cell of "padded" is so where the whole class rated the item.
+    the class who rated the item, to the nearest level, and a null where fewer did than the
+    settings' `min_raters` (by default where nobody did) or, with a claim of diversity, a fake
+    edge. A cell of "padded" is the mean where the whole class rated the item.
     The shares of invented cells and of cells that rest on one rater are those that are said.
     """
     n_items, kind = len(written.items), facts.get("profile")
@@ -196,10 +197,12 @@ class _Truth:
         self.found.told += int(np.count_nonzero(told))
         self.found.single += int(np.count_nonzero((raters == 1) & told))
         if self.kind == "simple":
-            if self.least == 1 and (raters[~told] > 0).any():
+            enough = raters >= self.least
+            if enough[~told].any():
                 raise Failed("truth", "an original rating that its class does not show")
-            away = self._away(cells, raters, place, rating, told & (raters >= self.least))
-            self.found.invented += int(np.count_nonzero(told & (raters < self.least))) + away
+            if self._away(cells, raters, place, rating, told & enough):
+                raise Failed("truth", "a cell that is not the mean of those who rated it")
+            self.found.invented += int(np.count_nonzero(told & ~enough))
             return
         self.found.invented += int(np.count_nonzero((raters == 0) & told))
         if self.kind == "padded":

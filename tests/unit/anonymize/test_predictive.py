@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,51 @@ def test_min_raters_leaves_out_what_rests_on_fewer() -> None:
         method = PredictiveAnonymizer(k=5, profile="simple", min_raters=least)
         release = method.anonymize(ratings, rng=0)
         assert (release.manifest.single_rater_cells == 0) == (least > 1)
+
+
+def test_equal_groups_are_joined_before_raters_are_counted(tmp_path: Path) -> None:
+    """One rater of an item in each of two groups that show the same: two in what is released."""
+    there = np.random.default_rng(0).random((8, 3)) < 0.5
+    there[:, 0] = True
+    users, items = np.nonzero(there)
+    ratings = ss.Ratings.from_arrays(users, items, np.full(len(users), 3), scale="1:5:1")
+    method = PredictiveAnonymizer(k=2, profile="simple", min_raters=2, factors=1)
+    release = method.anonymize(ratings, rng=0)
+    enough = np.array([[(there[who, i].sum() >= 2) for i in range(3)] for who in of_class(release)])
+    assert ((release.classes.levels > 0) == enough).all()
+    release.save(tmp_path / "out")
+
+
+def of_class(release: ss.Release) -> list[np.ndarray]:
+    """Return the users of each class."""
+    classes = release.class_of_record[release.private.link.record]
+    return [np.flatnonzero(classes == c) for c in range(release.classes.n_groups)]
+
+
+@settings(max_examples=40)
+@given(ratings_tables(min_users=3), st.integers(1, 3), st.integers(0, 3), st.booleans())
+def test_simple_profiles_hold_of_the_classes(ratings, min_raters, l, rare) -> None:  # noqa: E741
+    """Whoever reads a class knows: null means fewer raters; a mean, unless a fake edge, is one."""
+    method = PredictiveAnonymizer(
+        k=2, profile="simple", min_raters=min_raters, l=l, sweeps=1, factors=1,
+        rare_items="keep" if rare else "drop", step=ratings.scale.width / 2 or None,
+    )  # fmt: skip
+    try:
+        release = method.anonymize(ratings, rng=0)
+    except (ConfigError, UnmetError):
+        return
+    table = release.private.original
+    classes = release.class_of_record[release.private.link.record]
+    means = naive.simple(table, classes, min_raters)
+    step = release.classes.step
+    low, high = (naive.level_of(means + d, table.scale, step) for d in (-1e-8, 1e-8))
+    levels = release.classes.levels
+    right = (levels == low) | (levels == high)
+    fakes = np.isnan(means) & (levels > 0)
+    assert (right | fakes).all()
+    assert l > 1 or not fakes.any()
+    with tempfile.TemporaryDirectory() as place:
+        release.save(Path(place) / "out")
 
 
 def test_fake_edges_make_a_release_diverse() -> None:

@@ -63,7 +63,10 @@ def profile(
     original: Ratings, groups: list[int], kind: str, step: float, min_raters: int = 1,
     pads: list[list[float]] | None = None,
 ) -> Profiled:  # fmt: skip
-    """Average the rows of each group, as the kind of profile asks."""
+    """Average the rows of each group, as the kind of profile asks.
+
+    Simple groups that `min_raters` makes equal are one, as a method that asks for raters sees to.
+    """
     rows, scale = rows_of(original), original.scale
     if kind == "simple":
         means = naive.simple(rows, groups, min_raters)
@@ -73,6 +76,10 @@ def profile(
         means = naive.padded(own, pads, groups)
     n_levels = round(scale.width / step) + 1
     levels = [[naive.level(v, scale.minimum, step, n_levels) for v in row] for row in means]
+    found, joined = np.unique(levels, axis=0, return_inverse=True)
+    if kind == "simple" and min_raters > 1 and len(found) < len(levels):
+        of_user = joined.ravel()[groups].tolist()
+        return profile(original, of_user, kind, step, min_raters)
     return Profiled(original, np.array(groups), kind, step, levels, min_raters)
 
 

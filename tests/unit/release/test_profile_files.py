@@ -398,6 +398,29 @@ def test_fake_edges_are_declared_and_counted(tmp_path):
     assert "20.0 % of the cells that are not null are not the mean of ratings" in card
 
 
+@pytest.mark.parametrize("min_raters", [1, 2, 3])
+def test_what_enough_rated_is_no_fake_edge(tmp_path, min_raters):
+    """A claim of diversity allows for cells that too few rated, and for no others."""
+    rows = [{0: 5, 1: 1}, {0: 4, 1: 2}, {0: 3, 1: 2}, {1: 3, 2: 5}, {1: 3}, {1: 3}]
+    rows += [{0: 1, 2: 2}, {0: 1, 2: 2}, {2: 2}]
+    groups = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    drawn = profile(table(rows, STARS), groups, "simple", 0.5, min_raters)
+    claims = (claim("review-graph", k=3), claim("diversity", b=1, l=1))
+    for row, raters in enumerate([(3, 3, 0), (0, 3, 1), (2, 0, 3)]):
+        for item in range(3):
+            forged = replace(drawn, levels=[list(told) for told in drawn.levels])
+            forged.levels[row][item] = 9 if forged.levels[row][item] < 5 else 1
+            release = forged.release(claims=claims)
+            if raters[item] < min_raters:
+                release.save(tmp_path / f"{row}{item}")
+                continue
+            with pytest.raises(InternalError, match="not the mean of those who rated it"):
+                release.save(tmp_path / "no")
+            forged.levels[row][item] = 0
+            with pytest.raises(InternalError, match="that its class does not show"):
+                forged.release(claims=claims).save(tmp_path / "no")
+
+
 def test_rare_items_are_found(tmp_path):
     with pytest.raises(InternalError, match="rare items"):
         small().release(rare_items="drop", claims=(claim("review-graph", k=2),)).save(
