@@ -1,9 +1,19 @@
 """Groups of at least k users with as little squared error as exchanges reach.
 
-What a profile loses against its members' predictions is their squared distance from its mean. Of
-*predictions* that distance is Euclidean in f + 1 numbers (`Padded.coordinates`), so the loss of a
-whole partition is known exactly, and a user can be moved to another group, or exchanged for one of
-another group, whenever that lessens it. Bounded t-means, the paper's way, gives every row to the
+The error of a group is the squared distance of its members' predictions from their mean, each
+member's counted, in the sum and in the mean, with their weight. Of *predictions* that distance is
+Euclidean in f + 1 numbers (`Padded.coordinates`), so the error of a whole partition is known
+exactly, and a user can be moved to another group, or exchanged for one of another group, whenever
+that lessens it.
+
+That mean is not the released profile. Under "support" `PredictiveAnonymizer` gives a user of n
+ratings the weight n^¾: what a profile will be compared with is its members' ratings, and most of
+them are of members who rated much. Errors count where ratings are. But in the profiles `padded`
+and `model` all members count alike, so it is not said that no exchange would lessen *their*
+error; in `pooled` who rated more counts more, in another way. With equal weights the mean is the
+profile `model` before it is clipped and rounded.
+
+Bounded t-means, the paper's way, gives every row to the
 nearest centre with a place left and lets the centres follow; it stops where single exchanges
 would still gain.
 
@@ -45,9 +55,9 @@ def exchange_users(
     Parameters
     ----------
     points : ndarray of float64, shape (m, f)
-        Coordinates in which squared distance is what a profile loses.
+        Coordinates in which squared distance is the error.
     weights : ndarray of float64, shape (m,)
-        What a user's loss counts, above 0.
+        What a user counts in their group's error and in the mean that it is taken from, above 0.
     users : Vocabulary
         Of the m users: they are met in an order keyed by the seed and their ids.
     k : int

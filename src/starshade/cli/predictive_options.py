@@ -27,7 +27,7 @@ PREDICTIVE = [
     click.option(
         "--grouping",
         type=click.Choice(["exchange", "t-means"]),
-        help="predictive: users exchanged between groups until that lessens no error, or the "
+        help="predictive: users exchanged between groups while that lessens their error, or the "
         "paper's clusters. [default: exchange, where distances are euclidean]",
     ),
     click.option(

@@ -26,9 +26,9 @@ class RecommenderError:
 
     A person's rating is predicted from the row that stands for them, in two readings. `release`:
     the released cell itself, null counting as the level below the scale. `refit`: a recommender
-    trained on the release, where every record is a user and a cell is the mean of the ratings
-    that it leaves possible. The same recommender is trained on the original and tested on the
-    same ratings; the ratios are to its error.
+    trained on the release, where every row is a user, once, whatever number of records it stands
+    for, and a cell is the mean of the ratings that it leaves possible. The same recommender is
+    trained on the original and tested on the same ratings; the ratios are to its error.
 
     Parameters
     ----------

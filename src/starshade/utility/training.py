@@ -97,7 +97,7 @@ def trained(recommender: Recommender, ratings: Ratings, seed: int) -> Fitted:
 
 
 def refit(recommender: Recommender, release: Release, seed: int) -> Refit:
-    """Train on a release, every record a user; done once for several measures."""
+    """Train on a release, every row a user (`as_ratings`); done once for several measures."""
     kept = _kept.setdefault(release, {})
     if (recommender, seed) not in kept:
         kept[recommender, seed] = _refit(recommender, release, seed)
