@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from starshade.release.card_profiles import (
-    CELLS,
-    REMAINS,
+    cells_are,
     how_to_read,
     level_bytes,
+    remains,
     stands_behind,
 )
 from starshade.release.manifest import Claim, Manifest, ScaleModel
@@ -183,7 +183,7 @@ def _too_few(manifest: Manifest) -> str:
 def _cells(manifest: Manifest) -> str:
     """Say what a cell is."""
     if manifest.layout == "profile":
-        return CELLS[manifest.profile]
+        return cells_are(manifest)
     if manifest.layout != "record":
         return "Every cell says what a rating may have been; null means not rated."
     if manifest.invented_cells is None:
@@ -209,7 +209,7 @@ def _promise(manifest: Manifest, smallest_class: int) -> str:
     if manifest.layout == "record":
         return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
     if manifest.layout == "profile":
-        return "\n".join([*lines, REMAINS[manifest.profile], _NOT_DP]) + "\n"
+        return "\n".join([*lines, remains(manifest), _NOT_DP]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starshade.release.manifest import Manifest
 
-__all__ = ["CELLS", "REMAINS", "how_to_read", "level_bytes", "stands_behind"]
+__all__ = ["cells_are", "how_to_read", "level_bytes", "remains", "stands_behind"]
 
 _READ_PROFILE = """\
 import numpy as np, pyarrow.parquet as pq
@@ -17,32 +17,52 @@ _AVERAGE = (
     "\n**Hiding among k is not hiding what you rated.** Whoever finds a person's class reads its "
     "profile. "
 )
-REMAINS: dict[str | None, str] = {
+_REMAINS: dict[str | None, str] = {
     None: _AVERAGE + "Its cells are means, and in a small class one rating moves a mean.",
     "padded": _AVERAGE + "Its cells are means over the class of ratings and, where there was "
     "none, of what a model predicts: one rating moves a mean by no more than the share of its "
     "person in the class. Which cells rest on ratings is not told, but a cell that differs "
     "from what a model would predict may show it.",
     "simple": _AVERAGE + "A cell is the mean of the ratings of those of the class who rated the "
-    "item: where one did, it is that person's rating, only not their name. A null says that "
-    "nobody of the class rated the item.",
+    "item{alone}. A null says that {few} of the class rated the item.",
     "model": _AVERAGE + "Its cells are what a model predicts for the class. No rating stands in "
     "it, but the model was fitted to the ratings of everybody, those of the class among them.",
     "pooled": _AVERAGE + "Its cells are what a model predicts for the class as if it were one "
     "person. No rating stands in it, but the model was fitted to the ratings of everybody, and "
     "this prediction to those of the class.",
 }
-CELLS: dict[str | None, str] = {
+_CELLS: dict[str | None, str] = {
     None: "Every class has one profile: means of the ratings of its people; null means no rating.",
     "padded": "Every class has one profile: for each item the mean over its people, each counting "
     "with their rating or, where they did not rate it, with what a model predicts for them.",
     "simple": "Every class has one profile: for each item the mean of the ratings of those of its "
-    "people who rated it; null means that nobody of the class did.",
+    "people who rated it; null means that {few} of the class did.",
     "model": "Every class has one profile: for each item the mean of what a model predicts for "
     "its people; no rating stands in it.",
     "pooled": "Every class has one profile: for each item what a model predicts for the class as "
     "if it were one person who gave all its ratings; no rating stands in it.",
 }
+
+
+def cells_are(manifest: Manifest) -> str:
+    """Say what a cell of a profile is."""
+    return _CELLS[manifest.profile].format(**_raters(manifest))
+
+
+def remains(manifest: Manifest) -> str:
+    """Say what a profile tells of its class."""
+    return _REMAINS[manifest.profile].format(**_raters(manifest))
+
+
+def _raters(manifest: Manifest) -> dict[str, str]:
+    """Return the words for how few raters make a null, and for what one alone is."""
+    least = manifest.config.get("min_raters", 1)
+    if least == 1:
+        return {
+            "few": "nobody",
+            "alone": ": where one did, it is that person's rating, only not their name",
+        }
+    return {"few": f"fewer than {least}", "alone": ""}
 
 
 def how_to_read(manifest: Manifest) -> str:

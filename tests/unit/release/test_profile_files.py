@@ -139,6 +139,16 @@ def test_the_card(tmp_path, monkeypatch, kind):
     assert sets["profiles"] == ["group", "size", "profile"]
 
 
+def test_the_card_says_how_few_raters_make_a_null(tmp_path):
+    original = table(ROWS, STARS)
+    profile(original, [0, 0, 1, 1], "simple", 0.5, 2).release().save(tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "null means that fewer than 2 of the class did" in card
+    assert "A null says that fewer than 2 of the class rated the item." in card
+    assert "nobody of the class" not in card
+    assert "only not their name" not in card
+
+
 def cell(row: int, item: int, level: int):
     def how(told):
         raw = bytearray(told["profile"][row])
