@@ -14,6 +14,9 @@ from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
 
+#: share of the targets from which on facts about items that were not released are spoken of
+_MATTERS = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateOutcomes:
@@ -122,16 +125,27 @@ class CandidateResult(AttackResult):
             f"adversary be surer than 1 in {alike:,}."
         )
 
+    def _facts(self) -> str:
+        """Name the knowledge, and how far from it a rating may be that counts as the same."""
+        name, allowed = str(self.knowledge["name"]), self.config.get("tolerance")
+        if not allowed or not self.knowledge["ratings"]:
+            return name
+        if "ratings exact" in name:
+            return name.replace("ratings exact", f"ratings, which fit within ±{allowed:g}")
+        return f"{name}; ratings fit within ±{allowed:g}"
+
     def _caveats(self) -> list[str]:
         """Say why the target's own record does not fit, where that is no merit of the data."""
         known = self.knowledge
         said = []
-        if self.known_released < 1:
+        # of at most so many targets a fact is known that no record can hold
+        touched = min(1.0, known["known"] * (1 - self.known_released))
+        if touched >= _MATTERS:
             said.append(
                 f"Of the known cells {self.known_released:.1%} are on released items; the others "
-                "fit nobody, and one of them is enough that no record fits. Low figures come "
-                "from that, not from any protection: a real adversary would leave such facts "
-                f"out. {RESTRICT}"
+                "fit nobody, and one of them is enough that no record fits: of up to "
+                f"{touched:.1%} of the targets one is known. That makes figures low without any "
+                f"protection: a real adversary would leave such facts out. {RESTRICT}"
             )
         for setting, allowed, error in self._too_strict():
             said.append(

@@ -185,9 +185,13 @@ class AttackResult:
         """Say what was attacked, with what knowledge, and what keeps that from being of use."""
         head = (
             f"{self.attack} on {counted(self.records, 'record')}, for "
-            f"{counted(self.targets, 'target')}; facts about each: {self.knowledge['name']}."
+            f"{counted(self.targets, 'target')}; facts about each: {self._facts()}."
         )
         return " ".join([head, *self._caveats()])
+
+    def _facts(self) -> str:
+        """Name the knowledge."""
+        return str(self.knowledge["name"])
 
     def _caveats(self) -> list[str]:
         """Say what makes the figures lower than a real adversary's would be."""

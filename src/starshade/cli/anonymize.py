@@ -196,13 +196,12 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         if private
         else "No receipt was written (--private FILE): nobody can tell who is which record."
     )
-    following: str | None = "Next, to hear whether it may leave:"
-    shown = command(*audit)
+    following, shown = "Next, to hear whether it may leave:", command(*audit)
     needed = None if private else needs_receipt(made.release)
     if made.release.manifest.audience == "query":
         following, shown = "Next, to ask it something:", _query(made)
     elif needed is not None:
-        following, shown = None, None
+        audit = []
         receipt = (
             "No receipt was written, and none can be made afterwards. Without it an audit of this "
             f"release cannot pass: {needed[0]}, and nobody can tell {needed[1]}. Before it may "
@@ -212,8 +211,7 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         words(str(made)),
         figures(measured({name: f[key] for name, key in _SHOWN.items() if f[key] is not None})),
         words(receipt),
-        None if following is None else words(following),
-        shown,
+        *([words(following), shown] if audit else ()),
     )
 
 

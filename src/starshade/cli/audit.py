@@ -11,7 +11,7 @@ from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, measured, page, percent, words
 
 if TYPE_CHECKING:
-    from starshade.attack.knowledge import Knowledge
+    from starshade.audit.evidence import Evidence
     from starshade.audit.result import AuditResult
 
 __all__ = ["audit"]
@@ -89,7 +89,7 @@ def _summary(result: AuditResult) -> Any:
         [
             (
                 e.after.attack,
-                _knows(e.knowledge),
+                _knows(e),
                 str(e.before.expected_top1),
                 "not known" if unknown else str(e.after.expected_top1),
                 # an average agrees with nobody's ratings, however well its group is known
@@ -154,9 +154,12 @@ def _word(result: AuditResult) -> str:
     return "PASS" if result.passed else "FAIL"
 
 
-def _knows(knowledge: Knowledge) -> str:
-    exact = "exactly"
+def _knows(tried: Evidence) -> str:
+    knowledge, exact = tried.knowledge, "exactly"
     if knowledge.rating_error:
         wrong = f", {knowledge.wrong} wrong" if knowledge.wrong else ""
         exact = f"within ±{knowledge.rating_error:g}{wrong}"
+    allowed = tried.after.config.get("tolerance")
+    if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
+        exact += f" (±{allowed:g} fits)"
     return f"{knowledge.known} cells, {exact}"

@@ -164,6 +164,27 @@ def test_an_item_that_is_not_released_fits_nobody() -> None:
     assert "Of the known cells 87.5% are on released items; the others fit nobody" in str(result)
 
 
+def test_few_facts_that_were_not_released_do_not_explain_low_figures() -> None:
+    """They concern at most known x missing share of the targets; below a tenth that is little."""
+    original, released = grouped()
+    blind = Release(released.manifest, released.classes)
+    result = StructureAttack().run(blind, Knowledge(known=2), original=original, rng=0)
+    assert "of up to 25.0% of the targets one is known" in str(result)
+    for missing, said in ((0.006, False), (0.049, False), (0.051, True)):
+        few = replace(result, known_released=1 - missing)
+        assert ("on released items" in str(few)) == said, missing
+
+
+def test_the_tolerance_is_told_instead_of_exact_ratings() -> None:
+    ratings = some_table(60, 12)
+    known = Knowledge(known=2)
+    told = str(LabelAttack(tolerance=0.5).run(ratings, known, rng=0))
+    assert "facts about each: 2 known, ratings, which fit within ±0.5, no days." in told
+    told = str(LabelAttack(tolerance=1.5).run(ratings, replace(known, rating_error=1), rng=0))
+    assert "2 known, ratings ±1, no days; ratings fit within ±1.5." in told
+    assert "2 known, ratings exact, no days." in str(LabelAttack().run(ratings, known, rng=0))
+
+
 def test_facts_that_were_not_released_are_no_protection() -> None:
     """Of user 5 a fact is known that no released record can hold."""
     original, released = grouped()
