@@ -16,7 +16,18 @@ from pathlib import Path
 
 from starshade.errors import ConfigError
 
-__all__ = ["amount", "free_memory", "left", "limits", "memory", "parse_bytes", "threads"]
+__all__ = [
+    "MOST_THREADS",
+    "amount",
+    "free_memory",
+    "left",
+    "limits",
+    "memory",
+    "parse_bytes",
+    "threads",
+]
+
+MOST_THREADS = 1024  # more than any machine's; Numba does not survive 65,536
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -54,12 +65,12 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
     memory : int, optional
         Above 0. Planned allocations stay below it; it is no hard wall.
     threads : int, optional
-        At least 1.
+        From 1 to 1,024.
 
     Raises
     ------
     ConfigError
-        A limit below its least value.
+        A limit out of its range.
 
     Examples
     --------
@@ -71,8 +82,8 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
     global _memory, _threads
     if memory is not None and memory < 1:
         raise ConfigError(f"memory {memory}: must be above 0", advice="For example 8G.")
-    if threads is not None and threads < 1:
-        raise ConfigError(f"threads {threads}: at least 1")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ConfigError(f"threads {threads}: from 1 to {MOST_THREADS:,}")
     before = _memory, _threads
     _memory = before[0] if memory is None else memory
     _threads = before[1] if threads is None else threads

@@ -62,8 +62,8 @@ def test_limits_hold_inside_and_end() -> None:
     assert budget.memory() == pytest.approx(free, rel=0.5)
 
 
-@pytest.mark.parametrize("bad", [{"memory": 0}, {"threads": 0}])
-def test_limits_below_their_least(bad: dict[str, int]) -> None:
+@pytest.mark.parametrize("bad", [{"memory": 0}, {"threads": 0}, {"threads": 2**62}])
+def test_limits_out_of_their_range(bad: dict[str, int]) -> None:
     with pytest.raises(ConfigError), budget.limits(**bad):
         pass
 

@@ -79,7 +79,10 @@ def test_the_limits_hold_while_the_command_runs() -> None:
     assert json.loads(result.stdout) == {"memory": 3_000_000_000, "threads": 1}
 
 
-@pytest.mark.parametrize("bad", [["--memory", "much"], ["--threads", "0"], ["--seed", "-1"]])
+@pytest.mark.parametrize(
+    "bad",
+    [["--memory", "much"], ["--threads", "0"], ["--threads", str(2**62)], ["--seed", "-1"]],
+)
 def test_bad_shared_options(bad: list[str]) -> None:
     result = invoke(emit(a=1), *bad, seed=True)
     assert result.exit_code == 2
