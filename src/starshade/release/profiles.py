@@ -64,7 +64,7 @@ def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
             f"a profile step of {step:g} on the scale {scale}: more than {MOST_LEVELS} levels",
             advice=f"A step of {scale.width / (MOST_LEVELS - 1):.6g} is the finest of one byte.",
         )
-    if abs(steps - round(steps)) > 1e-6:
+    if abs(steps - round(steps)) > 1e-6 or (scale.width and not round(steps)):
         raise ConfigError(
             f"a profile step of {step:g} does not divide the scale {scale}",
             advice=f"For example {scale.width / 80:.6g}: eighty steps.",

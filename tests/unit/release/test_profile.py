@@ -133,7 +133,8 @@ def test_quantize_takes_the_nearest_level(scale, parts, data):
 @pytest.mark.parametrize(
     ("step", "message"),
     [(0, "above 0"), (-1, "above 0"), (float("nan"), "above 0"), (float("inf"), "above 0"),
-     (0.7, "does not divide"), (0.01, "more than 255 levels"), (8, "does not divide")],
+     (0.7, "does not divide"), (0.01, "more than 255 levels"), (8, "does not divide"),
+     (2.0**62, "does not divide"), (1e308, "does not divide")],
 )  # fmt: skip
 def test_steps_that_are_none(step, message):
     with pytest.raises(ConfigError, match=message):
