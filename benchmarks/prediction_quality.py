@@ -9,6 +9,10 @@ to lose, so ratios compare options at the same settings, and RMSEs compare setti
 
     python benchmarks/prediction_quality.py ml-100k/u.data
     python benchmarks/prediction_quality.py ml-100k/u.data --k 5 --factors 3 --seeds 2
+    python benchmarks/prediction_quality.py ml-100k/u.data --factors 3 --against 16
+
+With `--against 16` the recommender on the original has 16 factors and its other settings by
+default, whatever the releases were made with: the same releases, against a better one.
 
 All items are released (rare_items="keep"), so every rating that was set aside is tested.
 """
@@ -24,6 +28,8 @@ import numpy as np
 
 import starshade as ss
 from starshade.ratings.holdout import hold_out
+from starshade.recommend.recommender import Recommender
+from starshade.recommend.regularized_svd import RegularizedSVD
 
 #: what each row of the table asks for
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -64,14 +70,13 @@ def read_from(release: ss.Release, train: ss.Ratings, probe: ss.Ratings) -> floa
 
 
 def runs(
-    ratings: ss.Ratings, seeds: int, ks: list[int], factors: int
+    ratings: ss.Ratings, seeds: int, ks: list[int], factors: int, against: Recommender
 ) -> Iterator[tuple[str, int, float, float]]:
     """Yield option, k, RMSE of the recommender on the original, and RMSE of the release."""
     for seed in range(seeds):
         train, probe = hold_out(ratings, 0.1, rng=seed)
         users, items, truth = cells(probe)
-        recommender = ss.PredictiveAnonymizer(k=2, factors=factors).padding()
-        before = rmse(recommender.fit(train, rng=seed).predict(users, items), truth)
+        before = rmse(against.fit(train, rng=seed).predict(users, items), truth)
         for name, settings in OPTIONS.items():
             for k in ks:
                 method = ss.PredictiveAnonymizer(
@@ -88,15 +93,19 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50])
     parser.add_argument("--factors", type=int, nargs="+", default=[2, 3, 4, 8, 16])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--against", type=int, help="factors of the recommender on the original")
     asked = parser.parse_args()
     ratings = ss.read_ratings(asked.ratings)
     for factors in asked.factors:
         found: dict[tuple[str, int], list[tuple[float, float]]] = {}
-        for name, k, before, after in runs(ratings, asked.seeds, asked.k, factors):
+        against: Recommender = ss.PredictiveAnonymizer(k=2, factors=factors).padding()
+        if asked.against is not None:
+            against = RegularizedSVD(factors=asked.against)
+        for name, k, before, after in runs(ratings, asked.seeds, asked.k, factors, against):
             found.setdefault((name, k), []).append((before, after))
         first = next(iter(found.values()))
         print(
-            f"\n{factors} factors; the recommender on the original: "
+            f"\n{factors} factors; the recommender on the original, {asked.against or factors}: "
             f"RMSE {fmean(b for b, _ in first):.4f}, {asked.seeds} seeds"
         )
         columns = "".join(f"{f'k = {k}':^33}" for k in asked.k)

@@ -14,7 +14,8 @@ from starshade.ratings.writers import write_ratings
 from starshade.release.read import read_release
 from tests.system.conftest import call
 
-PAGE = (Path(__file__).parents[2] / "docs" / "prediction.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "prediction.md").read_text(encoding="utf-8")
 COMMANDS = [
     line.removeprefix("$ starshade ")
     for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.M | re.S)
@@ -54,3 +55,12 @@ def test_every_command_works_in_the_page_s_order(
 def test_the_page_names_every_profile() -> None:
     for name in ("pooled", "model", "padded", "simple"):
         assert f"| `{name}` " in PAGE
+
+
+def test_what_profiles_tell_is_what_the_promise_says() -> None:
+    promise = (DOCS / "promise.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| of two cells, .*\(AUC.*$", promise, re.M)
+    hidden = re.findall(r"[\d.]+ %(?= \|)", row)[2:]  # both of `simple` come first
+    assert len(hidden) == 3  # padded, model, pooled
+    paragraph = next(p for p in PAGE.split("\n\n") if p.startswith("How well each hides"))
+    assert re.findall(r"[\d.]+ %(?= (?:of the cases|\(by)|,)", paragraph) == hidden
