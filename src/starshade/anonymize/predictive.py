@@ -23,7 +23,7 @@ from starshade.anonymize.homogenize import (
 )
 from starshade.anonymize.predictive_exchange import exchange_users
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, UnmetError
 from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
@@ -160,7 +160,9 @@ class PredictiveAnonymizer:
         check_b_l(self.b, self.l)
         least = self.min_raters
         if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
-            raise ConfigError(f"min_raters = {least}: must be a whole number, 1 or more")
+            raise ConfigError(
+                f"min_raters (--min-raters) = {least}: must be a whole number, 1 or more"
+            )
         if self.step is not None and not isinstance(self.step, (int, float, np.number)):
             raise ConfigError(f"step of type {type(self.step).__name__}: must be a number above 0")
         self._check_together()
@@ -173,7 +175,7 @@ class PredictiveAnonymizer:
             if self.l or self.b != 1:
                 useless.append(("b and l", "the profile simple; the others show every item"))
             if self.min_raters != 1:
-                useless.append(("min_raters", "the profile simple"))
+                useless.append(("min_raters (--min-raters)", "the profile simple"))
         if self.grouping == "exchange" and self.dissimilarity != "euclidean":
             useless.append((f"dissimilarity {self.dissimilarity}", "the grouping t-means"))
         if self.clip == "cells" and self.grouping == "exchange":
@@ -200,7 +202,11 @@ class PredictiveAnonymizer:
         asked = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
         for name in asked.keys() - has:
             if asked.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
-                raise ConfigError(f"{name}: the recommender {self.recommender} has no such setting")
+                told = "--no-biases" if name == "biases" else f"--{name}"
+                raise ConfigError(
+                    f"{name} ({told}): the recommender {self.recommender} has no such setting",
+                    advice="Leave it out, or use regularized-svd.",
+                )
         made: Recommender = cls(**asked)
         return made
 
@@ -221,15 +227,21 @@ class PredictiveAnonymizer:
         Raises
         ------
         ConfigError
-            k above the number of records, unknown items, a step that does not fit the scale, more
-            factors than users or items, b above what anybody rated, or more memory needed than
-            may be used.
+            k or min_raters above the number of records, unknown items, a step that does not fit
+            the scale, more factors than users or items, b above what anybody rated, or more
+            memory needed than may be used.
         UnmetError
-            No item is rated by k users, or there are fewer than l different profiles.
+            No item is rated by k users, there are fewer than l different profiles, or no cell of
+            any profile would be filled.
         """
         seed = resolve_seed(rng)
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
+        if self.min_raters > table.n_users:
+            raise ConfigError(
+                f"min_raters (--min-raters) = {self.min_raters}: there are {table.n_users:,} users",
+                advice="Choose it no larger than k; 2 hides what rests on a single rating.",
+            )
         step = self._step(table.scale)
         if self.factors not in (None, PredictiveAnonymizer.factors):
             check_factors(int(self.factors), table)
@@ -238,6 +250,12 @@ class PredictiveAnonymizer:
         groups = self._groups(padded, seed)
         with task("making profiles"):
             groups, levels = self._profiles(padded, groups, step, seed)
+        if not levels.any():
+            raise UnmetError(
+                f"min_raters (--min-raters) = {self.min_raters}: in no group did so many members "
+                "rate the same item, so nothing would be shown",
+                advice="Choose fewer raters, or larger groups (--k).",
+            )
         return profile_release(
             table,
             levels,

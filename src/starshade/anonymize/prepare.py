@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import note
 from starshade.ratings.levels import on_scale, users_per_level
-from starshade.ratings.scale import Scale
+from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 
@@ -115,9 +116,13 @@ def prepare(
         common = np.flatnonzero(table.item_support >= k)
         rare = table.n_items - len(common)
         if not len(common):
+            most = int(table.item_support.max(initial=0))
             raise UnmetError(
                 f"k = {k}: no item is rated by {k} users, so nothing can be published",
-                advice="Choose a smaller k.",
+                advice=f"Choose k up to {most}, or keep rare items (--rare-items keep)."
+                if most >= 2
+                else "Keep rare items (--rare-items keep): no two users rated the same item, "
+                "so a smaller k is of no help.",
             )
         if rare:
             table = table.keep_items(common)
@@ -125,7 +130,11 @@ def prepare(
                 f"{rare:,} items rated by fewer than {k} users are left out, and "
                 f"{before - table.n_users:,} users who rated no other"
             )
-    table = on_scale(table, publishable_scale(ratings, table, k))
+    if ratings.report.scale_inferred:
+        shared = _shared_levels(ratings, k)
+        scale = _found_scale(table, shared)
+        _note_rare_bounds(scale, shared, k)
+        table = on_scale(table, scale)
     return Prepared(table, rare, ratings.n_users - table.n_users)
 
 
@@ -165,7 +174,15 @@ def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
     """
     if not ratings.report.scale_inferred:
         return table.scale
-    shared = ratings.levels[users_per_level(ratings) >= k]
+    return _found_scale(table, _shared_levels(ratings, k))
+
+
+def _shared_levels(ratings: Ratings, k: int) -> NDArray[np.float64]:
+    """Return the ratings that k users gave."""
+    return ratings.levels[users_per_level(ratings) >= k]
+
+
+def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
     kept = np.union1d(shared, table.levels[np.unique(table.codes)])
     if table.scale.step is None:
         return Scale(kept.min(), kept.max())
@@ -176,3 +193,14 @@ def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
             "(declare it with --scale to keep it)"
         )
     return scale
+
+
+def _note_rare_bounds(scale: Scale, shared: NDArray[np.float64], k: int) -> None:
+    """Say that an end of a scale which was found in the data is the rating of fewer than k."""
+    ends = {"lowest": scale.minimum, "highest": scale.maximum}
+    rare = [name for name, end in ends.items() if not (np.abs(shared - end) <= SLACK).any()]
+    if rare:
+        note(
+            f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release states "
+            "its scale, which was found in the data: declare it (--scale) to tell nobody's rating"
+        )

@@ -24,6 +24,7 @@ from starshade.rng import Rng, resolve_seed
 __all__ = ["RegularizedSVD", "check_factors"]
 
 _FACTORS = 16
+_STRONGEST = 1e100  # far beyond where factors are 0; penalties stay finite numbers
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class RegularizedSVD:
         At least 1. No matrix of ratings has a higher rank than it has users or items: up to 16
         are fitted as far as there are so many (a note says so), more are refused.
     regularization : float
-        At least 0, in units of the ratings' spread, so that it means the same on every scale.
+        From 0 to 1e100, in units of the ratings' spread, so that it means the same on every scale.
     sweeps : int
         How often users and items are fitted in turn, at least 1; at most, if `holdout` is not 0.
     biases : bool
@@ -77,8 +78,11 @@ class RegularizedSVD:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ConfigError(f"{name} {value!r}: a whole number, at least 1")
-        if not (math.isfinite(self.regularization) and self.regularization >= 0):
-            raise ConfigError(f"regularization {self.regularization!r}: a number, at least 0")
+        if not 0 <= self.regularization <= _STRONGEST:
+            raise ConfigError(
+                f"regularization {self.regularization!r}: a number from 0 to {_STRONGEST:g}",
+                advice="For example 0.055.",
+            )
         if isinstance(self.holdout, bool) or not 0 <= self.holdout < 1:
             raise ConfigError(
                 f"holdout {self.holdout!r}: at least 0 and below 1", advice="For example 0.05."

@@ -12,6 +12,7 @@ from starshade.anonymize.dense import dense_levels, narrowest
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.prepare import prepare
 from starshade.errors import ConfigError, UnmetError
+from starshade.progress import watch
 from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items, top_items
@@ -176,3 +177,53 @@ def test_users_per_level(ratings: Ratings) -> None:
     rows = [set(row.tolist()) for row in np.split(ratings.values(), ratings.indptr[1:-1])]
     expected = [sum(level in row for row in rows) for level in ratings.levels.tolist()]
     assert users_per_level(ratings).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{0: 1.5}, {0: 2.5}, {0: 2.5}, {0: 9.75}], "the lowest or the highest rating"),
+        ([{0: 2.5}, {0: 2.5}, {0: 9.75}], "users gave the highest rating"),
+        ([{0: 1.5}, {0: 1.5}, {0: 2.5}, {0: 2.5}], None),
+    ],
+)
+def test_an_end_of_a_found_scale_that_few_gave_is_told(
+    rows: list[dict[int, float]], said: str | None
+) -> None:
+    ends = [rating for row in rows for rating in row.values()]
+    scale = Scale(min(ends), max(ends))
+    for ratings in (table(rows, scale), inferred(rows, scale)):
+        told = Notes()
+        with watch(told):
+            prepare(ratings, 2)
+        notes = [message for message in told.notes if "--scale" in message]
+        assert bool(notes) == (ratings.report.scale_inferred and said is not None)
+        assert all(said in message and "fewer than 2" in message for message in notes)
+        assert not any(character in message for message in notes for character in ".79")
+
+
+class Notes:
+    """A watcher that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def start(self, label: str, total: float | None) -> int:
+        return 0
+
+    def advance(self, handle: int, amount: float) -> None: ...
+
+    def stop(self, handle: int) -> None: ...
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def test_where_every_item_is_rare_the_advice_is_one_that_helps() -> None:
+    with pytest.raises(UnmetError) as caught:
+        prepare(table([{0: 1}, {1: 2}, {2: 3}], STARS), 2)
+    assert "--rare-items keep" in caught.value.advice
+    assert "Choose" not in caught.value.advice
+    with pytest.raises(UnmetError) as caught:
+        prepare(table([{0: 1}, {0: 2}, {2: 3}], STARS), 3)
+    assert caught.value.advice == "Choose k up to 2, or keep rare items (--rare-items keep)."
