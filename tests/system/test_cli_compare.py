@@ -40,6 +40,25 @@ def test_methods_are_compared(ratings_csv: Path, users_csv: Path, tmp_path: Path
     assert (out / "frontier.svg").is_file()
 
 
+def test_the_profile_is_named_in_the_table_and_on_the_page(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    asked = ("compare", ratings_csv, "--methods", "predictive", "--k", 5, "--seed", 1)
+    result = call(*asked, "--held-out", 0.1, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert "predictive, pooled (k = 5)" in result.stdout
+    page = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "| predictive, pooled | 5 |" in page
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    (original,) = [row for row in rows if row[0] == "| original"]
+    assert original[rows[0].index("RMSE, of the original's")] == "1"
+    found = told(*asked, "--profile", "simple")
+    assert [row["profile"] for row in found["rows"]] == ["simple"]
+    assert "none of the methods has a profile" in refused(
+        "compare", ratings_csv, "--methods", "k-likeness", "--profile", "simple"
+    )
+
+
 def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     args = ("--methods", "k-likeness", "--k", "3,121", "--items", "top:4", "--seed", 1)
     result = call("compare", ratings_csv, *args)

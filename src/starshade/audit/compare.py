@@ -17,6 +17,7 @@ from starshade.attack.label import LabelAttack
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit.attempts import (
+    ORIGINAL,
     Attempt,
     attempt,
     compile_first,
@@ -43,6 +44,7 @@ from starshade.utility.registry import ENTRIES as MEASURES
 __all__ = ["KS", "compare", "grouping_methods"]
 
 KS = (2, 5, 10)
+_PROFILE = "pooled"  # loses least where both were measured: docs/prediction.md
 _DRAWS = 20  # conditions for each set of items and each kind
 _MEASURES = (
     "discernibility",
@@ -65,6 +67,7 @@ def compare(
     *,
     items: ItemSelection | None = None,
     eps: float | None = None,
+    profile: str | None = None,
     attribute: str | None = None,
     known: int = 4,
     targets: int = 1000,
@@ -84,6 +87,9 @@ def compare(
         Which items to release; None: all of them.
     eps : float, optional
         For the methods of (k, ε), if any is named.
+    profile : str, optional
+        For the methods whose groups become one profile, if any is named: what a cell is. None:
+        "pooled".
     attribute : str, optional
         The numeric personal attribute that queries average. None: age, else the first numeric
         one, else there is no query error.
@@ -105,8 +111,9 @@ def compare(
     Raises
     ------
     ConfigError
-        An unknown method, item or attribute, a k below 2, an ε that is missing or out of range,
-        a share that cannot be held out, or nothing to compare.
+        An unknown method, item, attribute or profile, a k below 2, an ε that is missing or out of
+        range, an ε or a profile that no method has a use for, a share that cannot be held out, or
+        nothing to compare.
 
     Notes
     -----
@@ -138,7 +145,7 @@ def compare(
         table = train.keep_users(np.flatnonzero(train.user_support))
         probe = probe.keep_users(np.flatnonzero(train.user_support))
     asked = numeric_attribute(table, attribute)
-    ways = _ways(methods, ks, eps, exact=asked is not None)
+    ways = _ways(methods, ks, eps, profile, exact=asked is not None)
     most = int(table.user_support.max())
     knowledge = Knowledge(known=min(known, most), dates=False)
     judge = _Judge(table, knowledge, targets, asked, seed, probe)
@@ -179,11 +186,17 @@ class _Way:
     name: str
     k: int
     eps: float | None
+    profile: str | None
     method: Anonymizer
 
 
 def _ways(
-    names: Sequence[str] | None, ks: Sequence[int], eps: float | None, *, exact: bool
+    names: Sequence[str] | None,
+    ks: Sequence[int],
+    eps: float | None,
+    profile: str | None,
+    *,
+    exact: bool,
 ) -> list[_Way]:
     if isinstance(names, str):
         raise ConfigError(f"methods {names!r}: a list of names is needed", advice=f"[{names!r}]")
@@ -194,7 +207,8 @@ def _ways(
     if not chosen or not ks:
         raise ConfigError("nothing to compare: at least one method and one k are needed")
     entries = [find(ENTRIES, name, "method") for name in chosen]
-    with_eps = [entry.name for entry in entries if _has_eps(entry)]
+    with_eps = [entry.name for entry in entries if _has(entry, "eps")]
+    with_profile = [entry.name for entry in entries if _has(entry, "profile")]
     if with_eps and eps is None:
         raise ConfigError(
             f"{', '.join(with_eps)}: eps is missing",
@@ -202,18 +216,25 @@ def _ways(
         )
     if eps is not None and not with_eps:
         raise ConfigError(f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.")
+    if profile is not None and not with_profile:
+        raise ConfigError(
+            f"profile {profile!r}: none of the methods has a profile",
+            advice="Leave it out, or name predictive among the methods.",
+        )
     settings: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:
         own = eps if entry.name in with_eps else None
+        cells = (profile or _PROFILE) if entry.name in with_profile else None
         for k in sorted(dict.fromkeys(ks)):
             with_k = settings | {"k": k} | ({} if own is None else {"eps": own})
-            ways.append(_Way(entry.name, k, own, made_of(entry, with_k)))
+            method = made_of(entry, with_k | {"profile": cells})
+            ways.append(_Way(entry.name, k, own, cells, method))
     return ways
 
 
-def _has_eps(entry: Entry) -> bool:
-    return "eps" in entry.load().__dataclass_fields__
+def _has(entry: Entry, setting: str) -> bool:
+    return setting in entry.load().__dataclass_fields__
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +304,8 @@ class _Judge:
         figures = asked.measure(release, original=self.ratings, probe=probe).figures
         ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
         known = [ratio for ratio in ratios if ratio is not None]
+        if release.manifest.method == ORIGINAL:  # what the others are ratios to; nothing to read
+            return {"rmse_original": figures["rmse_original"], "rmse_ratio": 1.0}
         return figures | {"rmse_ratio": min(known, default=None)}
 
     def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
@@ -303,8 +326,8 @@ def _row(way: _Way, judge: _Judge) -> Row:
     except MemoryError:
         reason = "the machine has no memory left for this"
     else:
-        return Row(way.name, way.k, way.eps, figures, attack=attack)
-    return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason)
+        return Row(way.name, way.k, way.eps, figures, attack=attack, profile=way.profile)
+    return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason, profile=way.profile)
 
 
 def _told(row: Row) -> str:

@@ -65,6 +65,8 @@ class Row:
         Why there is no release.
     attack : str or None
         The one that found most records of those tried: `expected_top1` is its figure.
+    profile : str or None
+        What cells are, where the method has a choice.
     """
 
     method: str
@@ -73,6 +75,12 @@ class Row:
     figures: dict[str, Figure]
     refused: str | None = None
     attack: str | None = None
+    profile: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The method, and what its cells are."""
+        return self.method if self.profile is None else f"{self.method}, {self.profile}"
 
     @property
     def loss(self) -> tuple[str, float] | None:
@@ -87,7 +95,7 @@ class Row:
     def name(self) -> str:
         """Method and parameters."""
         eps = "" if self.eps is None else f", eps = {self.eps:g}"
-        return f"{self.method} (k = {self.k}{eps})"
+        return f"{self.label} (k = {self.k}{eps})"
 
 
 def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
@@ -115,6 +123,7 @@ def _flat(row: Row, best: bool | None) -> dict[str, Any]:
         "method": row.method,
         "k": row.k,
         "eps": row.eps,
+        "profile": row.profile,
         "attack": row.attack,
         **row.figures,
         "frontier": best,
@@ -138,7 +147,8 @@ class Comparison:
     data : dict
         Users, items, ratings and scale of what was anonymized.
     original : dict
-        The same figures of the ratings as they are: k = 1.
+        The same figures of the ratings as they are: k = 1. Their `rmse_ratio` is 1, what the
+        others are ratios to.
     rows : tuple of Row
         By method, then k.
     known : int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options import Reading, ensure_free, reading, whole_numbers
+from starshade.cli.predictive_options import PROFILES
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, number, page, percent, words
 
@@ -45,6 +46,11 @@ _FOUND = (
 )
 @click.option("--eps", type=float, help="For interval and suppress, where they are named.")
 @click.option(
+    "--profile",
+    type=click.Choice(PROFILES),
+    help="For predictive, where it is named: what a group's cell is. [default: pooled]",
+)
+@click.option(
     "--attribute",
     metavar="NAME",
     help="Numeric personal attribute that queries ask for. [default: age, else the first]",
@@ -77,6 +83,7 @@ def compare(
     methods: str | None,
     ks: str,
     eps: float | None,
+    profile: str | None,
     attribute: str | None,
     known: int,
     targets: int,
@@ -101,6 +108,7 @@ def compare(
         numbers,
         items=reading.selection(),
         eps=eps,
+        profile=profile,
         attribute=attribute,
         known=known,
         targets=targets,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["PREDICTIVE"]
+__all__ = ["PREDICTIVE", "PROFILES"]
+
+PROFILES = ["padded", "simple", "model", "pooled"]
 
 PREDICTIVE = [
     click.option(
         "--profile",
-        type=click.Choice(["padded", "simple", "model", "pooled"]),
+        type=click.Choice(PROFILES),
         help="predictive: a group's cell is the mean of ratings and predictions, of the ratings "
         "alone, of predictions alone, or the prediction for all members as one. [default: padded]",
     ),

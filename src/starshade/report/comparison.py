@@ -112,7 +112,7 @@ def _page(comparison: Comparison) -> Iterator[str]:
 
 
 def _cells(row: Row, shown: list[tuple[str, bool]], best: bool | None) -> Iterator[str]:
-    yield row.method + (f" (eps = {row.eps:g})" if row.eps is not None else "")
+    yield row.label + (f" (eps = {row.eps:g})" if row.eps is not None else "")
     yield str(row.k)
     for name, share in shown:
         yield _told(row.figures[name], share=share)

@@ -42,7 +42,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Spec:
         for row, best in zip(comparison.rows, marks, strict=True)
         if row.loss is not None
     ]
-    methods = list(dict.fromkeys(row.method for row, _ in made))
+    methods = list(dict.fromkeys(row.label for row, _ in made))
     ks = sorted({row.k for row, _ in made})
     rows = []
     for kind in LOSSES:
@@ -75,7 +75,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Spec:
 def _value(row: Row, best: bool) -> dict[str, Any]:
     assert row.loss is not None
     return {
-        "method": row.method,
+        "method": row.label,
         "k": row.k,
         "loss": row.loss[1],
         "found": row.figures["expected_top1"],

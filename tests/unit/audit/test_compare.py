@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
 from starshade.attack.scoreboard_rh import ScoreboardRH
@@ -180,6 +181,8 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"methods": ["interval"]}, "eps is missing"),
         ({"methods": ["k-likeness"], "eps": 1}, "none of the methods has an eps"),
         ({"methods": ["interval"], "eps": -1}, "eps"),
+        ({"profile": "pooled"}, "none of the methods has a profile"),
+        ({"methods": ["predictive"], "profile": "mean"}, "padded, simple, model, pooled"),
         ({"methods": []}, "nothing to compare"),
         ({"ks": []}, "nothing to compare"),
         ({"ks": [1]}, "2 or more"),
@@ -306,8 +309,26 @@ def test_recommenders_are_tested_on_what_was_held_out(ratings: Ratings) -> None:
     assert found.data["ratings"] == train.n_ratings
     plain = compare(ratings, ["k-likeness"], [2], items=top_items(6), rng=1)
     assert plain.rows[0].figures["rmse_ratio"] is None
+    assert found.original["rmse_original"] == row.figures["rmse_original"]
+    assert found.original["rmse_ratio"] == 1
+    assert found.original["rmse_ratio_release"] is found.original["rmse_ratio_refit"] is None
     averaged = Row("predictive", 2, None, dict.fromkeys(FIGURES) | {"rmse_ratio": 1.02})
     assert averaged.loss == ("rmse_ratio", 1.02)
     for share in (1, -0.1):
         with pytest.raises(ConfigError, match="above 0 and below 1"):
             compare(ratings, ["k-likeness"], [2], held_out=share, rng=1)
+
+
+def test_profiles_are_pooled_unless_another_is_asked_for(ratings: Ratings) -> None:
+    asked: dict[str, Any] = {"items": top_items(6), "held_out": 0.1, "rng": 1}
+    pooled = compare(ratings, ["predictive", "k-likeness"], [5], **asked)
+    assert [row.name for row in pooled.rows] == ["predictive, pooled (k = 5)", "k-likeness (k = 5)"]
+    assert [row["profile"] for row in pooled.table()] == ["pooled", None]
+    padded = compare(ratings, ["predictive"], [5, 91], profile="padded", **asked)
+    assert [row.name for row in padded.refused] == ["predictive, padded (k = 91)"]
+    train, probe = hold_out(top_items(6).apply(ratings).drop_empty_users(), 0.1, rng=1)
+    for row, profile in ((pooled.rows[0], "pooled"), (padded.rows[0], "padded")):
+        release = PredictiveAnonymizer(k=5, profile=profile).anonymize(train, rng=1)
+        measure = RecommenderError("regularized-svd", seed=1)
+        told = measure.measure(release, original=train, probe=probe).figures
+        assert row.figures["rmse_ratio_release"] == told["rmse_ratio_release"]

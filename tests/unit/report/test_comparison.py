@@ -50,7 +50,16 @@ def test_the_folder_holds_everything(folder: Path, found: Comparison) -> None:
 def test_the_table_has_a_line_per_row(folder: Path, found: Comparison) -> None:
     with (folder / "compare.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["method", "k", "eps", "attack", *FIGURES, "frontier", "refused"]
+    assert list(rows[0]) == [
+        "method",
+        "k",
+        "eps",
+        "profile",
+        "attack",
+        *FIGURES,
+        "frontier",
+        "refused",
+    ]
     for row, told in zip(rows, found.whole_table(), strict=True):
         assert row == {key: "" if value is None else str(value) for key, value in told.items()}
     assert rows[0]["method"] == "original"
