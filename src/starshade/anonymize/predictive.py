@@ -81,13 +81,16 @@ class PredictiveAnonymizer:
         Whether the released mean is clipped to the scale, or every prediction before that (the
         paper's literal reading; it takes every cell of the padded rows too).
     grouping : {"exchange", "t-means"}, optional
-        Groups whose members are exchanged until no exchange lessens the squared distance of the
-        members' predictions from the group's (ours), or the paper's bounded t-means in bins.
+        Groups whose members are exchanged until that hardly lessens the squared distance of the
+        members' predictions from their mean (ours), or the paper's bounded t-means in bins.
         None: exchange, where it can be: with ``euclidean`` and ``clip="mean"``.
     weights : {"support", "uniform"}, optional
         Whether every item counts alike in distances, or as often as it was rated; under
-        "support" and "exchange" a user of n ratings counts n^¾ times as well. An error then
-        counts where the ratings are. None: support for exchange, uniform for t-means.
+        "support" and "exchange" a user of n ratings counts n^¾ times as well, in the distances
+        that are summed up and in the mean that they are taken from. What users will be compared
+        with is their ratings, so errors count where ratings are. That weighted mean forms groups
+        and is not released: in "padded" and "model" all members of a group count alike.
+        None: support for exchange, uniform for t-means.
     factors : int, optional
         Of the recommender; None: its own default. More predict single users better, but a group
         of k shares fewer: on MovieLens 100K what is released with 3 predicts as well as with 8,
