@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.same import refuse_other_ratings
 from starshade.release.table import Link, Release
 
 __all__ = ["linked_rows", "places_among"]
@@ -30,13 +31,14 @@ def linked_rows(release: Release, original: Ratings, link: Link) -> NDArray[np.i
     Raises
     ------
     ConfigError
-        The link is of another release.
+        The link is of another release, or the release's receipt was written for other ratings.
     """
     if len(link.record) != release.n_records:
         raise ConfigError(
             f"the link names {len(link.record):,} records, the release has "
             f"{release.n_records:,}: they do not belong together"
         )
+    refuse_other_ratings(release, original)
     place = places_among(link.users, original.users)
     rows = release.class_of_record[link.record[place]]
     return np.where(place < 0, -1, rows)

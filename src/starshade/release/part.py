@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
+from starshade.release.same import refuse_other_ratings
 from starshade.release.strangers import refuse_strange_records
 from starshade.release.table import Release
 
@@ -47,8 +48,8 @@ def released_users(release: Release, original: Ratings) -> Ratings:
     Raises
     ------
     ConfigError
-        See `released_part`; the receipt's users are others than those of the ratings, or there
-        are more or fewer users than records and users who were left out.
+        See `released_part`; the receipt's users, or what they rated, are others than those of the
+        ratings, or there are more or fewer users than records and users who were left out.
     """
     part = released_part(release, original)
     deleted = release.manifest.users_deleted
@@ -68,6 +69,7 @@ def released_users(release: Release, original: Ratings) -> Ratings:
             f"has {release.n_records:,} records{left_out}: it was not made of them",
             advice=_ADVICE,
         )
+    refuse_other_ratings(release, original, kept)
     return kept
 
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
-__all__ = ["digest_of", "read_receipt", "refuse_inside", "write_receipt"]
+__all__ = ["digest_of", "ratings_digest", "read_receipt", "refuse_inside", "write_receipt"]
 
 _FORMAT = 1
-_FIELDS = {
+_FIELDS: dict[str, type] = {
     "receipt": int,
     "starshade": str,
     "release": str,
@@ -47,6 +47,11 @@ _FIELDS = {
     "users": list,
     "records": list,
 }
+# what release.json says as well
+_SHARED = ("starshade", "method", "users_without_rating", "rare_items_dropped")
+# fields that a receipt of an earlier version lacks
+_LATER: dict[str, type] = {"ratings": str}
+_DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
 # a table never changes, and every attack on it says its digest
 _digests: WeakKeyDictionary[Ratings, str] = WeakKeyDictionary()
@@ -82,6 +87,32 @@ def _digest(ratings: Ratings) -> str:
         ):
             values = ["-" if v is None else f"={v}" for v in column.to_pylist()]
             _add_texts(digest, [name, *values])
+    return digest.hexdigest()
+
+
+def ratings_digest(ratings: Ratings) -> str:
+    """Return the SHA-256 over who rated what and how: a released part, known again.
+
+    Ids of users and items, row bounds, item indices and the ratings count, these to 8 decimals.
+    Days, personal attributes, scale, levels that nobody gave and the lineage do not: they need
+    not be read, or are published otherwise.
+    """
+    digest = hashlib.sha256(b"starshade released ratings 1\n")
+    for ids in (ratings.items, ratings.users):
+        _add(digest, ids.integers)
+        _add_texts(digest, ids.texts)
+    _add(digest, ratings.indptr.astype(np.int64))
+    blocks = [slice(i, i + _BLOCK) for i in range(0, ratings.n_ratings, _BLOCK)]
+    used = np.zeros(len(ratings.levels), dtype=np.bool_)
+    for block in blocks:
+        used[ratings.codes[block]] = True
+    given = np.round(ratings.levels, _DECIMALS) + 0.0  # -0.0 is 0.0
+    distinct = np.unique(given[used])
+    rank = np.searchsorted(distinct, given).astype(np.uint8 if len(distinct) < 256 else np.uint32)
+    _add(digest, distinct)
+    for block in blocks:
+        _add(digest, ratings.columns[block].astype(np.int32))
+        _add(digest, rank[ratings.codes[block]])
     return digest.hexdigest()
 
 
@@ -126,6 +157,9 @@ def write_receipt(release: Release, path: Path, release_hash: str) -> None:
     digest = private.digest
     if not digest and private.original is not None:
         digest = digest_of(private.original)
+    released = private.ratings
+    if not released and private.original is not None:
+        released = ratings_digest(private.original)
     facts = {
         "receipt": _FORMAT,
         "starshade": release.manifest.starshade,
@@ -135,6 +169,7 @@ def write_receipt(release: Release, path: Path, release_hash: str) -> None:
         "config": private.config,
         "source": private.source,
         "digest": digest,
+        **({"ratings": released} if released else {}),
         "users_without_rating": release.manifest.users_without_rating,
         "rare_items_dropped": release.manifest.rare_items_dropped,
         "users": list(private.link.users),
@@ -173,22 +208,36 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
     if not same_users or not _is_permutation(record, len(users)):
         raise _damaged(path, "users and records do not correspond one to one")
     if release is not None:
-        try:
-            found = hashlib.sha256((Path(release) / "release.json").read_bytes()).hexdigest()
-        except OSError:
-            raise ReleaseError(f"{release}: no release.json there") from None
-        if found != facts["release"]:
-            raise ReleaseError(
-                f"{path}: is the receipt of another release than {release}",
-                advice="Give the receipt that was written together with this release.",
-            )
+        _refuse_of_another(path, facts, Path(release))
     return Private(
         link=Link(users, record),
         seed=facts["seed"],
         config=facts["config"],
         source=facts["source"],
         digest=facts["digest"],
+        ratings=facts.get("ratings", ""),
     )
+
+
+def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None:
+    """Refuse a receipt that was not written together with a release, or says otherwise."""
+    try:
+        raw = (release / "release.json").read_bytes()
+    except OSError:
+        raise ReleaseError(f"{release}: no release.json there") from None
+    if hashlib.sha256(raw).hexdigest() != facts["release"]:
+        raise ReleaseError(
+            f"{path}: is the receipt of another release than {release}",
+            advice="Give the receipt that was written together with this release.",
+        )
+    said = json.loads(raw)
+    for name in _SHARED:
+        if said.get(name) != facts[name]:
+            raise ReleaseError(
+                f"{release}: release.json says {name}: {said.get(name)}, its receipt "
+                f"{facts[name]}: one of them is not what was written",
+                advice="Make the release again from the ratings (starshade anonymize).",
+            )
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -212,10 +261,10 @@ def _load(path: Path) -> dict[str, Any]:
             f"{path}: a receipt of format {facts['receipt']}; this version reads {_FORMAT}",
             advice="Use the version of starshade that wrote it, or a later one.",
         )
-    for name, kind in _FIELDS.items():
+    for name, kind in (_FIELDS | {n: k for n, k in _LATER.items() if n in facts}).items():
         if type(facts.get(name)) is not kind:
             raise _damaged(path, f"its field {name} is missing or no {kind.__name__}")
-    if set(facts) - set(_FIELDS):
+    if set(facts) - set(_FIELDS | _LATER):
         raise _damaged(path, "it has fields that a receipt does not have")
     _check_lists(path, facts)
     return facts

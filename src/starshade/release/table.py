@@ -54,6 +54,9 @@ class Private:
         Where the ratings came from.
     digest : str
         SHA-256 over the canonical input table.
+    ratings : str
+        SHA-256 over the released users' ratings of the released items, by which a receipt knows
+        them again (`starshade.release.receipt.ratings_digest`); empty on a release just made.
     original : Ratings or None
         The very table that was anonymized (chosen items, users left); not written anywhere.
         The verifier needs it to check every original cell against its generalized one.
@@ -67,6 +70,7 @@ class Private:
     config: dict[str, Any]
     source: str = ""
     digest: str = ""
+    ratings: str = ""
     original: Ratings | None = None
     groups: NDArray[np.int64] | None = None
 

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
 from starshade.audit.giveaway import GivesAway, what_it_gives_away
+from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError
 from starshade.release.manifest import Claim
 from starshade.release.read import read_release
 from tests.contract.cast import CAST
@@ -187,3 +190,36 @@ def test_movielens_passes_and_padding_tells_them_apart(
     assert padding is not None
     assert padding.auc_within_items is not None
     assert (padding.auc_within_items.rate > 0.75) == (kind == "padded")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "pooled"])
+def test_other_ratings_of_the_same_people_are_refused(tmp_path: Path, kind: str) -> None:
+    """A prediction is nobody's rating: only the receipt knows of what it was made."""
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    averaged(PEOPLE, GROUPS, kind, step=0.05, k=3).save(out, private=receipt)
+    turned = replace(PEOPLE, codes=(len(PEOPLE.levels) - 1 - PEOPLE.codes).astype(np.uint8))
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        QUICK.run(turned, out, private=receipt, rng=1)
+    release = read_release(out, private=receipt)
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        measure_all(release, turned)
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        LabelAttack(tolerance=0.5).run(release, Knowledge(known=2), original=turned, rng=1)
+    undated = replace(PEOPLE, days=None, attributes=None, lineage=None)
+    assert measure_all(release, undated) == measure_all(release, PEOPLE)
+
+
+def test_what_was_not_released_may_be_other(tmp_path: Path) -> None:
+    some = PEOPLE.keep_items(np.arange(PEOPLE.n_items - 1)).keep_users(np.arange(9))
+    made = averaged(some, np.arange(9) // 3, "padded", step=0.05, k=3)
+    made.save(tmp_path / "out", private=tmp_path / "receipt")
+    release = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    codes = PEOPLE.codes.copy()
+    row = np.repeat(np.arange(PEOPLE.n_users), PEOPLE.user_support)
+    unreleased = (row >= 9) | (PEOPLE.columns == PEOPLE.n_items - 1)
+    codes[unreleased] = len(PEOPLE.levels) - 1 - codes[unreleased]
+    attack = LabelAttack(tolerance=0.5)
+    attack.run(release, Knowledge(known=2), original=replace(PEOPLE, codes=codes), rng=1)
+    codes[np.flatnonzero(~unreleased)[0]] ^= 1
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        attack.run(release, Knowledge(known=2), original=replace(PEOPLE, codes=codes), rng=1)

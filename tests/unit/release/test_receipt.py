@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.errors import OutputError, ReleaseError
+from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release import receipt
+from starshade.release import receipt, same
+from starshade.release.linked import linked_rows
 from starshade.release.read import read_release
-from starshade.release.receipt import digest_of, read_receipt
+from starshade.release.receipt import digest_of, ratings_digest, read_receipt
+from starshade.release.same import refuse_other_ratings
 from tests.strategies import ratings_tables, table
 from tests.unit.release.test_store import small
 
@@ -219,3 +221,74 @@ def test_the_digest_of_a_table_is_computed_once(monkeypatch):
     del other
     gc.collect()
     assert alive() is None  # no table is kept for its digest
+
+
+def test_the_ratings_are_known_again_however_they_are_read(saved):
+    folder, release = saved
+    told = read_receipt(folder / "receipt.json").ratings
+    truth = release.private.original
+    assert told == ratings_digest(truth)
+    others = [
+        replace(truth, codes=truth.codes.astype(np.uint32), lineage="x"),
+        replace(truth, scale=Scale(-11, 11, 0.5)),
+        replace(truth, days=np.zeros(truth.n_ratings, np.uint16), first_day=3),
+        replace(truth, attributes=pa.table({"age": ["1"] * truth.n_users})),
+        replace(truth, levels=truth.levels + 1e-10),
+        replace(truth, levels=np.append(-7.0, truth.levels), codes=truth.codes + np.uint8(1)),
+    ]
+    assert [ratings_digest(other) for other in others] == [told] * len(others)
+
+
+@given(ratings_tables(), st.data())
+def test_the_digest_of_the_ratings_is_of_each(ratings, data):
+    if not ratings.n_ratings:
+        return
+    true, codes = ratings_digest(ratings), ratings.codes.astype(np.uint32)
+    cell = data.draw(st.integers(0, ratings.n_ratings - 1))
+    levels = np.append(ratings.levels, ratings.levels[codes[cell]] + 0.25)
+    codes[cell] = len(levels) - 1
+    assert ratings_digest(replace(ratings, codes=codes, levels=levels)) != true
+    users = Vocabulary(np.arange(ratings.n_users) + 10_000)
+    assert ratings_digest(replace(ratings, users=users)) != true
+    items = Vocabulary(np.arange(ratings.n_items) + 10_000)
+    assert ratings_digest(replace(ratings, items=items)) != true
+
+
+def test_a_receipt_of_an_earlier_version_is_read(saved):
+    folder, release = saved
+    facts = json.loads((folder / "receipt.json").read_text())
+    del facts["ratings"]
+    (folder / "receipt.json").write_text(json.dumps(facts))
+    back = read_release(folder / "out", private=folder / "receipt.json")
+    assert back.private.ratings == ""
+    truth = release.private.original
+    other = replace(truth, levels=truth.levels[::-1].copy())
+    refuse_other_ratings(back, other)  # it cannot tell
+    for wrong in (7, None):
+        (folder / "receipt.json").write_text(json.dumps(facts | {"ratings": wrong}))
+        with pytest.raises(ReleaseError, match="ratings is missing or no str"):
+            read_receipt(folder / "receipt.json")
+
+
+def test_other_ratings_are_refused_and_the_same_looked_up_once(saved, monkeypatch):
+    folder, release = saved
+    back = read_release(folder / "out", private=folder / "receipt.json")
+    truth = replace(release.private.original)
+    other = replace(truth, levels=truth.levels[::-1].copy())
+    counted = []
+    compute = same.ratings_digest
+    monkeypatch.setattr(same, "ratings_digest", lambda table: counted.append(1) or compute(table))
+    for _ in range(3):
+        linked_rows(back, truth, back.private.link)
+    assert len(counted) == 1
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        linked_rows(back, other, back.private.link)
+
+
+def test_what_a_receipt_and_its_release_both_say_must_agree(saved):
+    folder, _ = saved
+    for name, value in (("rare_items_dropped", 28), ("users_without_rating", 1), ("method", "m")):
+        facts = json.loads((folder / "receipt.json").read_text())
+        (folder / "forged.json").write_text(json.dumps(facts | {name: value}))
+        with pytest.raises(ReleaseError, match=rf"release\.json says {name}: .*, its receipt"):
+            read_release(folder / "out", private=folder / "forged.json")
