@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from starshade.release.read import read_release
 from tests.system.conftest import call, told
 
 
@@ -50,7 +51,14 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
         (("--profile", "model"), ["No rating is in it as it was"]),
         (("--profile", "pooled"), ["No rating is in it as it was"]),
         (("--profile", "simple"), ["who rated an item", "rated by none of its members"]),
-        (("--profile", "simple", "--l", 20), ["were invented, to hide who rated what"]),
+        (("--profile", "simple", "--l", 20), ["% of all, were invented, to hide who rated what"]),
+        (
+            ("--profile", "simple", "--l", 1),
+            [
+                "Fake edges: none (0), every item that somebody rated was in 1 profile already.",
+                "rated by none of its members",
+            ],
+        ),
     ],
 )
 def test_the_summary_says_what_a_profile_is(
@@ -62,6 +70,22 @@ def test_the_summary_says_what_a_profile_is(
     assert result.exit_code == 0, result.output
     for sentence in said:
         assert sentence in text
+
+
+def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
+    """Cells that show what nobody of their class rated: what l = 0 does not show."""
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--profile", "simple", "--k", 5)
+    counted = []
+    for i, settings in enumerate([(), ("--l", 1), ("--l", 20), ("--l", 20, "--b", 2)]):
+        found = told(*asked, *settings, "--seed", 0, "--out", tmp_path / f"{i}")
+        counted.append(found["fake_edges"])
+        shown = read_release(tmp_path / f"{i}").classes
+        if i == 0:
+            alone = shown
+    assert counted[:2] == [None, 0]
+    assert 0 < counted[2] < counted[3]
+    assert shown.n_groups == alone.n_groups
+    assert counted[3] == shown.n_rated().sum() - alone.n_rated().sum()
 
 
 def test_what_cannot_be_reached_exits_1_and_leaves_nothing(

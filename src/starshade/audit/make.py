@@ -13,6 +13,7 @@ import numpy as np
 from starshade.audit.measure import figures_of
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
 from starshade.utility.registry import PROBED
@@ -43,8 +44,10 @@ class Made:
         distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
         users_rating_disclosed, users_rating_exists, seconds, peak_rss_mb, out``; None where a
         figure does not apply; ``median_group`` and ``largest_group``, of the sets of equal records
-        as `smallest_group`; ``single_rater_cells``. `users_dropped` had no rating on the released
-        items, `users_deleted` could not be hidden among the others.
+        as `smallest_group`; ``single_rater_cells``; ``fake_edges``, released cells (of a class and
+        an item) that were invented for (b, l)-diversity, None where that was not asked for.
+        `users_dropped` had no rating on the released items, `users_deleted` could not be hidden
+        among the others.
     claims : tuple of Claim
         What the release promises, with what was counted on its files.
     """
@@ -169,17 +172,28 @@ class Made:
                 f"predictions. {f['invented_cells']:.1%} of the cells are predictions alone; "
                 f"{single} rest on the rating of one member."
             )
-        invented = (
-            f" {f['invented_cells']:.1%} were invented, to hide who rated what."
-            if f["invented_cells"]
-            else " An item that is not in a profile was rated by none of its members."
-        )
-        if manifest.config.get("min_raters", 1) > 1:
-            invented = ""
-        return (
+        told = [
             "a profile has the mean rating of those of its members who rated an item; "
-            f"{single} of its cells show the rating of one member.{invented}"
-        )
+            f"{single} of its cells show the rating of one member."
+        ]
+        if f["fake_edges"] is not None:
+            told.append(self._fakes())
+        if not f["fake_edges"] and manifest.config.get("min_raters", 1) == 1:
+            told.append("An item that is not in a profile was rated by none of its members.")
+        return " ".join(told)
+
+    def _fakes(self) -> str:
+        """Say how many cells were invented, where diversity was asked for."""
+        f, asked = self.figures, self.release.manifest.config
+        if f["fake_edges"]:
+            many = f"{f['fake_edges']:,} cells, {f['invented_cells']:.1%} of all, were"
+            were = many if f["fake_edges"] > 1 else "1 cell was"
+            return f"Fake edges: {were} invented, to hide who rated what."
+        what = "every item that somebody rated was"
+        if asked["b"] > 1:
+            what = f"all sets of up to {asked['b']} items that somebody rated together were"
+        profiles = f"{asked['l']} profile{'s' * (asked['l'] != 1)}"
+        return f"Fake edges: none (0), {what} in {profiles} already."
 
     def _left_out(self) -> str:
         """Say what was left out, if anything."""
@@ -251,6 +265,7 @@ def make_release(
             "distortion": measured.get("distortion"),
             "invented_cells": manifest.invented_cells,
             "single_rater_cells": manifest.single_rater_cells,
+            "fake_edges": _fake_edges(release),
             "rare_items_dropped": manifest.rare_items_dropped,
             "users_dropped": manifest.users_without_rating,
             "users_deleted": manifest.users_deleted,
@@ -269,6 +284,16 @@ def _spread(claim: Claim) -> str:
     if claim.model == "l-diversity":
         return f"{found['smallest_l']:,} different values or more in every class"
     return f"in no class distributed more than {found['largest_t']:.4g} away from everybody's"
+
+
+def _fake_edges(release: Release) -> int | None:
+    """Count the cells that were invented for diversity; None where that is not claimed."""
+    manifest, classes = release.manifest, release.classes
+    if manifest.invented_cells is None or not isinstance(classes, Profiles):
+        return None
+    if not any(claim.model == "diversity" for claim in manifest.claims):
+        return None
+    return round(manifest.invented_cells * int(classes.n_rated().sum()))
 
 
 def _peak_rss_mb() -> float:
