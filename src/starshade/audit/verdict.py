@@ -22,6 +22,7 @@ from starshade.audit.findings import (
 from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
+from starshade.audit.stated import judge_k, judge_scale
 from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import task
 from starshade.ratings.table import Ratings
@@ -42,10 +43,10 @@ _FEW = 100  # targets below which an interval says little
 class Audit:
     """Judge whether a release may be published.
 
-    It may when every claim is found again on the files, the independent check agrees, the same
-    attack that finds people in the ratings finds them no better than 1 in k on the release, the
-    audience is ``publish``, and, if a limit was given, few enough users have a rating disclosed
-    (DESIGN §4).
+    It may when every claim is found again on the files, the independent check agrees, the k and
+    the scale that are stated are those of claims and ratings, the same attack that finds people in
+    the ratings finds them no better than 1 in k on the release, the audience is ``publish``, and,
+    if a limit was given, few enough users have a rating disclosed (DESIGN §4).
 
     Parameters
     ----------
@@ -136,7 +137,10 @@ class Audit:
             original, released, tries, evidence=evidence, targets=self.targets, seed=seed
         )
         return AuditResult(
-            findings=self._judge(released, original, counted, evidence, asked),
+            findings=(
+                *self._judge(released, original, counted, evidence, asked),
+                *filter(None, (judge_k(released), judge_scale(released, ratings, original))),
+            ),
             warnings=(*_warnings(released, evidence, same), *map(_unknown, unknown)),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
