@@ -65,6 +65,20 @@ def test_the_histograms() -> None:
     assert result.before == pytest.approx([6 / 12, 1 / 12, 2 / 12, 0, 1 / 12, 2 / 12])
     assert result.after == pytest.approx([4 / 12, 0, 4 / 12, 0, 0, 4 / 12])
     assert result.figures["histogram_distance"] == pytest.approx(1 / 3)
+    # of the six and the eight that are rated: 1/6, 2/6, 0, 1/6, 2/6 and 0, 4/8, 0, 0, 4/8
+    assert result.figures["histogram_distance_rated"] == pytest.approx(4 / 6 / 2)
+
+
+def test_the_histograms_of_ratings_alone() -> None:
+    # every cell a 5: half of the cells, which were null, no longer count
+    fives = profiled(ORIGINAL, [[9, 9, 9], [9, 9, 9]], [0, 0, 1, 1], 0.5, "padded")
+    found = RatingHistogram().measure(fives, original=ORIGINAL).figures
+    assert found["histogram_distance_rated"] == pytest.approx((1 + 2 + 1 + 4) / 6 / 2)
+    assert found["histogram_distance"] == pytest.approx((6 + 1 + 2 + 1 + 10) / 12 / 2)
+    empty = profiled(ORIGINAL, [[0, 0, 0], [0, 0, 0]], [0, 0, 1, 1], 0.5, "simple")
+    found = RatingHistogram().measure(empty, original=ORIGINAL).figures
+    assert found["histogram_distance_rated"] is None
+    assert found["histogram_distance"] == pytest.approx(1 / 2)
 
 
 def test_profiles_that_tie_share_the_middle_of_their_ranks() -> None:

@@ -72,6 +72,7 @@ _LABELS = {
     "self_rank_users": "people ranked",
     "self_rank_profiles": "profiles they were ranked among",
     "histogram_distance": "rating histogram, how far from the original's (0 is best)",
+    "histogram_distance_rated": "  of the cells with a rating alone",
     "null_share_before": "cells without a rating, before",
     "null_share_after": "cells without a rating, after",
     "dissimilarity_all": "dissimilarity of two people",
@@ -93,6 +94,8 @@ _SHARES = (
     "top_n_agreement_release",
     "top_n_agreement_refit",
 )
+#: errors and their ratios, in which the fourth decimal counts
+_ERRORS = ("rmse_", "mae_", "target_deviation_", "similar_user_deviation_")
 
 
 def page(*parts: RenderableType | None) -> RenderableType:
@@ -128,10 +131,15 @@ def figures(rows: Iterable[tuple[str, Any]], title: str = "") -> RenderableType:
 
 def measured(found: Mapping[str, float | int | None]) -> list[tuple[str, str]]:
     """Name the figures of a release for a person; – where one does not apply."""
-    return [
-        (_LABELS.get(name, name), percent(value) if name in _SHARES else number(value))
-        for name, value in found.items()
-    ]
+    return [(_LABELS.get(name, name), _figure(name, value)) for name, value in found.items()]
+
+
+def _figure(name: str, value: float | int | None) -> str:
+    if name in _SHARES:
+        return percent(value)
+    if name.startswith(_ERRORS) and value is not None:
+        return f"{value:.4f}"
+    return number(value)
 
 
 def command(*words: str) -> RenderableType:

@@ -48,7 +48,10 @@ class RatingHistogram:
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> HistogramResult:
-        """Return ``histogram_distance``, ``null_share_before`` and ``null_share_after``.
+        """Return how far the histograms are apart, with nulls and without, and the nulls.
+
+        The figures are ``histogram_distance``, ``histogram_distance_rated``,
+        ``null_share_before`` and ``null_share_after``.
 
         Parameters
         ----------
@@ -62,8 +65,10 @@ class RatingHistogram:
         Returns
         -------
         HistogramResult
-            The distance is the total variation, in [0, 1]: half the sum of the differences. None
-            on a scale without steps.
+            A distance is the total variation, in [0, 1]: half the sum of the differences. The
+            first is between shares of all cells, and mostly of nulls where few cells are rated;
+            the second between shares of the cells with a rating. None on a scale without steps;
+            the second also where no cell has a rating.
 
         Raises
         ------
@@ -80,15 +85,24 @@ class RatingHistogram:
             measure="rating-histogram",
             figures={
                 "histogram_distance": float(np.abs(before - after).sum() / 2) if some else None,
+                "histogram_distance_rated": _rated_distance(before[1:], after[1:]),
                 "null_share_before": float(before[0]) if some else None,
                 "null_share_after": float(after[0]) if some else None,
             },
             meaning="Low is more useful: 0 leaves as many cells of each rating, and of null, as "
-            "there were; 1 leaves none where there was one. A release without nulls no longer "
+            "there were; 1 leaves none where there was one; `rated` counts cells with a rating "
+            "alone. A release without nulls no longer "
             "tells who rated what, and counts of ratings on it mean nothing.",
             before=tuple(before.tolist()),
             after=tuple(after.tolist()),
         )
+
+
+def _rated_distance(before: Floats, after: Floats) -> float | None:
+    """Return the total variation between two histograms, each brought to a sum of 1."""
+    if not before.sum() or not after.sum():
+        return None
+    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
 
 
 def _released(release: Release, scale: Scale) -> Floats:

@@ -202,3 +202,9 @@ def test_names_from_data_are_no_markup() -> None:
         assert text in out
     assert "50.0% – – – 0.5" in out
     assert "absent" not in out
+
+
+def test_errors_and_their_ratios_have_four_decimals() -> None:
+    rows = measured({"rmse_ratio_release": 1.01039, "mae_refit": 0.7, "rmse_refit": None})
+    assert [shown for _, shown in rows] == ["1.0104", "0.7000", "–"]
+    assert measured({"gen_iloss": 0.3273})[0][1] == "0.3273"
