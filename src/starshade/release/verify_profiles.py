@@ -124,9 +124,10 @@ def _levels_of(facts: dict[str, Any]) -> int:
     width = facts["scale"]["maximum"] - facts["scale"]["minimum"]
     if type(step) not in (int, float) or not (math.isfinite(step) and step > 0):
         raise Failed("release.json", "a profile step that is none")
-    if width / step > 254.5 or abs(width / step - round(width / step)) > 1e-6:
+    steps = width / step
+    if steps > 254.5 or abs(steps - round(steps)) > 1e-6 or (width and not round(steps)):
         raise Failed("release.json", "a profile step that does not divide the scale into levels")
-    levels: int = round(width / step) + 1
+    levels: int = round(steps) + 1
     return levels
 
 

@@ -181,7 +181,7 @@ def test_some_users_suffice_to_find_the_sweeps(monkeypatch: pytest.MonkeyPatch) 
         ({"factors": 2.5}, "factors 2.5: a whole number"),
         ({"factors": True}, "factors True: a whole number"),
         ({"sweeps": 0}, "sweeps 0: a whole number"),
-        ({"regularization": -1}, "regularization -1: a number, at least 0"),
+        ({"regularization": -1}, "regularization -1: a number from 0 to 1"),
         ({"regularization": float("nan")}, "regularization nan"),
         ({"regularization": float("inf")}, "regularization inf"),
         ({"holdout": 1}, "holdout 1: at least 0 and below 1"),

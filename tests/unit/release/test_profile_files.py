@@ -340,6 +340,17 @@ def test_what_release_json_says_is_counted_again(tmp_path, facts, message):
         verify_folder(tmp_path / "out", release.private)
 
 
+@pytest.mark.parametrize("step", [1e308, 2**62, 9.0])
+def test_a_step_wider_than_the_scale_is_damage(tmp_path, step):
+    """Nothing but nulls and lowest ratings, which one level would be enough for."""
+    lowest = table([{0: 1}, {0: 1, 1: 1}, {1: 1}, {0: 1}], STARS)
+    release = profile(lowest, [0, 0, 1, 1], "simple", 0.5).release()
+    release.save(tmp_path / "out")
+    say(tmp_path / "out", profile_step=step)
+    with pytest.raises(ReleaseError, match="does not divide the scale"):
+        verify_folder(tmp_path / "out")
+
+
 @pytest.mark.parametrize("said", ["model", "pooled", "simple", None])
 def test_the_settings_name_the_same_kind_as_the_manifest(tmp_path, said):
     """Else a padded release could be called a model's, and its raters would not be counted."""
