@@ -72,6 +72,16 @@ def test_the_summary_says_what_a_profile_is(
         assert sentence in text
 
 
+def test_another_profile_is_advised_to_who_chose_none(ratings_csv: Path, tmp_path: Path) -> None:
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5)
+    shown = []
+    for i, settings in enumerate([(), ("--profile", "padded"), ("--profile", "simple")]):
+        shown.append(call(*asked, *settings, "--out", tmp_path / f"{i}").stdout)
+    other = call("anonymize", ratings_csv, "--k", 5, "--out", tmp_path / "other").stdout
+    assert "--profile pooled loses less on MovieLens" in " ".join(shown[0].split())
+    assert not any("pooled" in text for text in [*shown[1:], other])
+
+
 def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
     """Cells that show what nobody of their class rated: what l = 0 does not show."""
     asked = ("anonymize", ratings_csv, "--method", "predictive", "--profile", "simple", "--k", 5)
