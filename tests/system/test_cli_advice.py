@@ -157,3 +157,27 @@ def test_ctrl_c_while_the_command_line_loads() -> None:
     )
     assert done.returncode == 128 + signal.SIGINT
     assert done.stderr == "Interrupted; nothing was written.\n"
+
+
+@pytest.mark.parametrize("method", ["predictive", "k-likeness", "interval", "suppress", "mondrian"])
+def test_a_missing_k_is_advised(ratings_csv: Path, tmp_path: Path, method: str) -> None:
+    said = refused("anonymize", ratings_csv, "--method", method, "--out", tmp_path / "out")
+    assert f"the method {method}: --k is missing" in said
+    assert "5 is usual" in said
+    eps = refused(
+        "anonymize", ratings_csv, "--method", "suppress", "--k", 5, "--out", tmp_path / "o"
+    )
+    assert "--eps is missing" in eps
+    assert "usual" not in eps
+
+
+def test_the_defaults_and_choices_of_predictive_are_told() -> None:
+    from starshade.recommend.registry import ENTRIES
+    from starshade.recommend.regularized_svd import RegularizedSVD
+
+    said = " ".join(call("anonymize", "--help").stdout.replace("-\n", "-").split())
+    for entry in ENTRIES:
+        assert entry.name in said
+    own = RegularizedSVD()
+    assert f"held back. [default: {own.regularization:g};" in said
+    assert f"at most. [default: {own.sweeps};" in said

@@ -41,15 +41,23 @@ PREDICTIVE = [
     click.option(
         "--recommender",
         metavar="NAME",
-        help="predictive: what predicts. [default: regularized-svd]",
+        help="predictive: what predicts: regularized-svd, implicit-als, surprise-svd (both extra "
+        "compare), lenskit-biased-mf (extra lenskit). [default: regularized-svd]",
     ),
     click.option(
         "--factors", type=int, help="predictive: factors of the recommender. [default: 3]"
     ),
     click.option(
-        "--regularization", type=float, help="predictive: how strongly factors are held back."
+        "--regularization",
+        type=float,
+        help="predictive: how strongly factors are held back. [default: 0.055; other "
+        "recommenders: their own]",
     ),
-    click.option("--sweeps", type=int, help="predictive: rounds of fitting, at most."),
+    click.option(
+        "--sweeps",
+        type=int,
+        help="predictive: rounds of fitting, at most. [default: 16; other recommenders: their own]",
+    ),
     click.option(
         "--no-biases",
         "biases",

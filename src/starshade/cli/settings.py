@@ -78,7 +78,8 @@ def configured(
     for field in fields(cls):
         required = field.default is MISSING and field.default_factory is MISSING
         if required and field.name not in asked:
-            raise ConfigError(f"{name}: {option(field.name)} is missing")
+            advice = f"Give {option('k')} N; 5 is usual." if field.name == "k" else ""
+            raise ConfigError(f"{name}: {option(field.name)} is missing", advice=advice)
     return cls(**asked)
 
 
