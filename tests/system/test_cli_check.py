@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     assert found["satisfied"]
     sets = found["claims"][1]["sets"]
     assert [s["fewest_groups"] for s in sets] == [3, 3]
+    assert "l = 1e+300: no data have so many groups" in refused("check", out, "--l", 1e300)
     assert all(s["sets"] > 0 for s in sets)
     every = found["claims"][1]["groups"]
     more = ("--model", "diversity", "--l", every, "--original", ratings_csv, "--explain")
@@ -119,3 +122,15 @@ def test_ratings_that_are_not_diverse_are_told_how_to_become_so(
     line = next(text for text in shown.stdout.splitlines() if "starshade anonymize" in text)
     advised = shlex.split(line.replace("DIR", str(tmp_path / "out")))
     assert call(*advised[1:]).exit_code == 0
+
+
+def test_a_release_that_claims_nothing(claiming: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a release"
+    shutil.copytree(claiming, out)
+    facts = json.loads((out / "release.json").read_text())
+    (out / "release.json").write_text(json.dumps(facts | {"claims": []}))
+    for beside in ((), ("--explain",)):
+        message = " ".join(refused("check", out, *beside).split())
+        assert "the release claims no privacy model" in message
+        assert f"starshade check '{out}' --k 5" in message
+    assert told("check", out, "--k", 3)["model"] == "k-anonymity"

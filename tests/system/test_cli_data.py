@@ -177,3 +177,11 @@ def test_split_into_one_place(ratings_csv: Path, tmp_path: Path) -> None:
     message = refused("data", "split", ratings_csv, "--out", out, "--probe", out)
     assert "the same place as --out" in message
     assert not out.exists()
+
+
+@pytest.mark.parametrize("share", ["0", "1", "nan"])
+def test_a_share_of_nothing_is_refused_before_the_file_is_read(tmp_path: Path, share: str) -> None:
+    (tmp_path / "no.csv").write_text("no ratings at all")
+    places = ("--out", tmp_path / "a", "--probe", tmp_path / "b")
+    message = refused("data", "split", tmp_path / "no.csv", *places, "--share", share)
+    assert "above 0 and below 1" in message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from starshade.cli.model_options import asked_models, modelling, to_options
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
+from starshade.cli.settings import given
 from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
 
@@ -67,6 +69,7 @@ def check(
         if original is None:
             reading.refuse_for_release(data)
         table = read_release(data)
+        _refuse_nothing(data, table, model)
         asked = asked_models(table.manifest.claims, model, parameters)
         near = _near(asked, graph)
         source = None
@@ -86,6 +89,16 @@ def check(
         lambda: _summary(asked, verdicts, explain, drawn, source),
     )
     context.exit(0 if all(verdict.satisfied for verdict in verdicts) else 1)
+
+
+def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
+    """Ask for a model where a release claims none, unless k says which."""
+    if model is None and not release.manifest.claims and "k" not in given():
+        raise ConfigError(
+            f"{data}: the release claims no privacy model, so there is nothing to check it against",
+            advice=f"Say what to check: starshade check {shlex.quote(data)} --k {_K} asks for "
+            "k-anonymity; --model chooses another one (`starshade list models`).",
+        )
 
 
 def _refuse_original(original: str | None) -> None:

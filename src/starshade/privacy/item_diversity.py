@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -183,8 +184,12 @@ def _whole(name: str, value: object) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         raise ConfigError(f"{name} of type {type(value).__name__}: must be a whole number")
-    if not (value >= 1 and value < 2**63 and int(value) == value):
-        raise ConfigError(f"{name} = {value:g}: must be a whole number, 1 or more")
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    if not (1 <= value < math.inf and int(value) == value):
+        raise ConfigError(f"{name} = {shown}: must be a whole number, 1 or more")
+    if value >= 2**63:
+        many = {"b": "no data have so many items", "l": "no data have so many groups"}
+        raise ConfigError(f"{name} = {shown}: {many.get(name, 'more than can be counted')}")
     return int(value)
 
 

@@ -14,7 +14,18 @@ from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed, stream_key
 
-__all__ = ["hold_out"]
+__all__ = ["check_share", "hold_out"]
+
+
+def check_share(share: float) -> None:
+    """Refuse a share that leaves nothing on one side, before anything is read.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if isinstance(share, bool) or not 0 < share < 1:
+        raise ConfigError(f"share {share}: above 0 and below 1", advice="For example 0.1.")
 
 
 def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Ratings, Ratings]:
@@ -52,8 +63,7 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
     Ratings(10 users x 5 items, 18 ratings, scale 1:5:1)
     Ratings(10 users x 5 items, 2 ratings, scale 1:5:1)
     """
-    if isinstance(share, bool) or not 0 < share < 1:
-        raise ConfigError(f"share {share}: above 0 and below 1", advice="For example 0.1.")
+    check_share(share)
     seed = resolve_seed(rng)
     count = round(share * ratings.n_ratings)
     if not 0 < count < ratings.n_ratings:
