@@ -333,7 +333,7 @@ def _row(way: _Way, judge: _Judge) -> Row:
 def _told(row: Row) -> str:
     if row.refused is not None:
         return f"{row.name}: refused: {row.refused}"
-    kind, loss = row.loss or ("loss", float("nan"))
+    lost = "" if row.loss is None else f"{row.loss[0]} {row.loss[1]:.4g}, "
     f = row.figures
     found = f"found {f['expected_top1']:.1%} ({row.attack})"
-    return f"{row.name}: {kind} {loss:.4g}, {found}, {f['seconds']:.3g} s"
+    return f"{row.name}: {lost}{found}, {f['seconds']:.3g} s"

@@ -76,8 +76,9 @@ def default_step(scale: Scale) -> float:
     """Return a step of released levels that leaves every rating of a stepped scale one of them.
 
     The scale's step divided by the largest of 1, 2, 5, 10, 20, 50 and 100 that makes no more
-    than a hundred steps in all; an eightieth of the width where the scale is real-valued, or has
-    more than a hundred steps itself. 1 where all ratings are equal.
+    than a hundred steps in all, or the scale's own step where it has more, up to 254; an eightieth
+    of the width where the scale is real-valued, or has more than a byte can tell. 1 where all
+    ratings are equal.
 
     Examples
     --------
@@ -91,6 +92,8 @@ def default_step(scale: Scale) -> float:
         for parts in _PARTS:
             if steps * parts <= _USUAL:
                 return scale.step / parts
+        if steps < MOST_LEVELS:
+            return scale.step
     return scale.width / 80
 
 

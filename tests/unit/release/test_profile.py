@@ -256,7 +256,9 @@ def test_near_levels_are_not_one_class():
         (Scale(1, 10, 1), 0.1),
         (Scale(0, 0.3, 0.1), 0.005),
         (Scale(3, 3, 1), 1.0),
-        (Scale(0, 101, 1), 101 / 80),
+        (Scale(0, 101, 1), 1.0),
+        (Scale(0, 254, 1), 1.0),
+        (Scale(0, 255, 1), 255 / 80),
         (Scale(-10, 10), 0.25),
         (Scale(2, 2), 1.0),
     ],
@@ -264,15 +266,15 @@ def test_near_levels_are_not_one_class():
 def test_by_default_every_rating_is_a_level(scale: Scale, step: float) -> None:
     assert default_step(scale) == pytest.approx(step, rel=1e-12)
     levels = released_levels(scale, default_step(scale))
-    assert len(levels) <= 101
-    if scale.step is not None and scale.width <= 100 * scale.step:
+    assert len(levels) <= 255
+    if scale.step is not None and scale.width <= 254 * scale.step:
         assert np.isin(scale.levels, levels).all()
 
 
 @given(
     st.integers(-1000, 1000),
     st.sampled_from([1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01, 1 / 3]),
-    st.integers(1, 100),
+    st.integers(1, 254),
 )
 def test_by_default_every_rating_of_any_scale_is_a_level(least, step, steps) -> None:
     scale = Scale(least * step, least * step + steps * step, step)
