@@ -24,6 +24,8 @@ __all__ = [
     "prepare",
     "publishable_scale",
     "refuse_rare",
+    "scale_of",
+    "shared_levels",
 ]
 
 RareItems = Literal["drop", "keep"]
@@ -131,7 +133,7 @@ def prepare(
                 f"{before - table.n_users:,} users who rated no other"
             )
     if ratings.report.scale_inferred:
-        shared = _shared_levels(ratings, k)
+        shared = shared_levels(ratings, k)
         scale = _found_scale(table, shared)
         _note_rare_bounds(scale, shared, k)
         table = on_scale(table, scale)
@@ -174,19 +176,23 @@ def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
     """
     if not ratings.report.scale_inferred:
         return table.scale
-    return _found_scale(table, _shared_levels(ratings, k))
+    return _found_scale(table, shared_levels(ratings, k))
 
 
-def _shared_levels(ratings: Ratings, k: int) -> NDArray[np.float64]:
+def shared_levels(ratings: Ratings, k: int) -> NDArray[np.float64]:
     """Return the ratings that k users gave."""
     return ratings.levels[users_per_level(ratings) >= k]
 
 
+def scale_of(shown: NDArray[np.float64], like: Scale) -> Scale:
+    """Return the scale that these ratings show, with steps where `like` has them."""
+    return Scale(shown.min(), shown.max()) if like.step is None else Scale.infer(shown)
+
+
 def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
-    kept = np.union1d(shared, table.levels[np.unique(table.codes)])
+    scale = scale_of(np.union1d(shared, table.levels[np.unique(table.codes)]), table.scale)
     if table.scale.step is None:
-        return Scale(kept.min(), kept.max())
-    scale = Scale.infer(kept)
+        return scale
     if scale != table.scale:
         note(
             f"the scale is published as {scale}: what else the ratings show of it was left out "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.anonymize.prepare import scale_of, shared_levels
 from starshade.audit.result import Finding
-from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -58,11 +58,7 @@ def judge_scale(release: Release, ratings: Ratings, part: Ratings) -> Finding | 
 def _published(release: Release, ratings: Ratings, part: Ratings) -> Scale:
     k = release.manifest.config.get("k")
     k = k if type(k) is int else release.manifest.claimed_k or 1
-    shared = ratings.levels[users_per_level(ratings) >= k]
-    kept = np.union1d(shared, _released(release, part))
-    if ratings.scale.step is None:
-        return Scale(kept.min(), kept.max())
-    return Scale.infer(kept)
+    return scale_of(np.union1d(shared_levels(ratings, k), _released(release, part)), ratings.scale)
 
 
 def _released(release: Release, part: Ratings) -> NDArray[np.float64]:

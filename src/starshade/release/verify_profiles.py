@@ -7,7 +7,7 @@ what the cells rest on is counted from the original with NumPy alone.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -122,7 +122,7 @@ def _levels_of(facts: dict[str, Any]) -> int:
     """Return how many levels there are; they run from the scale's minimum to its maximum."""
     step = facts["profile_step"]
     width = facts["scale"]["maximum"] - facts["scale"]["minimum"]
-    if type(step) not in (int, float) or not (math.isfinite(step) and step > 0):
+    if type(step) not in (int, float) or not 0 < step < sys.float_info.max:
         raise Failed("release.json", "a profile step that is none")
     steps = width / step
     if steps > 254.5 or abs(steps - round(steps)) > 1e-6 or (width and not round(steps)):

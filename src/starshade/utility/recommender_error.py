@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import linked_probe
+from starshade.utility.probe import Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.training import chosen, refit, trained
 
-__all__ = ["RecommenderError", "errors_of"]
+__all__ = ["RecommenderError", "errors_of", "errors_on"]
 
 Floats = NDArray[np.float64]
 
@@ -89,16 +89,9 @@ class RecommenderError:
             found |= {"probe_ratings": len(asked.values), "probe_left_out": asked.left_out}
         if asked is not None and len(asked.values):
             recommender = chosen(self.recommender, release)
-            again = refit(recommender, release, self.seed)
-            predicted = {
-                "original": trained(recommender, original, self.seed).predict(
-                    asked.users, asked.items
-                ),
-                "release": ReleasedRows(release).read(asked.rows, asked.columns),
-                "refit": again.predict(asked.rows, asked.columns),
-            }
-            found |= _figures({k: errors_of(v, asked.values) for k, v in predicted.items()})
-            reason = again.told
+            before = trained(recommender, original, self.seed).predict(asked.users, asked.items)
+            errors, reason = errors_on(release, asked, recommender, self.seed)
+            found |= _figures({"original": errors_of(before, asked.values)} | errors)
         return UtilityResult(
             measure="recommender-error",
             figures=found,
@@ -115,6 +108,18 @@ _NAMES = (
     "probe_ratings",
     "probe_left_out",
 )
+
+
+def errors_on(
+    release: Release, asked: Probe, recommender: Recommender, seed: int
+) -> tuple[dict[str, tuple[float, float] | None], str]:
+    """Return RMSE and MAE of both readings, `release` and `refit`, and why there is no refit."""
+    again = refit(recommender, release, seed)
+    predicted = {
+        "release": ReleasedRows(release).read(asked.rows, asked.columns),
+        "refit": again.predict(asked.rows, asked.columns),
+    }
+    return {name: errors_of(found, asked.values) for name, found in predicted.items()}, again.told
 
 
 def errors_of(predicted: Floats | None, true: Floats) -> tuple[float, float] | None:

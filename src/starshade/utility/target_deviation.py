@@ -8,10 +8,9 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
 from starshade.utility.probe import linked_probe
-from starshade.utility.recommender_error import errors_of
-from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.recommender_error import errors_on
 from starshade.utility.result import UtilityResult
-from starshade.utility.training import chosen, refit
+from starshade.utility.training import chosen
 
 __all__ = ["TargetDeviation"]
 
@@ -61,19 +60,17 @@ class TargetDeviation:
         ConfigError
             The probe does not belong to these ratings, or they to the release.
         """
-        read = again = None
+        errors: dict[str, tuple[float, float] | None] = {"release": None, "refit": None}
         reason = ""
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.values):
-            read = errors_of(ReleasedRows(release).read(asked.rows, asked.columns), asked.values)
-            learned = refit(chosen(self.recommender, release), release, self.seed)
-            again = errors_of(learned.predict(asked.rows, asked.columns), asked.values)
-            reason = learned.told
+            recommender = chosen(self.recommender, release)
+            errors, reason = errors_on(release, asked, recommender, self.seed)
         return UtilityResult(
             measure="target-deviation",
             figures={
-                "target_deviation_release": None if read is None else read[0],
-                "target_deviation_refit": None if again is None else again[0],
+                f"target_deviation_{reading}": None if error is None else error[0]
+                for reading, error in errors.items()
             },
             meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
             "what each person's own anonymized version says. It takes a probe and the owner's "
