@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 DEMO_OUT ?= demo-out
 TESTS ?=
 
-.PHONY: help demo test check bench oracles format clean
+.PHONY: help demo test check docs bench oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -19,13 +19,16 @@ demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, 
 	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
 
 test: $(VENV)/.dev  ## the whole test suite
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/house
+
+docs: $(VENV)/.docs  ## the documentation as a site, in site/
+	@$(BIN)/python -m mkdocs build --strict --site-dir site
 
 bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmarks/README.md)
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -38,7 +41,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) site test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
@@ -46,12 +49,17 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) with the developers' tools (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.core $(VENV)/.docs
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(VENV) with what writes the documentation (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,report]'
 	@touch $@ $(VENV)/.core
 
 # pyCANON pins its world: an environment of its own, without starshade
