@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
 
 from starshade.audit.figures import Figure, Series
-from starshade.errors import ConfigError
+from starshade.chart import CONFIG, SCHEMA, Spec, colours, small_title, svg_of
 
 __all__ = ["CONFIG", "SCHEMA", "Spec", "chart", "colours", "svg_of"]
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_VERSION = "5.17"
-# Okabe and Ito's palette, told apart by the colour-blind; then two, one of them grey
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-_COLOURS += ["#882255", "#777777"]
 _DASHES = [[1, 0], [6, 3], [2, 2]]
 _SHAPES = ["diamond", "triangle-up", "square"]
 _DODGE = 0.045  # of an x step, between lines that share a point
@@ -27,17 +21,6 @@ _FORMATS = {
     "seconds": "~r",
     "points": ",~r",
     "number": ",~r",
-}
-
-Spec = dict[str, Any]
-
-CONFIG: Spec = {
-    "font": "sans-serif",
-    "background": "white",
-    "view": {"stroke": None},
-    "axis": {"gridColor": "#eee", "labelFontSize": 11, "titleFontSize": 12, "titlePadding": 8},
-    "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
-    "title": {"fontSize": 15, "subtitleFontSize": 11, "subtitleColor": "#555"},
 }
 
 
@@ -72,29 +55,6 @@ def chart(figure: Figure, subtitle: str) -> Spec:
     }
 
 
-def svg_of(spec: Spec) -> str:
-    """Render a specification.
-
-    Raises
-    ------
-    ConfigError
-        The optional extra is not installed.
-    """
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ConfigError(
-            "charts as SVG need an optional package that is not installed",
-            advice="pip install 'starshade[report]'",
-        ) from error
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION))
-
-
-def colours(n: int) -> list[str]:
-    """Return n colours, over again after the eighth."""
-    return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
-
-
 def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
     lines = [series for series in figure.series if series.measure == measure]
     if figure.unit == "users":
@@ -103,12 +63,7 @@ def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
         layers = [*_lines(figure, lines), *_levels(figure), *_marks(figure, measure)]
     panel: Spec = {"width": 300 if titled else 460, "height": 280, "layer": layers}
     if titled:
-        panel["title"] = {
-            "text": measure,
-            "fontSize": 12,
-            "fontWeight": "normal",
-            "anchor": "start",
-        }
+        panel["title"] = small_title(measure)
     return panel
 
 
@@ -157,7 +112,7 @@ def _bars(figure: Figure, lines: list[Series]) -> Spec:
             "x": _x_axis(figure, "x") | {"scale": {"domain": [0, len(points) - 1]}},
             "y": _y_axis(figure, "y"),
             "y2": {"datum": 0},
-            "color": {"value": _COLOURS[0]},
+            "color": {"value": colours(1)[0]},
         },
     }
 

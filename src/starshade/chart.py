@@ -1,0 +1,128 @@
+"""Charts as Vega-Lite specifications: plain data that a notebook or a browser draws.
+
+Nothing is drawn here, and nothing computed: a chart is a dict with its data inside. A notebook
+shows it by itself, as Vega-Lite where it can, else as SVG (with the optional extra
+``starshade[report]``), else as a sentence.
+
+Every chart says on what it rests, shows 95 % intervals, and names in words what it shows
+(``description``, which becomes the SVG's accessible name). Colours are told apart by the
+colour-blind too; shapes and dashes repeat what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from importlib.util import find_spec
+from typing import Any
+
+from starshade.errors import ConfigError
+
+__all__ = ["CONFIG", "SCHEMA", "VEGALITE_MIME", "Chart", "Spec", "colours", "small_title", "svg_of"]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+#: what notebooks call such a specification
+VEGALITE_MIME = "application/vnd.vegalite.v5+json"
+_VERSION = "5.17"
+# Okabe and Ito's palette, told apart by the colour-blind; then two, one of them grey
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_COLOURS += ["#882255", "#777777"]
+
+Spec = dict[str, Any]
+
+#: how every chart looks
+CONFIG: Spec = {
+    "font": "sans-serif",
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {"gridColor": "#eee", "labelFontSize": 11, "titleFontSize": 12, "titlePadding": 8},
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
+    "title": {"fontSize": 15, "subtitleFontSize": 11, "subtitleColor": "#555"},
+}
+
+
+class Chart(Spec):
+    """A Vega-Lite v5 specification that a notebook draws when it is the last line of a cell.
+
+    It is the dict itself: ``json.dump(chart, file)`` writes what any Vega-Lite viewer opens.
+
+    Parameters
+    ----------
+    title, subtitle : str
+        What is shown; on what it rests.
+    description : str
+        The same in words, with the figures that matter: for those who cannot see the chart.
+    body : dict
+        The rest of the specification.
+
+    Examples
+    --------
+    >>> dots = Chart("Two", "made up", "Two points.", {"data": {"values": []}, "mark": "point"})
+    >>> str(dots)
+    'Two (made up). Two points.'
+    """
+
+    def __init__(self, title: str, subtitle: str, description: str, body: Spec) -> None:
+        super().__init__(
+            {
+                "$schema": SCHEMA,
+                "description": f"{title} ({subtitle}). {description}",
+                "title": {"text": title, "subtitle": subtitle, "anchor": "start", "offset": 16},
+                **body,
+                "config": CONFIG,
+            }
+        )
+
+    def svg(self) -> str:
+        """Render the chart.
+
+        Returns
+        -------
+        str
+            An SVG document.
+
+        Raises
+        ------
+        ConfigError
+            The optional extra ``starshade[report]`` is not installed.
+        """
+        return svg_of(self)
+
+    def __str__(self) -> str:
+        return str(self["description"])
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, Any]:
+        """Offer a notebook what it can show: Vega-Lite, SVG, words."""
+        shown: dict[str, Any] = {VEGALITE_MIME: dict(self), "text/plain": str(self)}
+        if find_spec("vl_convert") is not None:
+            shown["image/svg+xml"] = self.svg()
+        return shown
+
+
+def svg_of(spec: Spec) -> str:
+    """Render a specification.
+
+    Raises
+    ------
+    ConfigError
+        The optional extra is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ConfigError(
+            "charts as SVG need an optional package that is not installed",
+            advice="pip install 'starshade[report]'",
+        ) from error
+    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION))
+
+
+def colours(n: int) -> list[str]:
+    """Return n colours, over again after the eighth."""
+    return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
+
+
+def small_title(text: str) -> Spec:
+    """Return the title of one panel of several."""
+    return {"text": text, "fontSize": 12, "fontWeight": "normal", "anchor": "start"}
