@@ -1,0 +1,383 @@
+"""What the studio remembers: data sets and jobs in SQLite, everything else in folders beside it.
+
+::
+
+    WORK/                     0700
+    ├── lock                  held while a studio works here
+    ├── studio.sqlite         data sets and jobs (WAL)
+    ├── uploads/DATA/         a file as it came
+    ├── data/DATA/JOB/        the ratings as read by that job
+    ├── releases/JOB/         release/  receipt.json  report.html  report-public.html  release.zip
+    └── scratch/              what the worker has in the making; emptied before each job
+
+A row never speaks of files that are not whole: they are moved into place first, and then the row
+is committed and flushed to the disk. So a folder without its row is waste.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from starshade.errors import ConfigError, OutputError
+from starshade.ratings.atomic import output_error
+from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
+from starshade.server.work_folder import open_work_folder
+
+__all__ = ["Store"]
+
+_SCHEMA = """
+CREATE TABLE data (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, options TEXT NOT NULL,
+    created REAL NOT NULL, facts TEXT
+);
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, data_id INTEGER NOT NULL REFERENCES data(id) ON DELETE CASCADE,
+    settings TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'queued',
+    created REAL NOT NULL, started REAL, finished REAL,
+    progress TEXT NOT NULL DEFAULT '[]', notes TEXT NOT NULL DEFAULT '[]',
+    result TEXT, error TEXT, advice TEXT
+);
+CREATE INDEX job_of_data ON job(data_id);
+CREATE INDEX job_in_state ON job(state);
+PRAGMA user_version = 1;
+"""
+_VERSION = 1
+_PATIENCE = 10.0  # seconds that a write waits for another one
+_DAMAGED = "Move the file away and start again: releases and reports beside it stay readable."
+
+
+class Store:
+    """The work folder of one studio.
+
+    Any thread may use it: each reads over a connection of its own, and so never waits for a
+    write; writes take turns.
+
+    Parameters
+    ----------
+    work : Path
+        Made if it does not exist.
+
+    Raises
+    ------
+    OutputError
+        Another studio works there, the folder holds something else, it cannot be written to, or
+        its database is damaged or of a later version.
+    """
+
+    def __init__(self, work: Path) -> None:
+        self.work = Path(os.path.abspath(work))
+        self._handle = open_work_folder(self.work)
+        self._writing = threading.RLock()
+        self._own = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._live: dict[int, tuple[tuple[Step, ...], tuple[str, ...]]] = {}
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the database and let go of the folder."""
+        with self._writing:
+            while self._open:
+                self._open.pop().close()
+            self._own = threading.local()
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1
+
+    # places
+
+    def upload_folder(self, data_id: int) -> Path:
+        """Return where an uploaded file lies."""
+        return self.work / "uploads" / str(data_id)
+
+    def data_folder(self, data_id: int) -> Path:
+        """Return where the ratings of a data set lie, a folder for each time they were read."""
+        return self.work / "data" / str(data_id)
+
+    def release_folder(self, job_id: int) -> Path:
+        """Return where a release lies with its receipt, reports and zip file."""
+        return self.work / "releases" / str(job_id)
+
+    @property
+    def scratch(self) -> Path:
+        """Where the worker has things in the making."""
+        return self.work / "scratch"
+
+    # data sets
+
+    def add_data(
+        self, kind: DataKind, name: str, source: str, options: Mapping[str, Any] | None = None
+    ) -> DataRow:
+        """Remember a data set; nothing is read yet (`add_job` with kind "read")."""
+        with self._write() as db:
+            cursor = db.execute(
+                "INSERT INTO data (name, kind, source, options, created) VALUES (?, ?, ?, ?, ?)",
+                (name, kind, source, _text(dict(options or {})), time.time()),
+            )
+        return self.data(int(cursor.lastrowid or 0))
+
+    def data(self, data_id: int) -> DataRow:
+        """Return one data set.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id.
+        """
+        found = self._rows("SELECT * FROM data WHERE id = ?", data_id)
+        if not found:
+            raise ConfigError("this data set is not here", advice="It may have been removed.")
+        return _data_row(found[0])
+
+    def all_data(self) -> tuple[DataRow, ...]:
+        """Return all data sets, the newest first."""
+        return tuple(map(_data_row, self._rows("SELECT * FROM data ORDER BY id DESC")))
+
+    def remove_data(self, data_id: int) -> None:
+        """Forget a data set with its jobs; their files are removed by `Engine.remove_data`.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id, or a job of it waits or runs.
+        """
+        self.data(data_id)
+        with self._write() as db:
+            busy = db.execute(
+                "SELECT 1 FROM job WHERE data_id = ? AND state IN ('queued', 'running')", (data_id,)
+            ).fetchone()
+            if busy:
+                raise ConfigError(
+                    "this data set is still being worked on",
+                    advice="Cancel its jobs first, or wait until they are done.",
+                )
+            db.execute("DELETE FROM data WHERE id = ?", (data_id,))
+
+    # jobs
+
+    def add_job(
+        self, kind: JobKind, data_id: int, settings: Mapping[str, Any] | None = None
+    ) -> JobRow:
+        """Put a job at the end of the queue (and wake the engine).
+
+        Raises
+        ------
+        ConfigError
+            There is no such data set.
+        """
+        self.data(data_id)
+        with self._write() as db:
+            cursor = db.execute(
+                "INSERT INTO job (kind, data_id, settings, created) VALUES (?, ?, ?, ?)",
+                (kind, data_id, _text(dict(settings or {})), time.time()),
+            )
+        return self.job(int(cursor.lastrowid or 0))
+
+    def job(self, job_id: int) -> JobRow:
+        """Return one job as it stands, with its progress up to now.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id.
+        """
+        found = self._rows("SELECT * FROM job WHERE id = ?", job_id)
+        if not found:
+            raise ConfigError("this job is not here", advice="It may have been removed.")
+        return self._job_row(found[0])
+
+    def jobs(self, data_id: int | None = None) -> tuple[JobRow, ...]:
+        """Return all jobs, or those of one data set, the newest first."""
+        where = "" if data_id is None else "WHERE data_id = ?"
+        asked = () if data_id is None else (data_id,)
+        rows = self._rows(f"SELECT * FROM job {where} ORDER BY id DESC", *asked)
+        return tuple(map(self._job_row, rows))
+
+    def next_job(self) -> JobRow | None:
+        """Return the job that has waited longest."""
+        found = self._rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
+        return self._job_row(found[0]) if found else None
+
+    def begin(self, job_id: int) -> bool:
+        """Mark a waiting job as running; False if it waits no longer."""
+        with self._write() as db:
+            changed = db.execute(
+                "UPDATE job SET state = 'running', started = ? WHERE id = ? AND state = 'queued'",
+                (time.time(), job_id),
+            )
+        return changed.rowcount == 1
+
+    def report(self, job_id: int, progress: Sequence[Step], notes: Sequence[str]) -> None:
+        """Say how far a running job is: kept in memory until it ends."""
+        self._live[job_id] = (tuple(progress), tuple(notes))
+
+    def finish(
+        self,
+        job_id: int,
+        state: State,
+        *,
+        result: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        advice: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """End a job that waits or runs; all at once, and on the disk when this returns.
+
+        Parameters
+        ----------
+        job_id : int
+        state : str
+            "done", "failed", "cancelled" or "interrupted".
+        result, error, advice : optional
+            As in `JobRow`.
+        facts : mapping, optional
+            What was found in its data set, which is read as the job's settings say from now on.
+
+        Returns
+        -------
+        bool
+            False if the job had ended before; then nothing is changed.
+        """
+        steps, notes = self._live.get(job_id, ((), ()))
+        told = (
+            state,
+            time.time(),
+            _text([asdict(step) for step in steps]),
+            _text(list(notes)),
+            None if result is None else _text(dict(result)),
+            error,
+            advice,
+            job_id,
+        )
+        with self._write() as db:
+            changed = db.execute(
+                "UPDATE job SET state = ?, finished = ?, progress = ?, notes = ?, result = ?, "
+                "error = ?, advice = ? WHERE id = ? AND state IN ('queued', 'running')",
+                told,
+            ).rowcount
+            if changed and facts is not None:
+                db.execute(
+                    "UPDATE data SET facts = ?, "
+                    "options = (SELECT settings FROM job WHERE job.id = ?) "
+                    "WHERE id = (SELECT data_id FROM job WHERE job.id = ?)",
+                    (_text(dict(facts)), job_id, job_id),
+                )
+        self._live.pop(job_id, None)
+        return changed == 1
+
+    # the database
+
+    def _prepare(self) -> None:
+        with self._write() as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version > _VERSION:
+                raise OutputError(
+                    f"{self.work}: was made by a later version of starshade",
+                    advice="Use that version, or choose another folder with --work.",
+                )
+        if version == 0:
+            with self._write() as db:
+                db.executescript("BEGIN;" + _SCHEMA + "COMMIT;")
+        with suppress(OSError):
+            (self.work / "studio.sqlite").chmod(0o600)
+
+    def _connection(self) -> sqlite3.Connection:
+        """Return this thread's connection."""
+        existing: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if existing is not None:
+            return existing
+        made = sqlite3.connect(
+            self.work / "studio.sqlite",
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,  # `close` may be called by another
+        )
+        made.row_factory = sqlite3.Row
+        self._open.append(made)
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute("PRAGMA synchronous = FULL")  # a finished job survives a power cut
+        made.execute("PRAGMA foreign_keys = ON")
+        self._own.connection = made
+        return made
+
+    def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        with self._in_words():
+            return self._connection().execute(query, values).fetchall()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing."""
+        with self._writing, self._in_words():
+            db = self._connection()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                if db.in_transaction:
+                    db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn the database's refusals into words."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise _refusal(error, self.work / "studio.sqlite") from error
+        except sqlite3.DatabaseError as error:
+            raise OutputError(
+                f"{self.work / 'studio.sqlite'}: is damaged ({error})", advice=_DAMAGED
+            ) from error
+
+    def _job_row(self, row: sqlite3.Row) -> JobRow:
+        told = dict(row)
+        told["settings"] = json.loads(told["settings"])
+        told["progress"] = tuple(Step(**step) for step in json.loads(told["progress"]))
+        told["notes"] = tuple(json.loads(told["notes"]))
+        told["result"] = None if told["result"] is None else json.loads(told["result"])
+        job = JobRow(**told)
+        live = self._live.get(job.id)
+        if live is None or job.state in ENDED:
+            return job
+        return replace(job, progress=live[0], notes=live[1])
+
+
+def _data_row(row: sqlite3.Row) -> DataRow:
+    told = dict(row)
+    told["options"] = json.loads(told["options"])
+    told["facts"] = None if told["facts"] is None else json.loads(told["facts"])
+    return DataRow(**told)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _refusal(error: sqlite3.OperationalError, file: Path) -> OutputError:
+    """Say in words why the database was not written."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return output_error(OSError(28, "No space left on device"), file)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return output_error(PermissionError(13, "Permission denied"), file)
+    return OutputError(
+        f"{file}: cannot be used: {error}",
+        advice="Look at the disk and its free space, then start again.",
+    )
