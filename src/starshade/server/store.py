@@ -1,14 +1,4 @@
-"""What the studio remembers: data sets and jobs in SQLite, everything else in folders beside it.
-
-::
-
-    WORK/                     0700
-    ├── lock                  held while a studio works here
-    ├── studio.sqlite         data sets and jobs (WAL)
-    ├── uploads/DATA/         a file as it came
-    ├── data/DATA/JOB/        the ratings as read by that job
-    ├── releases/JOB/         release/  receipt.json  report.html  report-public.html  release.zip
-    └── scratch/              what the worker has in the making; emptied before each job
+"""What the studio remembers: data sets and jobs, in SQLite (WAL).
 
 A row never speaks of files that are not whole: they are moved into place first, and then the row
 is committed and flushed to the disk. So a folder without its row is waste.
@@ -18,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +19,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from starshade.errors import ConfigError, OutputError
+from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.ratings.atomic import output_error
 from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
-from starshade.server.work_folder import open_work_folder
+from starshade.server.work_folder import Places, open_work_folder
 
 __all__ = ["Store"]
 
@@ -77,6 +69,7 @@ class Store:
 
     def __init__(self, work: Path) -> None:
         self.work = Path(os.path.abspath(work))
+        self.places = Places(self.work)
         self._handle = open_work_folder(self.work)
         self._writing = threading.RLock()
         self._own = threading.local()
@@ -98,25 +91,6 @@ class Store:
                 os.close(self._handle)
                 self._handle = -1
 
-    # places
-
-    def upload_folder(self, data_id: int) -> Path:
-        """Return where an uploaded file lies."""
-        return self.work / "uploads" / str(data_id)
-
-    def data_folder(self, data_id: int) -> Path:
-        """Return where the ratings of a data set lie, a folder for each time they were read."""
-        return self.work / "data" / str(data_id)
-
-    def release_folder(self, job_id: int) -> Path:
-        """Return where a release lies with its receipt, reports and zip file."""
-        return self.work / "releases" / str(job_id)
-
-    @property
-    def scratch(self) -> Path:
-        """Where the worker has things in the making."""
-        return self.work / "scratch"
-
     # data sets
 
     def add_data(
@@ -124,11 +98,8 @@ class Store:
     ) -> DataRow:
         """Remember a data set; nothing is read yet (`add_job` with kind "read")."""
         with self._write() as db:
-            cursor = db.execute(
-                "INSERT INTO data (name, kind, source, options, created) VALUES (?, ?, ?, ?, ?)",
-                (name, kind, source, _text(dict(options or {})), time.time()),
-            )
-        return self.data(int(cursor.lastrowid or 0))
+            data_id = self._insert_data(db, kind, name, source, dict(options or {}))
+        return self.data(data_id)
 
     def data(self, data_id: int) -> DataRow:
         """Return one data set.
@@ -148,7 +119,7 @@ class Store:
         return tuple(map(_data_row, self._rows("SELECT * FROM data ORDER BY id DESC")))
 
     def remove_data(self, data_id: int) -> None:
-        """Forget a data set with its jobs; their files are removed by `Engine.remove_data`.
+        """Forget a data set and its jobs, and remove every file that was made of it.
 
         Raises
         ------
@@ -156,6 +127,7 @@ class Store:
             There is none of this id, or a job of it waits or runs.
         """
         self.data(data_id)
+        made = [self.places.release(job.id) for job in self.jobs(data_id)]
         with self._write() as db:
             busy = db.execute(
                 "SELECT 1 FROM job WHERE data_id = ? AND state IN ('queued', 'running')", (data_id,)
@@ -166,6 +138,41 @@ class Store:
                     advice="Cancel its jobs first, or wait until they are done.",
                 )
             db.execute("DELETE FROM data WHERE id = ?", (data_id,))
+        for folder in (*made, self.places.data(data_id), self.places.upload(data_id)):
+            shutil.rmtree(folder, ignore_errors=True)  # what stays is waste, swept away later
+
+    def add_upload(self, name: str, part: Path) -> DataRow:
+        """Remember a file that was uploaded whole, and give it its place.
+
+        Parameters
+        ----------
+        name : str
+            What the pages call it.
+        part : Path
+            A folder from `new_upload` that holds one file, flushed to the disk.
+
+        Raises
+        ------
+        OutputError
+            The disk is full or refuses; the file stays where it is.
+        """
+        (file,) = part.iterdir()
+        place: Path | None = None
+        try:
+            with self._write() as db:
+                data_id = self._insert_data(db, "upload", name, file.name, {})
+                part.rename(self.places.upload(data_id))
+                place = self.places.upload(data_id)
+        except StarshadeError:
+            if place is not None:
+                place.rename(part)
+            raise
+        return self.data(data_id)
+
+    def new_upload(self) -> Path:
+        """Make a folder for a file that is being uploaded; waste until `add_upload`."""
+        with self._in_words():
+            return Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.work / "uploads"))
 
     # jobs
 
@@ -295,6 +302,16 @@ class Store:
         with suppress(OSError):
             (self.work / "studio.sqlite").chmod(0o600)
 
+    @staticmethod
+    def _insert_data(
+        db: sqlite3.Connection, kind: str, name: str, source: str, options: dict[str, Any]
+    ) -> int:
+        cursor = db.execute(
+            "INSERT INTO data (name, kind, source, options, created) VALUES (?, ?, ?, ?, ?)",
+            (name, kind, source, _text(options), time.time()),
+        )
+        return int(cursor.lastrowid or 0)
+
     def _connection(self) -> sqlite3.Connection:
         """Return this thread's connection."""
         existing: sqlite3.Connection | None = getattr(self._own, "connection", None)
@@ -339,6 +356,10 @@ class Store:
         """Turn the database's refusals into words."""
         try:
             yield
+        except StarshadeError:
+            raise
+        except OSError as error:
+            raise output_error(error, self.work) from error
         except sqlite3.OperationalError as error:
             raise _refusal(error, self.work / "studio.sqlite") from error
         except sqlite3.DatabaseError as error:

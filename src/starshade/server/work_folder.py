@@ -1,19 +1,60 @@
-"""The folder that a studio works in: made, or found to be one, and held by one studio at a time."""
+"""The folder that a studio works in: what lies where, and one studio at a time.
+
+::
+
+    WORK/                     0700
+    ├── lock                  held while a studio works here
+    ├── studio.sqlite         data sets and jobs: `starshade.server.store`
+    ├── uploads/DATA/         a file as it came
+    ├── data/DATA/JOB/        the ratings, as that job read them
+    ├── releases/JOB/         release/  receipt.json  report.html  report-public.html  release.zip
+    └── scratch/              what the worker has in the making; emptied between jobs
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import OutputError
 from starshade.ratings.atomic import output_error, refuse_in_release
 
-__all__ = ["FOLDERS", "open_work_folder"]
+__all__ = ["Places", "open_work_folder"]
 
-FOLDERS = ("uploads", "data", "releases", "scratch")
+_FOLDERS = ("uploads", "data", "releases", "scratch")
 _DATABASE = "studio.sqlite"
 _LOCK = "lock"
+
+
+@dataclass(frozen=True)
+class Places:
+    """What lies where in a work folder.
+
+    Parameters
+    ----------
+    work : Path
+    """
+
+    work: Path
+
+    def upload(self, data_id: int) -> Path:
+        """Return the folder of an uploaded file."""
+        return self.work / "uploads" / str(data_id)
+
+    def data(self, data_id: int) -> Path:
+        """Return the folder of a data set, with one folder in it for each job that read it."""
+        return self.work / "data" / str(data_id)
+
+    def release(self, job_id: int) -> Path:
+        """Return the folder of a release with its receipt, reports and zip file."""
+        return self.work / "releases" / str(job_id)
+
+    @property
+    def scratch(self) -> Path:
+        """The worker's folder for temporary files."""
+        return self.work / "scratch"
 
 
 def open_work_folder(work: Path) -> int:
@@ -44,7 +85,7 @@ def open_work_folder(work: Path) -> int:
         raise output_error(error, work) from error
     try:
         work.chmod(0o700)
-        for name in FOLDERS:
+        for name in _FOLDERS:
             (work / name).mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         os.close(lock)
@@ -55,7 +96,7 @@ def open_work_folder(work: Path) -> int:
 def _refuse_foreign(work: Path) -> None:
     """Refuse a folder with other things in it: what is not in the database is swept away here."""
     there = {entry.name for entry in os.scandir(work)}
-    if _DATABASE not in there and there - {_LOCK, *FOLDERS}:
+    if _DATABASE not in there and there - {_LOCK, *_FOLDERS}:
         raise OutputError(
             f"{work}: holds other files, and is not a studio's work folder",
             advice="Choose an empty folder, or one that does not exist yet.",
