@@ -1,0 +1,206 @@
+"""Forms: what can be set, how it is read from what was sent, and what was wrong with it.
+
+A form is declared as a tuple of `Setting`; `read` turns what a browser sent into values and says
+at which field something is wrong, and `fields` makes the controls, with what was sent in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import parse_qs
+
+from starshade.errors import ConfigError
+from starshade.server.contexts import Choice, Field
+
+__all__ = ["Sent", "Setting", "fields", "parse", "prefilled", "read"]
+
+#: what a browser sent: every value of every name
+Sent = Mapping[str, Sequence[str]]
+
+_LONGEST = 4000  # characters of one value
+_MOST = 2**53  # whole numbers beyond are not told apart
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that can be set.
+
+    Attributes
+    ----------
+    name, label, help, kind, required, more, only_for, suggestions
+        As in `contexts.Field`.
+    default : str or tuple of str
+        What stands in it at first; of ``choices`` the values that are chosen.
+    choices : tuple of Choice
+    least, most : float or None
+        Of a number.
+    above : bool
+        A number must be greater than `least`, not just as great.
+    """
+
+    name: str
+    label: str
+    help: str
+    kind: Literal["integer", "number", "text", "choice", "choices", "yes-no"]
+    default: str | tuple[str, ...] = ""
+    choices: tuple[Choice, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    above: bool = False
+    required: bool = False
+    more: bool = False
+    only_for: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+def parse(body: bytes) -> dict[str, list[str]]:
+    """Take an ``application/x-www-form-urlencoded`` body apart.
+
+    Raises
+    ------
+    ConfigError
+        It is none.
+    """
+    try:
+        return parse_qs(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=500, errors="strict"
+        )
+    except ValueError as error:
+        raise ConfigError(
+            "what was sent is not a form", advice="Go back, reload the page, and try again."
+        ) from error
+
+
+def prefilled(settings: Sequence[Setting], given: Sent) -> dict[str, list[str]]:
+    """Return what stands in the controls at first: the defaults, or what an address asks for."""
+    start = {
+        s.name: list((s.default,) if isinstance(s.default, str) else s.default) for s in settings
+    }
+    return start | {name: list(given[name]) for name in start if given.get(name)}
+
+
+def read(
+    settings: Sequence[Setting], sent: Sent, chooser: str = ""
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values that were sent, and what is wrong, by name.
+
+    Values are int, float, str, bool, or a tuple of str; None where nothing was said. A setting
+    that means nothing beside the chosen value of `chooser` is left out.
+    """
+    chosen = (sent.get(chooser) or [""])[0]
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for setting in settings:
+        if setting.only_for and chosen not in setting.only_for:
+            continue
+        try:
+            values[setting.name] = _value(setting, sent.get(setting.name) or [])
+        except ConfigError as error:
+            errors[setting.name] = str(error)
+    return values, errors
+
+
+def fields(
+    settings: Sequence[Setting], sent: Sent, errors: Mapping[str, str] | None = None
+) -> tuple[Field, ...]:
+    """Make the controls, with what was sent in them and what is wrong with it."""
+    return tuple(
+        _field(s, sent.get(s.name) or [], (errors or {}).get(s.name, "")) for s in settings
+    )
+
+
+def _field(setting: Setting, said: Sequence[str], error: str) -> Field:
+    shown = (said[0] if said else "")[:_LONGEST]
+    return Field(
+        name=setting.name,
+        label=setting.label,
+        help=setting.help,
+        kind=setting.kind,
+        value=("yes" if shown else "") if setting.kind == "yes-no" else shown,
+        choices=tuple(replace(c, chosen=c.value in said) for c in setting.choices),
+        least=_bound(setting.least),
+        most=_bound(setting.most),
+        step={"integer": "1", "number": "any"}.get(setting.kind, ""),
+        required=setting.required,
+        more=setting.more,
+        only_for=setting.only_for,
+        error=error,
+        suggestions=setting.suggestions,
+    )
+
+
+def _bound(value: float | None) -> str:
+    return "" if value is None else f"{value:.15g}"
+
+
+def _value(setting: Setting, said: Sequence[str]) -> Any:
+    if setting.kind == "yes-no":
+        return bool(said and said[0])
+    if setting.kind == "choices":
+        return _several(setting, said)
+    text = said[0].strip() if said else ""
+    if len(text) > _LONGEST:
+        raise ConfigError(f"That is too long: at most {_LONGEST:,} characters.")
+    if not text:
+        if setting.required:
+            raise ConfigError(f"Nothing is given here. {_wanted(setting)}")
+        return None
+    if setting.kind == "text":
+        if "\0" in text:
+            raise ConfigError("There is a character in it that no name can have.")
+        return text
+    if setting.kind == "choice":
+        return _one(setting, text)
+    return _number(setting, text)
+
+
+def _one(setting: Setting, text: str) -> str:
+    if text not in {c.value for c in setting.choices}:
+        raise ConfigError(f"{_quoted(text)} is not offered here. {_wanted(setting)}")
+    return text
+
+
+def _several(setting: Setting, said: Sequence[str]) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(_one(setting, text) for text in said if text))
+    if setting.required and not chosen:
+        raise ConfigError("Nothing is chosen. Choose at least one.")
+    return chosen
+
+
+def _number(setting: Setting, text: str) -> int | float:
+    try:
+        value = float(text.replace(",", "")) if setting.kind == "integer" else float(text)
+    except ValueError:
+        value = math.nan
+    whole = setting.kind == "integer"
+    if not math.isfinite(value) or (whole and not value.is_integer()):
+        kind = "a whole number" if whole else "a number"
+        raise ConfigError(f"{_quoted(text)} is not {kind}. {_wanted(setting)}")
+    low, high = setting.least, setting.most
+    if low is not None and (value < low or (setting.above and value == low)):
+        raise ConfigError(f"{_quoted(text)} is too small. {_wanted(setting)}")
+    if value > (_MOST if high is None else high):
+        raise ConfigError(f"{_quoted(text)} is too large. {_wanted(setting)}")
+    return int(value) if whole else value
+
+
+def _wanted(setting: Setting) -> str:
+    """Say what is allowed."""
+    if setting.kind == "choice":
+        return f"Choose one of: {', '.join(c.label for c in setting.choices)}."
+    if setting.kind == "text":
+        return "Type something."
+    kind = "a whole number" if setting.kind == "integer" else "a number"
+    low, high = setting.least, setting.most
+    if low is not None and high is not None:
+        return f"Give {kind} {'above' if setting.above else 'from'} {low:g} to {high:,.15g}."
+    if low is not None:
+        return f"Give {kind}, {'above' if setting.above else 'at least'} {low:g}."
+    return f"Give {kind}."
+
+
+def _quoted(text: str) -> str:
+    return f"“{text if len(text) <= 40 else text[:40] + '…'}”"

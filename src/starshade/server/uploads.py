@@ -1,0 +1,168 @@
+"""A file that the browser sends: written as it comes, complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from starshade.errors import InputError, OutputError
+from starshade.ratings.atomic import output_error
+from starshade.server.words import size
+
+__all__ = ["TooLargeError", "file_name", "receive", "shown_name"]
+
+_CHUNK = 1 << 20  # bytes gathered before a thread writes them
+_SPARE = 64 << 20  # bytes that must stay free: what was finished is remembered there too
+_LOOK = 64  # chunks between two looks at the free space
+_LONGEST = 100  # characters of a name
+
+
+class TooLargeError(InputError):
+    """More bytes than the studio takes."""
+
+
+def shown_name(said: str) -> str:
+    r"""Return a name as the pages show it: of a path its end, without what cannot be seen.
+
+    Raises
+    ------
+    InputError
+        Nothing is left.
+
+    Examples
+    --------
+    >>> shown_name("C:\\data\\ratings.csv"), shown_name("../../etc/passwd")
+    ('ratings.csv', 'passwd')
+    """
+    end = re.split(r"[/\\]", unicodedata.normalize("NFC", said))[-1]
+    # control and format characters could turn the line round or end it (category C)
+    seen = "".join(c for c in end if unicodedata.category(c)[0] != "C").strip()
+    if not seen.strip("."):
+        raise InputError(
+            "the file has no name", advice="Its ending (.csv, .zip, …) helps to recognise it."
+        )
+    if len(seen) <= _LONGEST:
+        return seen
+    return seen[: _LONGEST - 20] + "…" + seen[-19:]  # the ending stays
+
+
+def file_name(shown: str) -> str:
+    """Return the name that the file gets on the disk: letters, digits, dots, dashes.
+
+    Examples
+    --------
+    >>> file_name("<b>my ratings</b>.csv"), file_name(".hidden")
+    ('b_my_ratings_b_.csv', 'hidden')
+    """
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", shown).lstrip("._-")
+    return plain or "upload"
+
+
+async def receive(
+    chunks: AsyncIterator[bytes], folder: Path, *, declared: int | None, most: int
+) -> Path:
+    """Write what comes to a new file in `folder`, and return it.
+
+    Parameters
+    ----------
+    chunks : asynchronous iterator of bytes
+    folder : Path
+    declared : int or None
+        Bytes that were announced (``Content-Length``).
+    most : int
+        Bytes that are taken at most.
+
+    Raises
+    ------
+    TooLargeError
+    InputError
+        Less came than was announced, or nothing.
+    OutputError
+        It does not fit on the disk, or the folder cannot be written to.
+    """
+    if declared is not None:
+        _ensure_taken(declared, most)
+        _ensure_space(folder, declared)
+    try:
+        handle, name = await run_in_threadpool(tempfile.mkstemp, ".part", "upload-", folder)
+    except OSError as error:
+        raise output_error(error, folder) from error
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            written = await _write(chunks, file, folder, most)
+            if declared is not None and written != declared:
+                raise _half(written, declared)
+            if not written:
+                raise InputError("the file is empty", advice="Choose the file again.")
+            await run_in_threadpool(_settle, file)
+    except ClientDisconnect as error:
+        part.unlink(missing_ok=True)
+        raise _half(None, declared) from error
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OutputError):
+            raise
+        raise output_error(error, folder) from error
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return part
+
+
+async def _write(chunks: AsyncIterator[bytes], file: BinaryIO, folder: Path, most: int) -> int:
+    written, looks, gathered = 0, 0, bytearray()
+    async for chunk in chunks:
+        written += len(chunk)
+        _ensure_taken(written, most)
+        gathered += chunk
+        if len(gathered) >= _CHUNK:
+            if looks % _LOOK == 0:
+                _ensure_space(folder, len(gathered))
+            looks += 1
+            await run_in_threadpool(file.write, bytes(gathered))
+            gathered.clear()
+    await run_in_threadpool(file.write, bytes(gathered))
+    return written
+
+
+def _settle(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _ensure_taken(length: int, most: int) -> None:
+    if length > most:
+        raise TooLargeError(
+            f"the file has {size(length)} or more; the studio takes up to {size(most)}",
+            advice="Give its path on this machine instead: then nothing is copied. Or start the "
+            "studio with a larger --max-upload.",
+        )
+
+
+def _ensure_space(folder: Path, length: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if length + _SPARE > free:
+        raise OutputError(
+            f"the file does not fit: {size(length)} to write, {size(max(free - _SPARE, 0))} free "
+            "where the studio works",
+            advice="Make room, or give the file's path on this machine instead: then nothing is "
+            "copied.",
+        )
+
+
+def _half(written: int | None, declared: int | None) -> InputError:
+    got = "a part" if written is None else size(written)
+    of = "" if declared is None else f" of {size(declared)}"
+    return InputError(
+        f"only {got}{of} arrived; the part was removed", advice="Send the file again."
+    )
