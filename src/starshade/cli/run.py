@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import os
 import sys
 import time
@@ -23,6 +22,7 @@ from starshade.cli.errors import describe_error
 from starshade.cli.streams import writes_unicode
 from starshade.cli.watch import Log, Terminal
 from starshade.errors import OutputError
+from starshade.plain import plain
 from starshade.ratings.atomic import refuse_in_release
 
 __all__ = ["Run", "running"]
@@ -58,7 +58,7 @@ class Run:
         """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
         if self.as_json:
             escaped = not writes_unicode(sys.stdout)
-            text = json.dumps(_plain(figures), ensure_ascii=escaped, allow_nan=False)
+            text = json.dumps(plain(figures), ensure_ascii=escaped, allow_nan=False)
         else:
             text = _render(summary())
         try:
@@ -170,23 +170,6 @@ def _appending(log_file: str) -> TextIO:
             f"--log-file {log_file}: {os.strerror(error.errno or 0)}",
             advice="Name a file in a folder that you may write to.",
         ) from error
-
-
-def _plain(value: Any) -> Any:
-    """Turn a result into what JSON knows: NaN and infinity become null, NumPy becomes Python."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    raise TypeError(f"{type(value).__name__} in a result")
 
 
 def _render(summary: Any) -> str:
