@@ -6,8 +6,10 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
+from starshade.progress.words import how_long
+
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
 __all__ = ["Log", "Terminal"]
 
@@ -105,20 +107,30 @@ class Terminal:
 
 
 def _bars() -> Progress:
+    """Say what is done, how far it is, for how long already, and how long it still takes."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,
+        ProgressColumn,
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.text import Text
+
+    class Left(ProgressColumn):
+        """How long still, where anybody can say."""
+
+        def render(self, task: Task) -> Text:
+            return Text(how_long(None if task.total is None else task.time_remaining))
 
     return Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=20),
         TaskProgressColumn(),
         TimeElapsedColumn(),
+        Left(),
         console=Console(stderr=True),
         transient=True,
     )

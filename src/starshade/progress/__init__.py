@@ -1,11 +1,17 @@
 """Progress of long work, without knowing who watches.
 
 Work says ``with task("reading", total) as step: step(n)``. Nobody watching costs nothing; the
-command line (or a notebook, or a web page) watches by setting a reporter.
+command line or a web page watches by setting a reporter. In a notebook nobody need ask: bars
+appear under the cell while something takes long, and go away again (`starshade.progress.notebook`).
+Elsewhere a library that nobody asked to speak is silent.
+
+A job that can take longer than a second announces what it does, part by part, so that no stretch
+is silent; what is announced as a whole keeps its parts to itself (`silence`).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,8 +36,9 @@ class Reporter(Protocol):
         """Say one thing worth knowing (a mapping chosen, rows dropped)."""
 
 
-_reporter: ContextVar[Reporter | None] = ContextVar("reporter", default=None)
-_watcher: ContextVar[Reporter | None] = ContextVar("watcher", default=None)  # in silence too
+# without a value: nobody was asked to watch; None: somebody asked for silence
+_reporter: ContextVar[Reporter | None] = ContextVar("reporter")
+_watcher: ContextVar[Reporter | None] = ContextVar("watcher")  # in silence too
 
 
 @contextmanager
@@ -49,7 +56,7 @@ def watch(reporter: Reporter) -> Iterator[None]:
 def silence() -> Iterator[None]:
     """Keep what runs inside from the watcher: a part of work that is announced as a whole.
 
-    A task begun before can still be moved on.
+    A task begun before can still be moved on. In a notebook it keeps bars away.
     """
     token = _reporter.set(None)
     try:
@@ -61,7 +68,7 @@ def silence() -> Iterator[None]:
 @contextmanager
 def task(label: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
     """Announce work of `total` units (None: unknown); yields the function that moves it on."""
-    reporter = _reporter.get()
+    reporter = _watching(_reporter)
     if reporter is None:
         yield lambda amount: None
         return
@@ -74,13 +81,25 @@ def task(label: str, total: float | None = None) -> Iterator[Callable[[float], N
 
 def note(message: str) -> None:
     """Tell the watcher, if there is one."""
-    reporter = _reporter.get()
+    reporter = _watching(_reporter)
     if reporter is not None:
         reporter.note(message)
 
 
 def insist(message: str) -> None:
     """Tell the watcher, within a silence too: why they wait longer than was announced."""
-    watcher = _watcher.get()
+    watcher = _watching(_watcher)
     if watcher is not None:
         watcher.note(message)
+
+
+def _watching(chosen: ContextVar[Reporter | None]) -> Reporter | None:
+    """Return who watches: whoever was asked to, else the notebook that this runs in."""
+    try:
+        return chosen.get()
+    except LookupError:
+        if "ipykernel" not in sys.modules:
+            return None
+        from starshade.progress.notebook import reporter_here
+
+        return reporter_here()

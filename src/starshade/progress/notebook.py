@@ -1,0 +1,173 @@
+"""Bars under the cell of a notebook, by IPython's display alone.
+
+Whoever works in a notebook should see what is done, how far it is and how long it still takes,
+without asking for it, and should find nothing of it in the notebook afterwards. So a bar appears
+only for what takes longer than `PATIENCE`, all bars of a cell share one output, and that output is
+emptied with the last of them. Work that does not move its bar on is watched too: a thread of its
+own looks after the display, in the context of the cell.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from html import escape
+from itertools import count
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from starshade.progress.words import how_long, seconds_left
+
+__all__ = ["PATIENCE", "Notebook", "reporter_here"]
+
+#: seconds that work may take before it is shown
+PATIENCE = 0.5
+_EVERY = 0.5  # seconds between two looks
+
+
+@dataclass
+class _Task:
+    label: str
+    total: float | None
+    done: float = 0.0
+    started: float = field(default_factory=monotonic)
+
+    @property
+    def told(self) -> str:
+        """How far, and how long still."""
+        elapsed = monotonic() - self.started
+        if not self.total:
+            return f"{elapsed:.0f} s so far"
+        left = how_long(seconds_left(self.done, self.total, elapsed))
+        far = f"{min(self.done / self.total, 1):.0%}"
+        return f"{far}, {left}" if left else far
+
+
+class Notebook:
+    """A reporter: bars while work lasts, then nothing.
+
+    Parameters
+    ----------
+    publish : callable
+        Shows ``{mime type: content}`` in the output of a display id, the first time
+        (``update=False``) or in its place.
+    cell : callable
+        Says which cell runs: bars of one cell share an output.
+    """
+
+    def __init__(self, publish: Callable[..., None], cell: Callable[[], object]) -> None:
+        self._publish = publish
+        self._cell = cell
+        self._tasks: dict[int, _Task] = {}
+        self._handles = count()
+        self._said = ""
+        self._lock = threading.RLock()
+        self._shown: tuple[object, str] | None = None  # the cell, and the id of its output
+        self._visible = False
+        self._done: threading.Event | None = None
+        self._ticker: threading.Thread | None = None
+
+    def start(self, label: str, total: float | None) -> int:
+        """Begin to look at a task."""
+        with self._lock:
+            handle = next(self._handles)
+            self._tasks[handle] = _Task(label, total)
+            if self._ticker is None:
+                self._done = threading.Event()
+                self._ticker = threading.Thread(
+                    target=copy_context().run, args=(self._tick, self._done), daemon=True
+                )
+                self._ticker.start()
+        return handle
+
+    def advance(self, handle: int, amount: float) -> None:
+        """Move a task on."""
+        self._tasks[handle].done += amount
+
+    def stop(self, handle: int) -> None:
+        """End a task; with the last one everything is taken away."""
+        with self._lock:
+            self._tasks.pop(handle, None)
+            if self._tasks or self._done is None or self._ticker is None:
+                return
+            self._done.set()
+            ticker, self._ticker = self._ticker, None
+        ticker.join()
+        with self._lock:
+            self._said = ""
+            if self._visible:
+                self._show("", "")
+                self._visible = False
+
+    def note(self, message: str) -> None:
+        """Say one thing under the bars, for as long as there are any."""
+        if self._tasks:
+            self._said = message
+
+    def _tick(self, done: threading.Event) -> None:
+        if done.wait(PATIENCE):
+            return
+        while True:
+            with self._lock:
+                tasks = list(self._tasks.values())
+                self._show(*_drawn(tasks, self._said))
+                self._visible = True
+            if done.wait(_EVERY):
+                return
+
+    def _show(self, html: str, text: str) -> None:
+        cell = self._cell()
+        update = self._shown is not None and self._shown[0] == cell
+        if not update:
+            self._shown = cell, f"starshade-{uuid4().hex}"
+        assert self._shown is not None
+        self._publish(
+            {"text/html": html, "text/plain": text}, display_id=self._shown[1], update=update
+        )
+
+
+def reporter_here() -> Notebook | None:
+    """Return the reporter of the notebook that this runs in; None: it is none.
+
+    Bars are for the thread that runs cells: another one has no cell to show them under.
+    """
+    ipython = sys.modules.get("IPython")
+    shell: Any = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return None
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    global _here
+    if _here is None or _here[0] is not shell:
+        _here = shell, Notebook(_publisher(shell), lambda: shell.execution_count)
+    return _here[1]
+
+
+_here: tuple[Any, Notebook] | None = None
+
+
+def _publisher(shell: Any) -> Callable[..., None]:
+    def publish(bundle: dict[str, str], *, display_id: str, update: bool) -> None:
+        shell.display_pub.publish(bundle, transient={"display_id": display_id}, update=update)
+
+    return publish
+
+
+def _drawn(tasks: list[_Task], said: str) -> tuple[str, str]:
+    """Draw bars as HTML, and the same as text."""
+    lines = "".join(_bar(task) for task in tasks)
+    note = f"<div>{escape(said)}</div>" if said else ""
+    text = [f"{task.label}: {task.told}" for task in tasks]
+    return f"<div>{lines}{note}</div>", "\n".join([*text, *([said] if said else [])])
+
+
+def _bar(task: _Task) -> str:
+    value = "" if not task.total else f' value="{min(task.done / task.total, 1):.3f}"'
+    return (
+        f'<div><label>{escape(task.label)} <progress max="1"{value}></progress></label> '
+        f"{escape(task.told)}</div>"
+    )
