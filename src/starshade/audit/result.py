@@ -176,7 +176,7 @@ class AuditResult:
             if self.k and self.passed
             else ""
         )
-        tells = f"What it still tells: {self._still_tells()}"
+        tells = f"What it still tells: {self.still_tells}"
         return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
 
     def _attacked(self) -> str:
@@ -210,7 +210,9 @@ class AuditResult:
             f"{up_to:.1%}."
         )
 
-    def _still_tells(self) -> str:
+    @property
+    def still_tells(self) -> str:
+        """What the release tells of people, however many they hide among."""
         if self._near:
             return "whoever finds a record reads its ratings."
         if self._claims_near:

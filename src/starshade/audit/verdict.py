@@ -96,6 +96,7 @@ class Audit:
         *,
         private: str | Path | None = None,
         earlier: Sequence[str | Path] = (),
+        probe: Ratings | None = None,
         rng: Rng = None,
     ) -> AuditResult:
         """Look at the files of a release as they lie there.
@@ -114,6 +115,9 @@ class Audit:
             out it can also understate it, and the verdict is no.
         earlier : sequence of path
             Releases published before; the verdict begins with those of the same data set.
+        probe : Ratings, optional
+            Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
+            takes the receipt.
         rng : int, Generator or None
 
         Raises
@@ -123,13 +127,25 @@ class Audit:
         ConfigError
             The release was not made of these ratings.
         """
+        seed, released = resolve_seed(rng), read_release(release, private=private)
+        return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
+
+    def judge(
+        self,
+        ratings: Ratings,
+        released: Release,
+        folder: Path,
+        *,
+        earlier: Sequence[str | Path] = (),
+        probe: Ratings | None = None,
+        seed: int,
+    ) -> AuditResult:
+        """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
-        seed = resolve_seed(rng)
-        released = read_release(release, private=private)
         original = released_users(released, ratings)
         same, unknown = _lineages(released, earlier)
         with task("verifying"):
-            counted = _verified(Path(release), released, original)
+            counted = _verified(folder, released, original)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         asked = ask_both(original, released)
@@ -147,7 +163,7 @@ class Audit:
             tracker=asked,
             gives_away=given,
             profile=released.manifest.profile,
-            utility=measure_all(released, ratings),
+            utility=measure_all(released, ratings, probe=probe),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
             k=released.manifest.claimed_k,

@@ -1,0 +1,287 @@
+"""`Dossier`: everything that a report shows, as plain data, in two editions.
+
+The owner's edition (`Dossier.internal`) is the public one and more. The public one
+(`Dossier.public`) holds nothing about a single user: every bin of people rests on k users or more
+(tails pooled), and it has no date, no id, no title, no seed, no path and no digest of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.risk import Risk
+from starshade.attack.risk_result import RiskResult
+from starshade.audit.dossier_attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
+from starshade.audit.dossier_data import data_section
+from starshade.audit.dossier_losses import (
+    NO_PROBE,
+    NO_QUERIES,
+    disclosure_section,
+    histogram_section,
+    loss_rows,
+    query_section,
+    recommender_section,
+)
+from starshade.audit.dossier_people import at_risk, stand_out
+from starshade.audit.dossier_release import (
+    claim_rows,
+    files_of,
+    method_section,
+    model_rows,
+    versions_of,
+)
+from starshade.audit.dossier_verdict import finding_rows, for_anybody, verdict_section
+from starshade.audit.result import AuditResult
+from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError
+from starshade.ratings.describe import describe
+from starshade.ratings.table import Ratings
+from starshade.release.read import read_release
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+
+__all__ = ["Dossier", "compile_dossier"]
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What a report shows.
+
+    Attributes
+    ----------
+    audit : AuditResult
+        The judgement that it tells of.
+    shared : mapping
+        What both editions show.
+    private : mapping
+        What the owner alone sees; an entry under a name of `shared` stands in its place.
+
+    Notes
+    -----
+    Keys of both editions. A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 %
+    interval, or None where it is not known. Every ``meaning`` is a sentence for the reader: what
+    a high or a low figure means. Texts are plain, not escaped.
+
+    ``edition``
+        "public" or "internal".
+    ``verdict``
+        ``{passed, headline, paragraph, reasons, advice}``: may it leave, why, and what to do now
+        (`advice`: list of sentences).
+    ``claims``
+        ``[{model, asked, verified, holds, how}]``, all texts but `holds`.
+    ``findings``
+        ``[{name, passed, text}]``; the release passes when each does.
+    ``warnings``
+        Sentences that do not decide but must be known.
+    ``data``
+        ``{users, items, ratings, scale{minimum, maximum, step, text}, attributes, sparsity{value,
+        meaning}, histogram{bins[{label, low, high, ratings, share}], meaning}, long_tail{points[{
+        items, ratings}], top_1_percent, top_10_percent, meaning}, ratings_per_user{mean, bins[{
+        label, low, high, users, share}], meaning}}``; `low` and `high` of the outer bins, and
+        whatever rests on too few users, are None. Internal besides: ``first_day, last_day,
+        notes``.
+    ``stand_out``
+        ``{steps[{known, identified: rate}], users, knowledge, meaning}``: the share of people
+        who are identified in the ratings as they are by so many known ratings or fewer.
+    ``attacks``
+        ``[{attack, title, knowledge, known, exact, before: rate, after: rate, profile, guessing,
+        limit, targets}]``: `exact` tells whether the known ratings are right to the letter;
+        `profile`: how often a class that agrees with the target stands out; `guessing`: 1 in the
+        number of records; `limit`: what `after` is held against, or None.
+    ``attack_meaning``
+        What these rates mean.
+    ``tracker``
+        ``{before: rate, after: rate, meaning}`` or None: people whom counting queries single out.
+    ``gives_away``
+        ``{rows[{name, value, unit, meaning}], text}`` or None: what averaged profiles give away.
+    ``models``
+        ``[{name, passed, text}]``: the privacy models, counted by checks of their own.
+    ``disclosure``
+        ``{rows[{name, value, unit, meaning}], text}``: what the release still tells.
+    ``losses``
+        ``[{name, title, value, unit, meaning, low_is_good}]``; `unit` is one of "share",
+        "percent", "count", "ratings", "ratio", "" and `low_is_good` None where neither is.
+    ``histogram``
+        ``{levels[text], before[share], after[share], null_before, null_after, meaning}`` or None
+        on a scale without steps: how ratings are shared out, of all ratings, before and after.
+    ``recommender``, ``recommender_how``
+        ``{rows[{name, title, before, after, ratio, unit, meaning}], tested, meaning}``, or None
+        without held-out ratings; then `recommender_how` says how to get it.
+    ``query_error``, ``query_error_how``
+        ``{rows[{name, title, value, unit, meaning}], conditions, meaning}``, or None where no
+        queries can be answered; then `query_error_how` says why.
+    ``method``
+        ``{name, summary, config[{name, value}], layout, layout_meaning, profile, profile_meaning,
+        audience, k, records, items, classes, users_deleted, users_without_rating,
+        rare_items_dropped}``.
+    ``files``
+        ``[{name, sha256, bytes}]`` of the release.
+    ``versions``
+        ``{starshade, format}``.
+
+    Internal besides:
+
+    ``people``
+        ``{rows[{user, known, share, class_size, told, exists}], listed, total, text}`` or None:
+        the users at risk, the most exposed first: how few ratings identify each in the ratings as
+        they are, among how many they hide in the release, how many ratings of theirs their class
+        tells, and how many that it tells they gave.
+    ``run``
+        ``{seed, release, private, probe, earlier, command, digest, seconds, config}``: how to do
+        this again; texts, or None.
+    """
+
+    audit: AuditResult
+    shared: Mapping[str, Any] = field(repr=False)
+    private: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the release may leave the house."""
+        return self.audit.passed
+
+    def public(self) -> dict[str, Any]:
+        """Return what may be published; nothing in it is about a single user."""
+        return {"edition": "public", **deepcopy(dict(self.shared))}
+
+    def internal(self) -> dict[str, Any]:
+        """Return everything, for the owner's eyes."""
+        return {
+            **self.public(),
+            **deepcopy(dict(self.private)),
+            "edition": "internal",
+        }
+
+
+_FEWEST = 5  # people behind any figure of a public edition, however small the claimed k
+
+
+def compile_dossier(
+    ratings: Ratings,
+    release: str | Path,
+    *,
+    private: str | Path | None = None,
+    audit: Audit | None = None,
+    probe: Ratings | None = None,
+    earlier: Sequence[str | Path] = (),
+    rng: Rng = None,
+    command: str | None = None,
+) -> Dossier:
+    """Judge a release and gather everything that a report shows.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What the release was made of.
+    release : path
+        A release folder.
+    private : path, optional
+        The owner's receipt.
+    audit : Audit, optional
+        Limits and sizes; None: the usual ones.
+    probe : Ratings, optional
+        Ratings that were held out of `ratings` before; needs the receipt.
+    earlier : sequence of path
+        Releases published before.
+    rng : int, Generator or None
+    command : str, optional
+        What reproduces this, for the owner's edition.
+
+    Raises
+    ------
+    ReleaseError, ConfigError
+        As `Audit.run`.
+
+    Examples
+    --------
+    >>> dossier = compile_dossier(ratings, "out/", private="out.json", rng=0)  # doctest: +SKIP
+    >>> dossier.public()["verdict"]["headline"]  # doctest: +SKIP
+    'This release may leave the house'
+    """
+    seed = resolve_seed(rng)
+    folder = Path(release)
+    released = read_release(folder, private=private)
+    result = (audit or Audit()).judge(
+        ratings, released, folder, earlier=earlier, probe=probe, seed=seed
+    )
+    risk = _risk(ratings, seed)
+    told = for_anybody(result, [str(path) for path in earlier])
+    k = max(result.k or 0, _FEWEST)
+    return Dossier(
+        audit=result,
+        shared=_shared(told, ratings, released, folder, risk, k),
+        private={
+            "verdict": verdict_section(result),
+            "findings": finding_rows(result),
+            "warnings": list(result.warnings),
+            "data": {**data_section(ratings, released.scale, k), **_dates(ratings)},
+            "people": at_risk(risk, ratings, released),
+            "run": {
+                "seed": seed,
+                "release": str(release),
+                "private": None if private is None else str(private),
+                "probe": probe is not None,
+                "earlier": [str(path) for path in earlier],
+                "command": command,
+                "digest": result.digest,
+                "seconds": result.seconds,
+                "config": dict(result.config),
+            },
+        },
+    )
+
+
+def _shared(
+    result: AuditResult,
+    ratings: Ratings,
+    release: Release,
+    folder: Path,
+    risk: RiskResult | None,
+    k: int,
+) -> dict[str, Any]:
+    """Return what both editions show."""
+    return {
+        "verdict": verdict_section(result),
+        "claims": claim_rows(result),
+        "findings": finding_rows(result),
+        "warnings": list(result.warnings),
+        "data": data_section(ratings, release.scale, k),
+        "stand_out": stand_out(risk, k),
+        "attacks": attack_rows(result),
+        "attack_meaning": ATTACK_MEANING,
+        "tracker": tracker_row(result, k),
+        "gives_away": given_away(result.gives_away),
+        "models": model_rows(result),
+        "disclosure": disclosure_section(result),
+        "losses": loss_rows(result),
+        "histogram": histogram_section(release, ratings, k),
+        "recommender": recommender_section(result),
+        "recommender_how": NO_PROBE,
+        "query_error": query_section(result),
+        "query_error_how": NO_QUERIES,
+        "method": method_section(release, result),
+        "files": files_of(folder, release),
+        "versions": versions_of(release),
+    }
+
+
+def _risk(ratings: Ratings, seed: int) -> RiskResult | None:
+    """Attack everybody in the ratings as they are; None where there is nobody to attack."""
+    try:
+        return Risk().run(ratings, Knowledge(known=1, dates=False), rng=seed)
+    except ConfigError:
+        return None
+
+
+def _dates(ratings: Ratings) -> dict[str, Any]:
+    found = describe(ratings)
+    return {
+        "first_day": found.first_day,
+        "last_day": found.last_day,
+        "notes": list(ratings.report.notes),
+    }

@@ -1,0 +1,99 @@
+"""Who stands out: as shares for everybody, by name for the owner alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.risk_result import RiskResult
+from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
+from starshade.release.linked import linked_rows
+from starshade.release.table import Release
+
+__all__ = ["LISTED", "at_risk", "stand_out"]
+
+#: users that a report names; the risk list has them all
+LISTED = 100
+
+
+def stand_out(risk: RiskResult | None, k: int) -> dict[str, Any]:
+    """Say how few known ratings identify how many people, in the ratings as they are.
+
+    A number of people from 1 to `k` - 1 is joined with the next step.
+    """
+    steps: list[dict[str, Any]] = []
+    if risk is not None and risk.targets >= k:
+        shown = 0
+        for step in risk.to_dict()["steps"]:
+            found = round(step["at_most"]["rate"] * risk.targets)
+            fresh, rest = found - shown, risk.targets - found
+            plain = all(people == 0 or people >= k for people in (fresh, rest))
+            steps.append({"known": step["known"], "identified": step["at_most"] if plain else None})
+            shown = found if plain else shown
+    return {
+        "steps": steps,
+        "users": 0 if risk is None else risk.targets,
+        "knowledge": "so many ratings of a person, right to the letter, and no dates",
+        "meaning": "The share of people whose record, in the ratings as they are, stands out from "
+        "all others for somebody who knows so many of their ratings (in 9 of 10 draws). High means "
+        "risk: to take the names away protects none of these people.",
+    }
+
+
+def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict[str, Any] | None:
+    """List the users whom few ratings identify, and what the release still tells of them."""
+    if risk is None:
+        return None
+    order = np.lexsort((risk.users, -risk.identified, risk.least))
+    order = order[risk.least[order] > 0]
+    users = risk.users[order[:LISTED]]
+    sizes, told, exists = _still_told(release, ratings, users)
+    rows = [
+        {
+            "user": ratings.users[user],
+            "known": int(risk.least[place]),
+            "share": float(risk.identified[place]),
+            "class_size": sizes[row],
+            "told": told[row],
+            "exists": exists[row],
+        }
+        for row, (user, place) in enumerate(zip(users.tolist(), order.tolist(), strict=False))
+    ]
+    return {
+        "rows": rows,
+        "listed": len(rows),
+        "total": len(order),
+        "text": "The people whom the fewest known ratings identify in the ratings as they are, "
+        "and what the release still tells of them: among how many they hide, how many of their "
+        "ratings their class shows plainly, and of how many items it shows that they rated them.",
+    }
+
+
+_Told = list[int | None]
+
+
+def _still_told(
+    release: Release, ratings: Ratings, users: NDArray[np.int64]
+) -> tuple[_Told, _Told, _Told]:
+    """Return class sizes, ratings told and ratings known to exist; None: nobody can say."""
+    nothing: _Told = [None] * len(users)
+    if release.private is None:
+        return nothing, nothing, nothing
+    rows = linked_rows(release, ratings, release.private.link)[users]
+    sizes = np.asarray(release.classes.sizes)
+    if release.groups is not None:  # a record of its own: its class is of equal records
+        sizes = np.bincount(release.groups)[release.groups]
+    found = [int(sizes[row]) if row >= 0 else None for row in rows.tolist()]
+    if not isinstance(release.classes, Cells):
+        return found, nothing, nothing
+    cells = release.classes
+    told, exists = list(nothing), list(nothing)
+    for place, row in enumerate(rows.tolist()):
+        if row >= 0:
+            codes = cells.codes[cells.indptr[row] : cells.indptr[row + 1]]
+            null, single = cells.symbols.null[codes], cells.symbols.is_single[codes]
+            told[place], exists[place] = int((single & ~null).sum()), int((~null).sum())
+    return found, told, exists

@@ -1,0 +1,117 @@
+"""The release in a dossier: its claims, its method, its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starshade._version import __version__
+from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.audit.result import AuditResult
+from starshade.release.manifest import FORMAT_VERSION
+from starshade.release.table import Release
+
+__all__ = ["claim_rows", "files_of", "method_section", "model_rows", "versions_of"]
+
+_LAYOUTS = {
+    "generalized": "The records of a class are equal. A cell says what a rating may be: one value, "
+    "one of several, or that there is none.",
+    "record": "Each person has a record of their own, whose ratings may have been moved.",
+    "profile": "The people of a group share one profile: one rating for each item.",
+}
+_PROFILES = {
+    "padded": "A cell is a mean over a group, in which real ratings and predictions are mixed.",
+    "simple": "A cell is the mean of the ratings that members of a group really gave.",
+    "model": "A cell is what a model predicts, averaged over a group; no real rating is in it.",
+    "pooled": "A cell is what a model predicts for a group as if it were one person.",
+}
+_HOW = {
+    True: "counted on the written files by a check that shares no code with the method",
+    False: "counted on the written files, which do not bear it out",
+}
+
+
+def claim_rows(result: AuditResult) -> list[dict[str, Any]]:
+    """Return each claim: what is asked, what was counted, and how."""
+    return [
+        {
+            "model": claim["model"],
+            "asked": _told(claim["parameters"]),
+            "verified": _told(claim["verified"]),
+            "holds": bool(claim["holds"]),
+            "how": _HOW[bool(claim["holds"])],
+        }
+        for claim in result.claims
+    ]
+
+
+def model_rows(result: AuditResult) -> list[dict[str, Any]]:
+    """Return what the checks of the claimed models found."""
+    named = {claim["model"] for claim in result.claims}
+    return [
+        {"name": f.name, "passed": f.passed, "text": f.text}
+        for f in result.findings
+        if f.name.partition(" of ")[0] in named
+    ]
+
+
+def method_section(release: Release, result: AuditResult) -> dict[str, Any]:
+    """Say how the release was made, as it says itself."""
+    manifest = release.manifest
+    return {
+        "name": manifest.method,
+        "summary": next((e.summary for e in METHODS if e.name == manifest.method), ""),
+        "config": [
+            {"name": name, "value": _value(value)} for name, value in manifest.config.items()
+        ],
+        "layout": manifest.layout,
+        "layout_meaning": _LAYOUTS[manifest.layout],
+        "profile": manifest.profile,
+        "profile_meaning": _PROFILES.get(manifest.profile or "", ""),
+        "audience": manifest.audience,
+        "k": result.k,
+        "records": manifest.records,
+        "items": manifest.items,
+        "classes": manifest.classes,
+        "users_deleted": manifest.users_deleted,
+        "users_without_rating": manifest.users_without_rating,
+        "rare_items_dropped": manifest.rare_items_dropped,
+    }
+
+
+def files_of(folder: Path, release: Release) -> list[dict[str, Any]]:
+    """Return the files of the release; their hashes were checked when it was opened."""
+    own = hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
+    hashes = {"release.json": own, **release.manifest.files}
+    return [
+        {"name": name, "sha256": digest, "bytes": (folder / name).stat().st_size}
+        for name, digest in hashes.items()
+    ]
+
+
+def versions_of(release: Release) -> dict[str, Any]:
+    """Return the versions of starshade that made and that judged, and of the format."""
+    return {
+        "starshade": __version__,
+        "made_with": release.manifest.starshade,
+        "format": min(release.manifest.format, FORMAT_VERSION),
+    }
+
+
+def _told(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_value, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
