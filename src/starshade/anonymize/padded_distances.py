@@ -123,6 +123,7 @@ def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
     """
     scale, weights = padded.ratings.scale, padded.parts.weights
     row = 8 * padded.n_items
+    none = not weights.any()  # no item counts: all are equally far, and equal rows at 0 as ever
 
     def distances(
         rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
@@ -135,7 +136,7 @@ def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
         for first in range(0, len(rows), step):
             block = padded.block(rows[first : first + step], clip=clip)
             away = dissimilarities(block, centres, dissimilarity, scale, weights=weights)
-            out[first : first + step] = np.where(away > _ROUNDING, away, 0.0)
+            out[first : first + step] = np.where((away > _ROUNDING) & (not none), away, 0.0)
         return out
 
     return Distances(distances, partial(padded.few, clip=clip))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -117,6 +119,17 @@ def test_the_twin_agrees_where_rows_that_differ_are_at_no_distance(
 
     found = group_users(padded, k, seed, dissimilarity=dissimilarity, clip=clip)
     assert as_lists(found) == expected(padded, k, seed, compare, clip=clip == "cells")
+
+
+@pytest.mark.parametrize("biases", [0.0, 1.0])
+def test_equal_rows_are_one_centre_where_no_item_counts(biases):
+    ratings = table([{} for _ in range(6)], Scale(1, 5, 1), n_items=1)
+    factors = some_factors(ratings, 0, 0)
+    factors = replace(factors, user_bias=biases * np.arange(6.0))
+    padded = Padded(ratings, factors, np.zeros(1))
+    groups = group_users(padded, 2, 0, dissimilarity="closeness-0.5")
+    assert as_lists(groups) == expected(padded, 2, 0, lambda x, y: np.ones((len(x), len(y))))
+    assert groups.max() == (0 if biases == 0 else 2)  # 6 users, two each
 
 
 def test_centres_are_distinct_rows_though_all_are_at_no_distance():
