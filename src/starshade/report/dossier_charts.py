@@ -1,0 +1,305 @@
+"""The pictures of a report: Vega-Lite specifications, and those as SVG that style can colour.
+
+Each picture is drawn once, in the colours of the light page. The page's style gives every colour
+of `PALETTE` its counterpart in the dark (`palette_css`), so one SVG serves light, dark and print.
+Pictures are narrow, as they are read on a phone too, and each says in words what it shows; the
+figures themselves stand in a table beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from starshade.report.charts import SCHEMA, Spec, svg_of
+from starshade.report.phrases import percent
+
+__all__ = ["PALETTE", "charts", "palette_css", "pictures"]
+
+#: what a colour is for → in the light, in the dark; the light ones are those of the SVG
+PALETTE: Mapping[str, tuple[str, str]] = {
+    "ink": ("#1d2025", "#e9ebee"),
+    "muted": ("#565b63", "#b3b8c1"),
+    "grid": ("#e2e4e8", "#363b44"),
+    "before": ("#b84f00", "#ff9f5c"),  # vermilion and blue: apart for the colour-blind too
+    "after": ("#0067a3", "#6fbff5"),
+    "limit": ("#5f646d", "#a9afb9"),
+}
+_INK, _MUTED, _GRID, _BEFORE, _AFTER, _LIMIT = (light for light, _ in PALETTE.values())
+
+_WIDTH = 400  # of a picture, all in all
+_ROW = 24  # height of a bar with its space
+_CONFIG: Spec = {
+    "font": "sans-serif",
+    "background": None,
+    "view": {"stroke": None},
+    "text": {"color": _INK, "fontSize": 12},
+    "axis": {
+        "gridColor": _GRID,
+        "domainColor": _LIMIT,
+        "tickColor": _LIMIT,
+        "labelColor": _MUTED,
+        "titleColor": _MUTED,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelLimit": 200,
+    },
+}
+_SHARE = {"format": "~%", "tickCount": 5}
+_NOISE = re.compile(
+    r' (?:role|aria-[a-z]+|pointer-events|xmlns:xlink|version|class)="[^"]*"'
+    r'|<path(?: [a-z-]+="[^"]*")* d=""(?: [a-z-]+="[^"]*")*/>'
+)
+
+
+def pictures(told: Mapping[str, Any]) -> dict[str, str]:
+    """Draw the pictures of a dossier.
+
+    Parameters
+    ----------
+    told : mapping
+        `Dossier.public` or `Dossier.internal`.
+
+    Returns
+    -------
+    dict
+        Name → SVG element; those for which there is nothing to draw are left out.
+
+    Raises
+    ------
+    ConfigError
+        The optional extra is not installed.
+    """
+    return {name: _inline(spec) for name, spec in charts(told).items()}
+
+
+def palette_css() -> str:
+    """Return style that gives each colour of the pictures its variable, ``--before`` and so on."""
+    return "\n".join(
+        f'svg [{what}="{light}"] {{ {what}: var(--{name}); }}'
+        for name, (light, _) in PALETTE.items()
+        for what in ("fill", "stroke")
+    )
+
+
+def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
+    """Return the Vega-Lite specification of each picture that a dossier has data for."""
+    data, drawn = told["data"], {}
+    if told["attacks"]:
+        drawn["attacks"] = _attacks(told["attacks"])
+    if told["stand_out"] and told["stand_out"]["steps"]:
+        drawn["stand_out"] = _stand_out(told["stand_out"]["steps"])
+    for name, figure, title in (
+        ("ratings", "histogram", "share of the ratings"),
+        ("ratings_per_user", "ratings_per_user", "share of the users"),
+    ):
+        bins = data[figure]["bins"] if data[figure] else []
+        if bins:
+            rows = [(b["label"], b["share"]) for b in bins if b["share"] is not None]
+            drawn[name] = _bars(rows, title)
+    if data["long_tail"] and data["long_tail"]["points"]:
+        drawn["long_tail"] = _curve(data["long_tail"]["points"])
+    if told["histogram"]:
+        drawn["histogram"] = _before_after(told["histogram"])
+    return drawn
+
+
+def _inline(spec: Spec) -> str:
+    """Draw, and keep what is seen: one picture with one name, no parts that are read out."""
+    svg = _NOISE.sub("", svg_of(spec))
+    name = escape(spec["description"])
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
+
+
+def _chart(description: str, body: Spec) -> Spec:
+    return {
+        "$schema": SCHEMA,
+        "description": description,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "padding": 2,
+        "width": _WIDTH,
+        **body,
+        "config": _CONFIG,
+    }
+
+
+def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Draw a line for each attack and knowledge, a mark before and one after; 1/k through all."""
+    values = [
+        {"row": i, "name": f"{row['attack']}: {row['knowledge']}", "side": side, **row[side]}
+        for i, row in enumerate(rows)
+        for side in ("before", "after")
+        if row[side] is not None
+    ]
+    names = [
+        {"row": i, "name": f"{row['attack']}: {row['knowledge']}"} for i, row in enumerate(rows)
+    ]
+    limits = [row["limit"] for row in rows if row["limit"] is not None][:1]
+    y = {"field": "row", "type": "ordinal", "axis": None}
+    x = {
+        "field": "rate",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": _SHARE | {"title": "right record named, share of the cases"},
+    }
+    colour = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["before", "after"], "range": [_BEFORE, _AFTER]},
+        "legend": None,
+    }
+    shape = colour | {"scale": {"domain": ["before", "after"], "range": ["circle", "diamond"]}}
+    layers: list[Spec] = [
+        {
+            "data": {"values": names},
+            "mark": {"type": "text", "align": "left", "dx": 2, "dy": -13, "color": _MUTED},
+            "encoding": {"y": y, "x": {"datum": 0}, "text": {"field": "name"}},
+        },
+        {
+            "data": {"values": names},
+            "mark": {"type": "rule", "color": _GRID},
+            "encoding": {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}},
+        },
+    ]
+    if limits:
+        rule = {"type": "rule", "color": _LIMIT, "strokeDash": [4, 3], "strokeWidth": 1.5}
+        layers.append({"mark": rule, "encoding": {"x": {"datum": limits[0]}}})
+    layers += [
+        {
+            "data": {"values": values},
+            "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "butt"},
+            "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+            | {"color": colour},
+        },
+        {
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "size": 75, "opacity": 1},
+            "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
+        },
+    ]
+    best = [max((v["rate"] for v in values if v["side"] == side), default=None) for side in ORDER]
+    said = (
+        "How often each attack names the right record, before and after. The highest rate in the "
+        f"ratings is {percent(best[0])}, in the release {percent(best[1])}"
+        + (f"; the limit is {percent(limits[0])}." if limits else ".")
+    )
+    return _chart(said, {"height": {"step": 38}, "layer": layers})
+
+
+ORDER = ("before", "after")
+
+
+def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
+    rows = [
+        (f"{s['known']:,} rating{'s' * (s['known'] != 1)}", s["identified"]["rate"]) for s in steps
+    ]
+    return _bars(rows, "identified, share of the people", colour=_BEFORE, whole=True)
+
+
+def _bars(
+    rows: Sequence[tuple[str, float]], title: str, *, colour: str = _BEFORE, whole: bool = False
+) -> Spec:
+    """Draw a bar for each row, its figure at the end."""
+    values = [
+        {"row": i, "label": label, "share": share, "text": percent(share)}
+        for i, (label, share) in enumerate(rows)
+    ]
+    most = max((share for _, share in rows), default=1.0) or 1.0
+    x = {
+        "field": "share",
+        "type": "quantitative",
+        # room for the figure at the end of the longest bar
+        "scale": {"domain": [0, (1.0 if whole else most) * 1.16], "nice": False},
+        "axis": None,
+    }
+    y = {
+        "field": "label",
+        "type": "ordinal",
+        "sort": {"field": "row"},
+        "axis": {"title": None, "ticks": False, "domain": False, "labelPadding": 6},
+    }
+    body = {
+        "height": {"step": _ROW},
+        "data": {"values": values},
+        "encoding": {"y": y, "x": x},
+        "layer": [
+            {"mark": {"type": "bar", "color": colour, "height": {"band": 0.72}}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 5},
+                "encoding": {"text": {"field": "text"}},
+            },
+        ],
+    }
+    listed = ", ".join(f"{label}: {percent(share)}" for label, share in rows)
+    return _chart(f"{title.capitalize()}. {listed}.", body)
+
+
+def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
+    values = [{"items": 0.0, "ratings": 0.0}, *points]
+    x = {
+        "field": "items",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": _SHARE | {"title": "of the items, the most rated first", "grid": False},
+    }
+    y = {
+        "field": "ratings",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": _SHARE | {"title": "of the ratings"},
+    }
+    body = {
+        "height": 200,
+        "data": {"values": values},
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            {"mark": {"type": "area", "color": _BEFORE, "opacity": 0.15}},
+            {"mark": {"type": "line", "color": _BEFORE, "strokeWidth": 2}},
+        ],
+    }
+    listed = ", ".join(f"{percent(p['items'])} hold {percent(p['ratings'])}" for p in points)
+    return _chart(f"Share of the ratings on the most rated items: {listed}.", body)
+
+
+def _before_after(histogram: Mapping[str, Any]) -> Spec:
+    """Draw two bars for each level of the scale."""
+    levels = histogram["levels"]
+    values = [
+        {"row": i, "level": level, "side": side, "share": share}
+        for side in ORDER
+        for i, (level, share) in enumerate(zip(levels, histogram[side], strict=True))
+    ]
+    body = {
+        "height": 190,
+        "data": {"values": values},
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {
+                "field": "level",
+                "type": "ordinal",
+                "sort": {"field": "row"},
+                "axis": {"title": "rating", "labelAngle": 0, "labelOverlap": "parity"},
+            },
+            "xOffset": {"field": "side", "sort": list(ORDER)},
+            "y": {
+                "field": "share",
+                "type": "quantitative",
+                "axis": _SHARE | {"title": "share of the ratings"},
+            },
+            "color": {
+                "field": "side",
+                "type": "nominal",
+                "scale": {"domain": list(ORDER), "range": [_BEFORE, _AFTER]},
+                "legend": None,
+            },
+        },
+    }
+    listed = ", ".join(
+        f"{level}: {percent(b)} and {percent(a)}"
+        for level, b, a in zip(levels, histogram["before"], histogram["after"], strict=True)
+    )
+    return _chart(f"Share of the ratings at each level, before and after. {listed}.", body)

@@ -1,0 +1,104 @@
+"""The report on a release: one HTML file to read, print and sign, in two editions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starshade.errors import ConfigError
+from starshade.ratings.atomic import atomic_file
+from starshade.report.dossier_charts import palette_css, pictures
+from starshade.report.phrases import count, ends, figure, percent, size
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from starshade.audit.dossier import Dossier
+
+__all__ = ["POLICY", "render_report", "save_report"]
+
+#: what the page may load and run: its own style, nothing else (CSP; a server sends it as a header)
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def render_report(dossier: Dossier, *, public: bool) -> str:
+    """Write the report as HTML.
+
+    One page without scripts, that loads nothing from anywhere: style and pictures are in it. It
+    follows the reader's preference of light or dark, and prints in black on white.
+
+    Parameters
+    ----------
+    dossier : Dossier
+    public : bool
+        The edition for everybody, with nothing about a single user; else the internal one, which
+        names the users at risk, the seed and the command that makes the release again.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigError
+        The optional extra is not installed.
+    """
+    told = dossier.public() if public else dossier.internal()
+    page = _environment().get_template("report.html.j2")
+    return page.render(
+        told,
+        edition="public" if public else "internal",
+        pictures=pictures(told),
+        palette=palette_css(),
+        policy=POLICY,
+    )
+
+
+def save_report(dossier: Dossier, out: str | Path, *, public: bool) -> Path:
+    """Write the report to a file: all of it or nothing.
+
+    Parameters
+    ----------
+    dossier : Dossier
+    out : path
+        Must not exist, nor lie inside a release. The internal edition is readable by its owner
+        only.
+    public : bool
+        See `render_report`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ConfigError
+        The optional extra is not installed.
+    OutputError
+        The file exists or cannot be written; nothing is left behind.
+    """
+    place = Path(out)
+    with atomic_file(place, 0o666 if public else 0o600) as file:
+        file.write_text(render_report(dossier, public=public), encoding="utf-8")
+    return place
+
+
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ConfigError(
+            "reports need an optional package that is not installed",
+            advice="pip install 'starshade[report]'",
+        ) from error
+    environment = Environment(
+        loader=PackageLoader("starshade.report"),
+        autoescape=True,  # titles, names of items and paths come from strangers
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {"count": count, "ends": ends, "figure": figure, "percent": percent}
+    environment.filters.update(filters, size=size)
+    return environment

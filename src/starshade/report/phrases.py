@@ -1,0 +1,96 @@
+"""Figures as people read them: a share as a percentage, a count with separators, a dash for none.
+
+No figure is made rounder than it is: what is more than nothing never reads 0.0 %, what is less
+than all never 100.0 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+__all__ = ["count", "ends", "figure", "percent", "size"]
+
+_NONE = "–"
+
+
+def percent(share: float | None) -> str:
+    """Write a share in [0, 1] as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.1494), percent(0.0002), percent(0.9999), percent(None)
+    ('14.9%', '< 0.1%', '> 99.9%', '–')
+    """
+    if share is None or math.isnan(share):
+        return _NONE
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    if 0.9995 <= share < 1:
+        return "> 99.9%"
+    return f"{share:.1%}"
+
+
+def ends(rate: Mapping[str, float]) -> str:
+    """Write the interval of a rate.
+
+    Examples
+    --------
+    >>> ends({"rate": 0.149, "low": 0.1401, "high": 0.158})
+    '14.0 to 15.8%'
+    """
+    return f"{rate['low']:.1%}".removesuffix("%") + f" to {rate['high']:.1%}"
+
+
+def count(number: float | None) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> count(100000), count(None)
+    ('100,000', '–')
+    """
+    return _NONE if number is None or math.isnan(number) else f"{number:,.0f}"
+
+
+def size(n_bytes: int) -> str:
+    """Write the size of a file.
+
+    Examples
+    --------
+    >>> size(812), size(1_234_567)
+    ('812 bytes', '1.2 MB')
+    """
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:,.1f} {name}"
+    return f"{n_bytes} bytes"
+
+
+def figure(value: float | str | None, unit: str) -> str:
+    """Write a figure in its unit.
+
+    Parameters
+    ----------
+    value : number, text or None
+        None: it does not apply. Text stands as it is.
+    unit : {"share", "percent", "count", "ratings", "ratio", ""}
+
+    Examples
+    --------
+    >>> figure(0.333, "share"), figure(7.25, "percent"), figure(4647, "count")
+    ('33.3%', '7.2%', '4,647')
+    >>> figure(1.0021621, "ratio"), figure(None, "ratio")
+    ('1.002', '–')
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or math.isnan(value):
+        return _NONE
+    if unit == "share":
+        return percent(value)
+    if unit == "percent":
+        return f"{value:,.1f}%"
+    if unit == "count" or isinstance(value, int):
+        return count(value)
+    return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
