@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -68,14 +67,15 @@ def file_name(shown: str) -> str:
 
 
 async def receive(
-    chunks: AsyncIterator[bytes], folder: Path, *, declared: int | None, most: int
-) -> Path:
-    """Write what comes to a new file in `folder`, and return it.
+    chunks: AsyncIterator[bytes], place: Path, *, declared: int | None, most: int
+) -> None:
+    """Write what comes to a new file; if not all of it comes, nothing is left.
 
     Parameters
     ----------
     chunks : asynchronous iterator of bytes
-    folder : Path
+    place : Path
+        The file, in a folder of its own.
     declared : int or None
         Bytes that were announced (``Content-Length``).
     most : int
@@ -89,34 +89,24 @@ async def receive(
     OutputError
         It does not fit on the disk, or the folder cannot be written to.
     """
-    if declared is not None:
-        _ensure_taken(declared, most)
-        _ensure_space(folder, declared)
     try:
-        handle, name = await run_in_threadpool(tempfile.mkstemp, ".part", "upload-", folder)
-    except OSError as error:
-        raise output_error(error, folder) from error
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            written = await _write(chunks, file, folder, most)
+        if declared is not None:
+            _ensure_taken(declared, most)
+            _ensure_space(place.parent, declared)
+        with place.open("xb") as file:
+            written = await _write(chunks, file, place.parent, most)
             if declared is not None and written != declared:
                 raise _half(written, declared)
             if not written:
                 raise InputError("the file is empty", advice="Choose the file again.")
             await run_in_threadpool(_settle, file)
-    except ClientDisconnect as error:
-        part.unlink(missing_ok=True)
-        raise _half(None, declared) from error
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        if isinstance(error, OutputError):
-            raise
-        raise output_error(error, folder) from error
-    except BaseException:
-        part.unlink(missing_ok=True)
+    except BaseException as error:
+        place.unlink(missing_ok=True)
+        if isinstance(error, ClientDisconnect):
+            raise _half(None, declared) from error
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise output_error(error, place) from error
         raise
-    return part
 
 
 async def _write(chunks: AsyncIterator[bytes], file: BinaryIO, folder: Path, most: int) -> int:

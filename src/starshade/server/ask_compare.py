@@ -1,0 +1,113 @@
+"""The form of a comparison: which methods, at which k, on which items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from starshade.server.ask_release import EPS, NEAR, PROFILE, ks_of, method_choices, top
+from starshade.server.asking import SEED, Asking, Facts
+from starshade.server.forms import Setting
+
+__all__ = ["COMPARE", "compare_title"]
+
+_USUAL = ("k-exchange", "k-likeness", "mondrian")
+
+_METHODS = Setting(
+    "methods",
+    "Methods",
+    "Every chosen method makes a release at every k; none of them is kept.",
+    "choices",
+    _USUAL,
+    choices=method_choices(),
+    required=True,
+)
+_KS = Setting(
+    "ks",
+    "Values of k",
+    "How many people hide together. Whole numbers, commas between.",
+    "text",
+    "2, 5, 10",
+    required=True,
+)
+_REST = (
+    Setting(
+        "known",
+        "Facts known about each person",
+        "What the attacker of every release knows, exactly.",
+        "integer",
+        "4",
+        least=1,
+        required=True,
+    ),
+    Setting(
+        "targets",
+        "People attacked",
+        "A sample; more make the figures surer and take longer.",
+        "integer",
+        "500",
+        least=1,
+        required=True,
+        more=True,
+    ),
+    replace(EPS, help=f"{EPS.help} For interval and suppress only.", only_for=(), more=True),
+    replace(PROFILE, help=f"{PROFILE.help} For predictive only.", only_for=(), more=True),
+    Setting(
+        "held_out",
+        "Share of the ratings kept apart to test recommenders",
+        "0: no recommender is trained. 0.1 is usual; it shows what predictive releases lose.",
+        "number",
+        "0",
+        least=0,
+        most=0.9,
+        required=True,
+        more=True,
+    ),
+    SEED,
+)
+
+
+def _settings(facts: Facts) -> tuple[Setting, ...]:
+    items = top(
+        facts,
+        "Which items the releases would have, the most rated first. Empty: all of them, which "
+        "takes longest.",
+    )
+    return (_METHODS, _KS, items, *_REST)
+
+
+def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
+    errors: dict[str, str] = {}
+    methods, items = values["methods"], values["items"]
+    ks = ks_of("ks", values["ks"], 2, errors)
+    people = facts.get("users")
+    if ks and people is not None and ks[-1] > people:
+        errors["ks"] = f"There are only {people:,} people in the data. Give at most {people:,}."
+    return {
+        "methods": list(methods),
+        "ks": ks,
+        "items": None if items is None else f"top:{items}",
+        "eps": values["eps"] if set(methods) & set(NEAR) else None,
+        "profile": values["profile"] if "predictive" in methods else None,
+        "known": values["known"],
+        "targets": values["targets"],
+        "held_out": values["held_out"],
+        "seed": values["seed"],
+    }, errors
+
+
+def compare_title(settings: dict[str, Any]) -> str:
+    """Return what a job of this kind is called."""
+    methods, ks = settings.get("methods") or (), settings.get("ks") or ()
+    return f"Compare: {', '.join(methods)} at k = {', '.join(map(str, ks))}"
+
+
+COMPARE = Asking(
+    id="compare",
+    title="Compare methods",
+    intro="See what each method would lose and what an attacker would still find, before you "
+    "choose one. You can then make any of the releases by choosing its point.",
+    submit="Compare",
+    settings=_settings,
+    ask=_ask,
+)

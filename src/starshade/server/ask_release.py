@@ -1,0 +1,320 @@
+"""The form of a release: which method, how many hide together, what goes in."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from starshade.anonymize.registry import ENTRIES
+from starshade.server.asking import SEED, Asking, Facts, given_only
+from starshade.server.contexts import Choice
+from starshade.server.forms import Setting
+
+__all__ = [
+    "GROUPING",
+    "METHODS",
+    "NEAR",
+    "PROFILE",
+    "RELEASE",
+    "ks_of",
+    "method_choices",
+    "release_title",
+    "top",
+    "usual_items",
+]
+
+#: methods in plain words, the suggested one of each kind first
+METHODS = {
+    "k-exchange": "k people share the same sets of ratings; loses least of its kind",
+    "k-likeness": "k people share the same sets of ratings, as published in 2018",
+    "mondrian": "k people share the same ranges of ratings; fast and coarse",
+    "mondrian-relaxed": "the same, cut into halves",
+    "k-member": "k people share the same ranges; slow on large data",
+    "predictive": "k people of like tastes become one average profile; for recommender research",
+    "interval": "ratings moved a little until k people nearly agree; for surveys",
+    "suppress": "people left out until k others nearly agree with each; for surveys",
+}
+GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
+NEAR = ("interval", "suppress")
+_SUMMARIES = {entry.name: entry.summary for entry in ENTRIES}
+_FEW_ITEMS = 10  # as the examples everywhere have it
+_MANY = 30  # items beyond which only the most rated ones are suggested
+
+K = Setting(
+    "k",
+    "How many people hide together (k)",
+    "Nobody can be told apart from at least k − 1 others. 5 is usual; larger is safer and loses "
+    "more. Compare methods to see how much.",
+    "integer",
+    "5",
+    least=2,
+    required=True,
+)
+EPS = Setting(
+    "eps",
+    "How near is near (ε)",
+    "Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
+    "number",
+    "1",
+    least=0,
+    required=True,
+    only_for=NEAR,
+)
+PROFILE = Setting(
+    "profile",
+    "What a profile shows",
+    "pooled puts nobody's rating into a cell and predicted best where it was measured.",
+    "choice",
+    "pooled",
+    choices=(
+        Choice("pooled", "what the group as one person would say (pooled, suggested)"),
+        Choice("model", "the mean of the predictions for its members (model)"),
+        Choice("padded", "the mean of ratings and predictions (padded, the published method)"),
+        Choice("simple", "the mean of the ratings that there are (simple): shows who rated what"),
+    ),
+    required=True,
+    only_for=("predictive",),
+)
+_HIERARCHY = Setting(
+    "hierarchy",
+    "What different ratings of a group become",
+    "The set says most. Leave it to the method if in doubt.",
+    "choice",
+    "",
+    choices=(
+        Choice("", "as the method has it"),
+        Choice("ndgh", "the set of its ratings (ndgh)"),
+        Choice("range", "from the least to the greatest (range)"),
+        Choice("dgh", "one half of the scale, or all of it (dgh)"),
+    ),
+    more=True,
+    only_for=GROUPING,
+)
+_SPREAD = (
+    Setting(
+        "sensitive",
+        "Sensitive items",
+        "Ids of items that others must not learn, with commas between. They are released as they "
+        "are and not used to find like people.",
+        "text",
+        more=True,
+        only_for=NEAR,
+    ),
+    Setting(
+        "l",
+        "Least spread of sensitive ratings (l)",
+        "A standard deviation, among those who are alike: so that they do not all agree.",
+        "number",
+        least=0,
+        more=True,
+        only_for=NEAR,
+    ),
+    Setting(
+        "nulls",
+        "Not rated, beside a rating, is",
+        "What it means that one of two people did not answer.",
+        "choice",
+        "strict",
+        choices=(
+            Choice("strict", "as far away as it can be (safest)"),
+            Choice("zero", "one step below the scale"),
+            Choice("ignore", "no difference"),
+        ),
+        more=True,
+        only_for=NEAR,
+    ),
+)
+_REST = (
+    Setting(
+        "rare_items",
+        "Items that fewer than k people rated",
+        "That an item is listed says that somebody rated it.",
+        "choice",
+        "drop",
+        choices=(Choice("drop", "leave them out (safer)"), Choice("keep", "keep them")),
+        more=True,
+    ),
+    Setting(
+        "known",
+        "Attack it with this many known facts",
+        "The finished release is attacked as the ratings were. Whole numbers, commas between.",
+        "text",
+        "2, 4, 8",
+        required=True,
+        more=True,
+    ),
+    Setting(
+        "targets",
+        "People attacked",
+        "A sample of the people, for the check of the finished release.",
+        "integer",
+        "1000",
+        least=1,
+        required=True,
+        more=True,
+    ),
+    SEED,
+)
+
+
+def method_choices() -> tuple[Choice, ...]:
+    """Return the methods to choose from."""
+    return tuple(
+        Choice(name, f"{name}: {words}", _SUMMARIES[name]) for name, words in METHODS.items()
+    )
+
+
+def usual_items(facts: Facts) -> str:
+    """Return how many items are suggested; empty: all."""
+    return str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
+
+
+def top(facts: Facts, help_text: str, *, only_for: tuple[str, ...] = ()) -> Setting:
+    """Return the setting of how many items are released."""
+    return Setting(
+        "items",
+        "Only the most rated items",
+        help_text,
+        "integer",
+        usual_items(facts),
+        least=1,
+        most=facts.get("items"),
+        only_for=only_for,
+    )
+
+
+def _settings(facts: Facts) -> tuple[Setting, ...]:
+    chooser = Setting(
+        "method",
+        "Method",
+        "k-exchange for general use, predictive to train recommenders, interval for surveys.",
+        "choice",
+        "k-exchange",
+        choices=method_choices(),
+        required=True,
+    )
+    items = top(
+        facts,
+        "How many items go into the release, the most rated first. Fewer items lose less detail "
+        "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
+        only_for=(*GROUPING, *NEAR),
+    )
+    personal = _personal(tuple(facts.get("attributes") or ()))
+    return (chooser, K, EPS, PROFILE, items, *personal, _HIERARCHY, *_SPREAD, *_REST)
+
+
+def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
+    """Return what can be said of personal attributes, if there are any."""
+    if not names:
+        return ()
+    offered = tuple(Choice(name, name) for name in names)
+    return (
+        Setting(
+            "attributes",
+            "Personal attributes",
+            "Age, gender, zip code and the like single people out. Leave them out if in doubt.",
+            "choice",
+            "none",
+            choices=(
+                Choice("none", "leave them out (suggested)"),
+                Choice("generalized", "make them part of what k people share"),
+            ),
+            required=True,
+            only_for=GROUPING,
+        ),
+        Setting(
+            "sensitive_attributes",
+            "Attributes that others must not learn",
+            "With generalized attributes: released as they are, and kept varied by the next line.",
+            "choices",
+            choices=offered,
+            more=True,
+            only_for=GROUPING,
+        ),
+        Setting(
+            "distinct",
+            "Different values of each in a group, at least",
+            "2 or 3 is usual. It needs a sensitive attribute.",
+            "integer",
+            least=0,
+            more=True,
+            only_for=GROUPING,
+        ),
+    )
+
+
+def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
+    errors: dict[str, str] = {}
+    known = ks_of("known", values["known"], 1, errors)
+    people = facts.get("users")
+    if people is not None and values["k"] > people:
+        errors["k"] = f"There are only {people:,} people in the data. Give at most {people:,}."
+    names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
+    config = given_only({name: values.get(name) for name in names})
+    config |= _sensitive_items(values, errors) | _attributes(values, errors)
+    items = values.get("items")
+    return {
+        "method": values["method"],
+        "config": config,
+        "items": None if items is None else f"top:{items}",
+        "known": known,
+        "targets": values["targets"],
+        "seed": values["seed"],
+    }, errors
+
+
+def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
+    told = [part.strip() for part in (values.get("sensitive") or "").split(",")]
+    sensitive = [part for part in told if part]
+    if values.get("l") and not sensitive:
+        errors["sensitive"] = "A spread is asked for, but of no item. Name one or more, by id."
+    return {"sensitive": sensitive} if sensitive else {}
+
+
+def _attributes(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
+    said, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
+    if values.get("attributes") != "generalized":
+        if said or distinct:
+            errors["attributes"] = (
+                "Personal attributes are left out, so nothing can be asked of them. Choose to make "
+                "them part of what k people share, or leave the settings below empty."
+            )
+        return {}
+    if distinct and not said:
+        errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
+    return given_only(
+        {"attributes": "generalized", "sensitive_attributes": list(said), "l": distinct or None}
+    )
+
+
+def ks_of(name: str, text: str, least: int, errors: dict[str, str]) -> list[int]:
+    """Read whole numbers with commas between; what is wrong goes to `errors`."""
+    parts = [part for part in re.split(r"[,;\s]+", text) if part]
+    if not parts or not all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts):
+        errors[name] = "Give whole numbers with commas between, for example 2, 5, 10."
+        return []
+    numbers = sorted({int(part) for part in parts})
+    if numbers[0] < least:
+        errors[name] = f"{numbers[0]} is too small: give numbers from {least}."
+    if len(numbers) > 12:
+        errors[name] = f"{len(numbers)} are too many at once: give 12 at most."
+    return numbers
+
+
+def release_title(settings: dict[str, Any]) -> str:
+    """Return what a job of this kind is called."""
+    items = (settings.get("items") or "").removeprefix("top:")
+    of = f", {items} most rated items" if items else ""
+    return f"Release: {settings.get('method')}, k = {settings.get('config', {}).get('k')}{of}"
+
+
+RELEASE = Asking(
+    id="release",
+    title="Make a release",
+    intro="Make a version of the data in which everybody hides among k people. It is checked, "
+    "attacked again, and comes with a verdict, a report in two editions, and a file to download.",
+    submit="Make the release",
+    settings=_settings,
+    ask=_ask,
+    chooser="method",
+)
