@@ -1,0 +1,303 @@
+// What a browser with JavaScript adds: sending a file, charts, forms that show what matters.
+// Every page can be read and every job be done without it, but for sending a file.
+(function () {
+  "use strict";
+
+  // ---- forms: a field that means something only for some choices is there only then
+
+  function choose(form) {
+    const chooser = form.querySelector("[data-chooser]");
+    if (!chooser) return;
+    const chosen = [...chooser.querySelectorAll("input:checked, option:checked")].map((c) => c.value);
+    for (const field of form.querySelectorAll("[data-only]")) {
+      const off = !field.dataset.only.split(" ").some((value) => chosen.includes(value));
+      field.hidden = off;
+      for (const control of field.querySelectorAll("input, select")) control.disabled = off;
+    }
+    for (const more of form.querySelectorAll("details.more")) {
+      more.hidden = !more.querySelector(".field:not([hidden])");
+    }
+  }
+
+  // ---- sections that are folded: open the one that an address or a link names
+
+  function unfold() {
+    const named = location.hash && document.getElementById(location.hash.slice(1));
+    if (named && named.matches("details")) {
+      named.open = true;
+      named.scrollIntoView();
+      const first = named.querySelector("input:not([type=hidden]), select, button");
+      if (first) first.focus({ preventScroll: true });
+    }
+  }
+
+  // ---- a job: what a reader of the screen hears, and where the eye goes at the end
+
+  function announce(text) {
+    const place = document.getElementById("announce");
+    if (place && text && place.textContent !== text) place.textContent = text;
+  }
+
+  function followed(event) {
+    const panel = event.target.querySelector && event.target.querySelector(".panel");
+    if (panel && event.target.matches("[data-live]")) announce(panel.dataset.says);
+  }
+
+  function settled(event) {
+    const root = document.getElementById("main");
+    prepare(root);
+    if (event.target !== root) return;
+    const head = root.querySelector("[data-focus]") || root.querySelector("h1");
+    head.setAttribute("tabindex", "-1");
+    head.focus();
+    announce(head.textContent);
+  }
+
+  // ---- sending a file: its bytes, with progress, and a word when it is refused
+
+  const MEGA = 1e6;
+
+  function refuse(form, message, advice) {
+    const trouble = form.querySelector(".trouble");
+    trouble.replaceChildren();
+    for (const text of [message, advice]) {
+      if (!text) continue;
+      const line = document.createElement("p");
+      const inner = text === message ? document.createElement("strong") : line;
+      inner.textContent = text;
+      if (inner !== line) line.append(inner);
+      trouble.append(line);
+    }
+    trouble.hidden = false;
+  }
+
+  function answer(request) {
+    try {
+      return JSON.parse(request.responseText);
+    } catch {
+      return {};
+    }
+  }
+
+  function send(form, file) {
+    const button = form.querySelector("[type=submit]");
+    const stop = form.querySelector(".stop");
+    const sending = form.querySelector(".sending");
+    const bar = sending.querySelector("progress");
+    const says = sending.querySelector("span");
+    const request = new XMLHttpRequest();
+    const began = performance.now();
+    const end = () => {
+      button.disabled = false;
+      sending.hidden = stop.hidden = true;
+    };
+    form.querySelector(".trouble").hidden = true;
+    button.disabled = true;
+    sending.hidden = stop.hidden = false;
+    says.textContent = "Sending " + file.name;
+    request.upload.onprogress = (event) => {
+      const share = event.loaded / Math.max(event.total, 1);
+      const left = ((performance.now() - began) / 1000) * (1 / Math.max(share, 1e-9) - 1);
+      bar.value = 100 * share;
+      says.textContent =
+        `${Math.round(100 * share)} % of ${(event.total / MEGA).toFixed(1)} MB sent` +
+        (share < 1 && left > 2 ? `, about ${Math.ceil(left)} seconds more` : "");
+    };
+    request.onload = () => {
+      end();
+      const told = answer(request);
+      if (request.status < 400 && told.location) return location.assign(told.location);
+      const error = told.error || {};
+      refuse(form, error.message || "The file was refused.", error.advice);
+    };
+    request.onerror = () => {
+      end();
+      refuse(form, "The file did not arrive.", "Is the studio still running? Nothing was kept; send it again.");
+    };
+    request.onabort = () => {
+      end();
+      refuse(form, "Sending was stopped.", "Nothing was kept.");
+    };
+    stop.onclick = () => request.abort();
+    request.open("POST", form.dataset.upload + "?name=" + encodeURIComponent(file.name));
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.setRequestHeader("Accept", "application/json");
+    request.send(file);
+  }
+
+  function uploads(form) {
+    const input = form.querySelector("input[type=file]");
+    form.hidden = false;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const file = input.files[0];
+      if (!file) return refuse(form, "No file was chosen.", "Choose one, or drop it here.");
+      if (file.size > Number(form.dataset.most)) {
+        const size = (file.size / MEGA).toFixed(0);
+        return refuse(
+          form,
+          `${file.name} has ${size} MB; at most ${form.dataset.mostText} can be sent.`,
+          "Name its path on this machine instead: then nothing has to be sent.",
+        );
+      }
+      send(form, file);
+    });
+    const over = (on) => (event) => {
+      form.classList.toggle("over", on);
+      if (event.type === "drop") return;
+      event.preventDefault();
+    };
+    form.addEventListener("dragover", over(true));
+    form.addEventListener("dragleave", over(false));
+    form.addEventListener("drop", (event) => {
+      event.preventDefault();
+      form.classList.remove("over");
+      if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+    });
+  }
+
+  // ---- charts: Vega-Lite without eval, in the page's colours, as wide as there is room
+
+  const drawn = new WeakMap();
+  const LIBRARIES = ["vega", "vega-lite", "vega-embed", "vega-interpreter"];
+  let loaded = null;
+
+  function library(name) {
+    return new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = `/static/vendor/${name}.min.js`;
+      script.async = false; // in their order
+      script.onload = done;
+      script.onerror = () => failed(new Error(`${name} did not load`));
+      document.head.append(script);
+    });
+  }
+
+  // 0.8 MB: only for a page with a chart, and after everything else
+  function libraries() {
+    loaded = loaded || Promise.all(LIBRARIES.map(library));
+    return loaded;
+  }
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  function looks() {
+    const ink = colour("--ink"), soft = colour("--soft"), line = colour("--line");
+    const text = { labelColor: soft, titleColor: ink };
+    return {
+      aria: false,
+      background: "transparent",
+      view: { stroke: null },
+      axis: { ...text, gridColor: colour("--grid"), domainColor: line, tickColor: line },
+      legend: { ...text, symbolFillColor: soft, symbolStrokeColor: soft },
+      title: { color: ink, subtitleColor: soft },
+      header: text,
+    };
+  }
+
+  // side by side where there is room, else one below the other; legends move below
+  function fitted(spec, room) {
+    const narrow = room < 620;
+    const fit = (node, top) => {
+      if (Array.isArray(node)) return node.map((part) => fit(part, false));
+      if (!node || typeof node !== "object") return node;
+      const out = {};
+      for (const [key, value] of Object.entries(node)) {
+        if (key === "data" || key === "datasets") out[key] = value;
+        else if (key === "hconcat" && narrow) out.vconcat = fit(value, false);
+        else if (key === "width" && typeof value === "number") out.width = narrow ? Math.max(180, room - 80) : value;
+        else out[key] = key === "config" ? value : fit(value, false);
+      }
+      if (top) delete out.config;
+      return out;
+    };
+    const out = fit(spec, true);
+    const config = { ...(spec.config || {}), ...looks() };
+    if (narrow) config.legend = { ...config.legend, orient: "bottom", columns: 2, labelLimit: 140 };
+    out.config = config;
+    return out;
+  }
+
+  async function draw(box) {
+    const script = box.querySelector("script");
+    if (script) drawn.set(box, JSON.parse(script.textContent));
+    const spec = drawn.get(box);
+    if (!spec) return;
+    await libraries();
+    box.hidden = false;
+    const place = document.createElement("div");
+    place.setAttribute("aria-hidden", "true"); // the box around it is the image, and is described
+    const made = await window.vegaEmbed(place, fitted(spec, box.clientWidth || 600), {
+      actions: false,
+      ast: true,
+      defaultStyle: false,
+      expr: window.vega.expressionInterpreter,
+      renderer: "svg",
+      mode: "vega-lite",
+      tooltip: { disableDefaultStyle: true },
+    });
+    // only once it is whole: a chart that fails leaves the old one, or the table alone
+    box.replaceChildren(place);
+    made.view.addEventListener("click", (event, item) => {
+      const href = item && item.datum && item.datum.href;
+      if (typeof href === "string" && /^\/(?!\/)/.test(href)) location.assign(href);
+    });
+    for (const mark of box.querySelectorAll(".mark-symbol path")) {
+      const datum = mark.__data__ && mark.__data__.datum;
+      if (datum && datum.href) mark.setAttribute("data-go", "");
+    }
+  }
+
+  function drawAll(again) {
+    for (const box of document.querySelectorAll("[data-chart]")) {
+      if (!again && drawn.has(box)) continue;
+      draw(box).catch((error) => {
+        box.hidden = true;
+        console.error(error);
+      });
+    }
+  }
+
+  // ---- begin
+
+  function prepare(root) {
+    for (const form of root.querySelectorAll("form")) {
+      if (form.dataset.ready) continue;
+      form.dataset.ready = "yes";
+      if (form.matches("[data-upload]")) uploads(form);
+      else choose(form);
+    }
+    for (const hint of root.querySelectorAll(".only")) hint.hidden = true;
+    drawAll(false);
+  }
+
+  document.addEventListener("change", (event) => {
+    const form = event.target.form;
+    if (form) choose(form);
+  });
+  // pressed twice is asked once
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    const button = event.submitter;
+    if (button) setTimeout(() => (button.disabled = true));
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) for (const button of document.querySelectorAll("button[disabled]")) button.disabled = false;
+  });
+  addEventListener("hashchange", unfold);
+  document.body.addEventListener("htmx:sseMessage", followed);
+  document.body.addEventListener("htmx:afterSettle", settled);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll(true));
+  let width = innerWidth;
+  let later = 0;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(later);
+    later = setTimeout(() => drawAll(true), 200);
+  });
+  prepare(document);
+  unfold();
+})();
