@@ -10,12 +10,11 @@ import json
 import os
 import shutil
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ class Store:
         self._writing = threading.RLock()
         self._own = threading.local()
         self._open: list[sqlite3.Connection] = []
-        self._live: dict[int, tuple[tuple[Step, ...], tuple[str, ...]]] = {}
+        self._live: dict[int, _Live] = {}
         try:
             self._prepare()
         except BaseException:
@@ -141,38 +140,38 @@ class Store:
         for folder in (*made, self.places.data(data_id), self.places.upload(data_id)):
             shutil.rmtree(folder, ignore_errors=True)  # what stays is waste, swept away later
 
-    def add_upload(self, name: str, part: Path) -> DataRow:
+    def add_upload(self, name: str, file: str, part: Path) -> DataRow:
         """Remember a file that was uploaded whole, and give it its place.
 
         Parameters
         ----------
         name : str
             What the pages call it.
+        file : str
+            What it is called on the disk.
         part : Path
-            A folder from `new_upload` that holds one file, flushed to the disk.
+            Where it lies: in the folder of uploads, under a name that is not a number (which is
+            swept away if it is still there at the next start). Flushed to the disk.
 
         Raises
         ------
         OutputError
             The disk is full or refuses; the file stays where it is.
         """
-        (file,) = part.iterdir()
         place: Path | None = None
         try:
             with self._write() as db:
-                data_id = self._insert_data(db, "upload", name, file.name, {})
-                part.rename(self.places.upload(data_id))
+                data_id = self._insert_data(db, "upload", name, file, {})
                 place = self.places.upload(data_id)
+                place.mkdir(mode=0o700)
+                part.rename(place / file)
         except StarshadeError:
             if place is not None:
-                place.rename(part)
+                with suppress(OSError):
+                    (place / file).rename(part)
+                shutil.rmtree(place, ignore_errors=True)
             raise
         return self.data(data_id)
-
-    def new_upload(self) -> Path:
-        """Make a folder for a file that is being uploaded; waste until `add_upload`."""
-        with self._in_words():
-            return Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.work / "uploads"))
 
     # jobs
 
@@ -230,7 +229,7 @@ class Store:
 
     def report(self, job_id: int, progress: Sequence[Step], notes: Sequence[str]) -> None:
         """Say how far a running job is: kept in memory until it ends."""
-        self._live[job_id] = (tuple(progress), tuple(notes))
+        self._live[job_id] = _Live(tuple(progress), tuple(notes))
 
     def finish(
         self,
@@ -252,19 +251,20 @@ class Store:
         result, error, advice : optional
             As in `JobRow`.
         facts : mapping, optional
-            What was found in its data set, which is read as the job's settings say from now on.
+            What was found in its data set, which is read as the job's settings say from now on
+            (if they say anything).
 
         Returns
         -------
         bool
             False if the job had ended before; then nothing is changed.
         """
-        steps, notes = self._live.get(job_id, ((), ()))
+        live = self._live.get(job_id, _Live())
         told = (
             state,
             time.time(),
-            _text([asdict(step) for step in steps]),
-            _text(list(notes)),
+            _text([asdict(replace(step, over=True)) for step in live.now()]),
+            _text(list(live.notes)),
             None if result is None else _text(dict(result)),
             error,
             advice,
@@ -278,10 +278,10 @@ class Store:
             ).rowcount
             if changed and facts is not None:
                 db.execute(
-                    "UPDATE data SET facts = ?, "
-                    "options = (SELECT settings FROM job WHERE job.id = ?) "
-                    "WHERE id = (SELECT data_id FROM job WHERE job.id = ?)",
-                    (_text(dict(facts)), job_id, job_id),
+                    "UPDATE data SET facts = ?, options = "
+                    "CASE job.settings WHEN '{}' THEN options ELSE job.settings END "
+                    "FROM job WHERE job.id = ? AND data.id = job.data_id",
+                    (_text(dict(facts)), job_id),
                 )
         self._live.pop(job_id, None)
         return changed == 1
@@ -377,7 +377,24 @@ class Store:
         live = self._live.get(job.id)
         if live is None or job.state in ENDED:
             return job
-        return replace(job, progress=live[0], notes=live[1])
+        return replace(job, progress=live.now(), notes=live.notes)
+
+
+@dataclass(frozen=True)
+class _Live:
+    """How far a running job was at its last sign of life."""
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    heard: float = field(default_factory=time.monotonic)
+
+    def now(self) -> tuple[Step, ...]:
+        """Return the steps, the clocks of those that go on set to now."""
+        silent = time.monotonic() - self.heard
+        return tuple(
+            step if step.over else replace(step, seconds=step.seconds + silent)
+            for step in self.steps
+        )
 
 
 def _data_row(row: sqlite3.Row) -> DataRow:

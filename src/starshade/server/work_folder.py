@@ -21,7 +21,7 @@ from pathlib import Path
 from starshade.errors import OutputError
 from starshade.ratings.atomic import output_error, refuse_in_release
 
-__all__ = ["Places", "open_work_folder"]
+__all__ = ["Places", "flush", "open_work_folder"]
 
 _FOLDERS = ("uploads", "data", "releases", "scratch")
 _DATABASE = "studio.sqlite"
@@ -91,6 +91,15 @@ def open_work_folder(work: Path) -> int:
         os.close(lock)
         raise output_error(error, work) from error
     return lock
+
+
+def flush(folder: Path) -> None:
+    """Have a folder's entries on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _refuse_foreign(work: Path) -> None:

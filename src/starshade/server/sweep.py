@@ -1,0 +1,63 @@
+"""What nobody speaks of any more is removed: folders of jobs that did not end well."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Container
+from contextlib import suppress
+from pathlib import Path
+
+from starshade.server.rows import JobRow
+from starshade.server.store import Store
+
+__all__ = ["empty", "sweep", "sweep_job"]
+
+
+def sweep(store: Store) -> None:
+    """Remove every file that no row speaks of.
+
+    For the start, when nothing is in the making: no worker runs and no upload.
+    """
+    empty(store.places.scratch)
+    data = {row.id: row for row in store.all_data()}
+    _keep(store.work / "uploads", [row.id for row in data.values() if row.kind == "upload"])
+    _keep(store.work / "data", data)
+    for row in data.values():
+        _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
+    _keep(store.work / "releases", [job.id for job in store.jobs() if _released(job)])
+
+
+def sweep_job(store: Store, job: JobRow) -> None:
+    """Remove what a job left behind, as far as it does not count, and what it replaced."""
+    empty(store.places.scratch)
+    if job.kind == "read":
+        row = store.data(job.data_id)
+        _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
+    if job.kind == "release" and not _released(store.job(job.id)):
+        _remove(store.places.release(job.id))
+
+
+def empty(folder: Path) -> None:
+    """Remove everything in a folder, as far as that can be done."""
+    _keep(folder, ())
+
+
+def _released(job: JobRow) -> bool:
+    return job.kind == "release" and job.state == "done"
+
+
+def _keep(folder: Path, ids: Container[int | None]) -> None:
+    """Remove everything in a folder but the folders with these numbers."""
+    with suppress(OSError):
+        for entry in list(folder.iterdir()):
+            number = int(entry.name) if entry.name.isascii() and entry.name.isdigit() else None
+            if number is None or number not in ids:
+                _remove(entry)
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            entry.unlink()
