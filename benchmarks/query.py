@@ -33,6 +33,7 @@ from starshade.query.prepared import prepared
 from starshade.query.query import Query
 from starshade.ratings.synth import synthesize
 from starshade.release.build import generalized_release
+from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
@@ -57,10 +58,14 @@ def make_release(records: int, k: int) -> tuple[Release, pa.Table]:
     keys, columns = list(ratings.items), ratings.dense().T
     wide = {key: pa.array(c, mask=np.isnan(c)) for key, c in zip(keys, columns, strict=True)}
     release = generalized_release(
-        ratings, groups, generalize("ndgh", ratings, groups),
-        method="by-order", config={}, claims=(Claim(model="k-anonymity", parameters={"k": k}),),
-        seed=0, private_config={}, attributes="exact",
-    )  # fmt: skip
+        ratings,
+        groups,
+        generalize("ndgh", ratings, groups),
+        Making(
+            method="by-order", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)
+        ),
+        attributes="exact",
+    )
     people = {name: attributes[name] for name in attributes.column_names}
     return release, pa.table({**wide, **people})
 

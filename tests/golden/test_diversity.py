@@ -10,6 +10,7 @@ from starshade.kernels.item_bits import bits_of_levels
 from starshade.kernels.rated_sets import count_sets, rated_table
 from starshade.privacy.item_diversity import Diversity
 from starshade.ratings.scale import Scale
+from starshade.release.making import Making
 from starshade.release.profile import profile_release
 from tests.strategies import table
 
@@ -24,14 +25,9 @@ def released():
         table(RATED, Scale(1, 5, 1), n_items=3),
         np.array([[3, 3, 0], [0, 3, 3]], dtype=np.uint8),
         np.array(GROUPS),
+        Making(method="by hand", seed=0, rare_items="keep"),
         step=1.0,
         profile="simple",
-        method="by hand",
-        config={},
-        claims=(),
-        seed=0,
-        private_config={},
-        rare_items="keep",
     )
 
 

@@ -32,6 +32,7 @@ from starshade.errors import ConfigError
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
+from starshade.release.making import Making
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -170,14 +171,16 @@ class Grouping(ABC):
             table,
             groups,
             generalize(hierarchy, table, groups),
-            method=self.name,
-            config=self._config(),
-            claims=claims_of(self.k, sensitive, self.l, self.t),
-            seed=seed,
-            private_config=self._private_config(),
-            rare_items=self.rare_items,
-            rare_items_dropped=ready.rare_items_dropped,
-            users_without_rating=ready.users_without_rating,
+            Making(
+                method=self.name,
+                seed=seed,
+                config=self._config(),
+                private_config=self._private_config(),
+                claims=claims_of(self.k, sensitive, self.l, self.t),
+                rare_items=self.rare_items,
+                rare_items_dropped=ready.rare_items_dropped,
+                users_without_rating=ready.users_without_rating,
+            ),
             attributes=self.attributes,
             generalized=generalized_attributes(table, groups, quasi, sensitive, joined)
             if self.attributes == "generalized"

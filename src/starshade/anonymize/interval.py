@@ -29,6 +29,7 @@ from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
+from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed, stream_key
@@ -132,14 +133,16 @@ class IntervalAnonymizer:
         return record_release(
             ready.ratings,
             released,
-            method="interval",
-            config=self._config(),
-            claims=claims_of(self, self.sensitive),
-            seed=seed,
-            private_config=private_config_of(self, "interval", self._config()),
-            rare_items=self.rare_items,
-            rare_items_dropped=ready.rare_items_dropped,
-            users_without_rating=ready.users_without_rating,
+            Making(
+                method="interval",
+                seed=seed,
+                config=self._config(),
+                private_config=private_config_of(self, "interval", self._config()),
+                claims=claims_of(self, self.sensitive),
+                rare_items=self.rare_items,
+                rare_items_dropped=ready.rare_items_dropped,
+                users_without_rating=ready.users_without_rating,
+            ),
             attributes=self.attributes,
             groups=groups,
         )

@@ -35,6 +35,7 @@ from starshade.recommend.recommender import Recommender
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
+from starshade.release.making import Making
 from starshade.release.manifest import Claim, ProfileKind
 from starshade.release.profile import profile_release
 from starshade.release.profiles import default_step, released_levels
@@ -263,16 +264,18 @@ class PredictiveAnonymizer:
             table,
             levels,
             groups,
+            Making(
+                method="predictive",
+                seed=seed,
+                config=self._config(step),
+                private_config=self._private_config(step),
+                claims=self._claims(),
+                rare_items=self.rare_items,
+                rare_items_dropped=ready.rare_items_dropped,
+                users_without_rating=ready.users_without_rating,
+            ),
             step=step,
             profile=self.profile,
-            method="predictive",
-            config=self._config(step),
-            claims=self._claims(),
-            seed=seed,
-            private_config=self._private_config(step),
-            rare_items=self.rare_items,
-            rare_items_dropped=ready.rare_items_dropped,
-            users_without_rating=ready.users_without_rating,
         )
 
     def _step(self, scale: Scale) -> float:

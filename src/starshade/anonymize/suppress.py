@@ -22,6 +22,7 @@ from starshade.ratings.proximity.space import space_of
 from starshade.ratings.proximity.spread import moments, refuse_above_bound
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
+from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -158,15 +159,17 @@ class SuppressAnonymizer:
         return record_release(
             found.ratings,
             replace(found.ratings, days=None, first_day=0),
-            method="suppress",
-            config=config_of(self, found.sensitive),
-            claims=claims_of(self, found.sensitive),
-            seed=seed,
-            private_config=private_config_of(self, "suppress", config_of(self, self.sensitive)),
-            rare_items=self.rare_items,
-            rare_items_dropped=found.rare_items_dropped,
-            users_without_rating=found.users_without_rating,
-            users_deleted=found.users_deleted,
+            Making(
+                method="suppress",
+                seed=seed,
+                config=config_of(self, found.sensitive),
+                private_config=private_config_of(self, "suppress", config_of(self, self.sensitive)),
+                claims=claims_of(self, found.sensitive),
+                rare_items=self.rare_items,
+                rare_items_dropped=found.rare_items_dropped,
+                users_without_rating=found.users_without_rating,
+                users_deleted=found.users_deleted,
+            ),
             attributes=self.attributes,
         )
 

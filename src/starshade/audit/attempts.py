@@ -18,6 +18,7 @@ from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.build import generalized_release
+from starshade.release.making import Making
 from starshade.release.table import Release
 from starshade.rng import generator
 
@@ -94,12 +95,7 @@ def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
         table,
         groups,
         generalize("ndgh", table, groups),
-        method=ORIGINAL,
-        config={},
-        claims=(),
-        seed=0,
-        private_config={},
-        rare_items="keep",
+        Making(method=ORIGINAL, seed=0, rare_items="keep"),
         attributes=attributes,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from starshade.release.attributes import check_attributes, in_order, plain_attri
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
-from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.making import Making
+from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.quasi import quasi_table, split_classes
-from starshade.release.table import Link, Private, Release
+from starshade.release.table import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,15 +30,8 @@ def generalized_release(
     original: Ratings,
     groups: NDArray[np.int64],
     cells: Cells,
+    made: Making,
     *,
-    method: str,
-    config: dict[str, Any],
-    claims: tuple[Claim, ...],
-    seed: int,
-    private_config: dict[str, Any],
-    rare_items: Literal["drop", "keep"] = "drop",
-    rare_items_dropped: int = 0,
-    users_without_rating: int = 0,
     attributes: Literal["none", "generalized", "exact"] = "none",
     generalized: pa.Table | None = None,
     quasi_identifiers: Sequence[str] = (),
@@ -60,14 +54,8 @@ def generalized_release(
         Group of each user, 0…G−1, none empty.
     cells : Cells
         One row per group over ``original.items``; `sizes` are the groups' sizes.
-    method, config
-        What the manifest says was done; no seed, no path.
-    claims : tuple of Claim
-        What the method promises; counted anew when the release is saved.
-    seed, private_config
-        What it takes to do it again; for the owner's receipt alone.
-    rare_items, rare_items_dropped, users_without_rating
-        What was left out before, as the manifest reports it.
+    made : Making
+        What was done, by which method; what it promises; what was left out before.
     attributes : {"none", "generalized", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is
         "query": such a release may only stand behind the query service.
@@ -101,8 +89,7 @@ def generalized_release(
     classes = _merge(plain, class_of_group)
     order, record = in_order(class_of_group[groups], own)
     manifest = Manifest(
-        method=method,
-        config=config,
+        **made.stated(),
         audience="query" if attributes == "exact" else "publish",
         lineage=original.lineage,
         scale=ScaleModel.of(original.scale),
@@ -110,14 +97,10 @@ def generalized_release(
         items=original.n_items,
         groups=cells.n_groups,
         classes=classes.n_groups,
-        users_without_rating=users_without_rating,
-        rare_items_dropped=rare_items_dropped,
-        rare_items=rare_items,
         attributes=attributes,
         attribute_columns=() if told is None else tuple(told.column_names),
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive_attributes=tuple(sensitive_attributes),
-        claims=claims,
         invented_cells=invented_cells,
         users_rating_disclosed=users_rating_disclosed(classes),
         users_rating_exists=users_rating_exists(classes),
@@ -127,13 +110,7 @@ def generalized_release(
         classes=classes,
         attributes=None if told is None else told.take(order),
         item_names=original.item_names,
-        private=Private(
-            link=Link(original.users, record),
-            seed=seed,
-            config=private_config,
-            source=original.report.source,
-            original=original,
-        ),
+        private=made.private(original, record),
     )
 
 

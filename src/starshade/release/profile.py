@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import in_order
-from starshade.release.manifest import Claim, Manifest, ProfileKind, ScaleModel
+from starshade.release.making import Making
+from starshade.release.manifest import Manifest, ProfileKind, ScaleModel
 from starshade.release.profiles import Profiles, released_levels
-from starshade.release.table import Link, Private, Release
+from starshade.release.table import Release
 
 __all__ = ["into_classes", "profile_release"]
 
@@ -23,17 +22,10 @@ def profile_release(
     original: Ratings,
     levels: NDArray[np.uint8],
     groups: NDArray[np.int64],
+    made: Making,
     *,
     step: float,
     profile: ProfileKind,
-    method: str,
-    config: dict[str, Any],
-    claims: tuple[Claim, ...],
-    seed: int,
-    private_config: dict[str, Any],
-    rare_items: Literal["drop", "keep"] = "drop",
-    rare_items_dropped: int = 0,
-    users_without_rating: int = 0,
 ) -> Release:
     """Make a release of layout "profile" out of groups and one profile for each.
 
@@ -56,20 +48,14 @@ def profile_release(
         over: its rows are put in order where they are, which saves a second copy.
     groups : ndarray of int64, shape (n_users,)
         Group of each user, 0…G-1, none empty.
+    made : Making
+        What was done, by which method; what it promises; what was left out before.
     step : float
         Between released levels; see `starshade.release.profiles.released_levels`.
     profile : {"padded", "simple", "model", "pooled"}
         What a cell is (SPEC §3.5): the mean of padded rows, of the ratings of those who rated,
         of a model's predictions, or its prediction for the group as if it were one user. Only
         "simple" has nulls.
-    method, config
-        What the manifest says was done; no seed, no path.
-    claims : tuple of Claim
-        What the method promises; counted anew when the release is saved.
-    seed, private_config
-        What it takes to do it again; for the owner's receipt alone.
-    rare_items, rare_items_dropped, users_without_rating
-        What was left out before, as the manifest reports it.
 
     Returns
     -------
@@ -90,10 +76,11 @@ def profile_release(
     sizes = np.bincount(class_of_user).astype(np.int64)
     classes = Profiles(original.items, sizes, levels[: len(sizes)], original.scale, step)
     order, record = in_order(class_of_user, None)
-    single, invented = _rests_on(original, classes, order, profile, config.get("min_raters", 1))
+    single, invented = _rests_on(
+        original, classes, order, profile, made.config.get("min_raters", 1)
+    )
     manifest = Manifest(
-        method=method,
-        config=config,
+        **made.stated(),
         layout="profile",
         profile=profile,
         profile_step=step,
@@ -103,10 +90,6 @@ def profile_release(
         items=original.n_items,
         groups=len(class_of_group),
         classes=classes.n_groups,
-        users_without_rating=users_without_rating,
-        rare_items_dropped=rare_items_dropped,
-        rare_items=rare_items,
-        claims=claims,
         invented_cells=invented,
         single_rater_cells=None if profile in ("model", "pooled") else single,
         users_rating_disclosed=None,
@@ -116,13 +99,7 @@ def profile_release(
         manifest=manifest,
         classes=classes,
         item_names=original.item_names,
-        private=Private(
-            link=Link(original.users, record),
-            seed=seed,
-            config=private_config,
-            source=original.report.source,
-            original=original,
-        ),
+        private=made.private(original, record),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from starshade.release.attributes import check_attributes, in_order, plain_attri
 from starshade.release.cells import cells_of
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
-from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.making import Making
+from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.moved import places_in
-from starshade.release.table import Link, Private, Release
+from starshade.release.table import Release
 
 __all__ = ["record_release"]
 
@@ -24,16 +25,8 @@ __all__ = ["record_release"]
 def record_release(
     original: Ratings,
     released: Ratings,
+    made: Making,
     *,
-    method: str,
-    config: dict[str, Any],
-    claims: tuple[Claim, ...],
-    seed: int,
-    private_config: dict[str, Any],
-    rare_items: Literal["drop", "keep"] = "drop",
-    rare_items_dropped: int = 0,
-    users_without_rating: int = 0,
-    users_deleted: int = 0,
     attributes: Literal["none", "exact"] = "none",
     groups: NDArray[np.int64] | None = None,
 ) -> Release:
@@ -51,16 +44,8 @@ def record_release(
     released : Ratings
         The same users and items, with ratings, nulls and scale as published; days are not
         released.
-    method, config
-        What the manifest says was done; no seed, no path.
-    claims : tuple of Claim
-        What the method promises; counted anew when the release is saved.
-    seed, private_config
-        What it takes to do it again; for the owner's receipt alone.
-    rare_items, rare_items_dropped, users_without_rating
-        What was left out before, as the manifest reports it.
-    users_deleted : int
-        Users whom the method left out to meet its requirement; they are not in `original`.
+    made : Making
+        What was done, by which method; what it promises; what was left out before.
     attributes : {"none", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is
         "query": such a release may only stand behind the query service.
@@ -89,8 +74,7 @@ def record_release(
     records, class_of_record = cells.keep_rows(order), class_of_user[order]
     classes = int(class_of_record[-1]) + 1 if len(order) else 0
     manifest = Manifest(
-        method=method,
-        config=config,
+        **made.stated(),
         layout="record",
         audience="publish" if exact is None else "query",
         lineage=original.lineage,
@@ -99,15 +83,10 @@ def record_release(
         items=original.n_items,
         groups=classes,
         classes=classes,
-        users_without_rating=users_without_rating,
-        users_deleted=users_deleted,
-        rare_items_dropped=rare_items_dropped,
-        rare_items=rare_items,
         attributes=attributes,
         attribute_columns=() if exact is None else tuple(exact.column_names),
-        claims=claims,
         # deletion changes no cell of those who stay
-        invented_cells=None if method == "suppress" else _invented_share(original, released),
+        invented_cells=None if made.method == "suppress" else _invented_share(original, released),
         users_rating_disclosed=users_rating_disclosed(records),
         users_rating_exists=users_rating_exists(records),
     )
@@ -116,14 +95,7 @@ def record_release(
         classes=records,
         attributes=None if exact is None else exact.take(order),
         item_names=original.item_names,
-        private=Private(
-            link=Link(original.users, record),
-            seed=seed,
-            config=private_config,
-            source=original.report.source,
-            original=original,
-            groups=None if groups is None else groups[order],
-        ),
+        private=made.private(original, record, None if groups is None else groups[order]),
         groups=class_of_record,
     )
 

@@ -12,6 +12,7 @@ from starshade.anonymize.hierarchy import resolve
 from starshade.anonymize.hierarchy_file import parse_hierarchy
 from starshade.ratings.scale import Scale
 from starshade.release.build import generalized_release
+from starshade.release.making import Making
 from tests.naive.generalize import dgh, generalized, ndgh, span
 from tests.naive.k_anonymity import class_sizes, contents
 from tests.strategies import SCALES, ratings_tables, table
@@ -144,7 +145,10 @@ def test_coarser_hierarchies_never_make_more_classes(case):
     def classes(name: str) -> int:
         cells = generalize(resolve(name, ratings.scale, null_occurs=True), ratings, groups)
         release = generalized_release(
-            ratings, groups, cells, method="m", config={}, claims=(), seed=0, private_config={}
+            ratings,
+            groups,
+            cells,
+            Making(method="m", seed=0),
         )
         assert sorted(release.classes.sizes.tolist()) == class_sizes(cells)
         return release.manifest.classes

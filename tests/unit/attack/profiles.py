@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.profile import profile_release
 from starshade.release.profiles import quantize
@@ -57,14 +58,14 @@ def averaged(
         ratings,
         quantize(profiles, ratings.scale, step),
         groups,
+        Making(
+            method="by hand",
+            seed=0,
+            claims=(Claim(model="review-graph", parameters={"k": k}),) if k > 1 else (),
+            rare_items="keep",
+        ),
         step=step,
-        profile=kind,  # type: ignore[arg-type]
-        method="by hand",
-        config={},
-        claims=(Claim(model="review-graph", parameters={"k": k}),) if k > 1 else (),
-        seed=0,
-        private_config={},
-        rare_items="keep",
+        profile=kind,
     )
 
 

@@ -21,6 +21,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.writers import write_ratings
 from starshade.release.build import generalized_release
 from starshade.release.cells import cells_of
+from starshade.release.making import Making
 from starshade.release.read import read_release
 from starshade.release.table import Release
 
@@ -43,12 +44,7 @@ def verbatim(ratings: Ratings) -> Release:
         ratings,
         np.arange(ratings.n_users),
         cells_of(ratings),
-        method="verbatim copy",
-        config={},
-        claims=(),
-        seed=0,
-        private_config={},
-        rare_items="keep",
+        Making(method="verbatim copy", seed=0, rare_items="keep"),
     )
 
 

@@ -18,6 +18,7 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
+from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng
@@ -38,7 +39,9 @@ class Plain:
         own = ratings.keep_users(kept)
         moved = replace(own, codes=np.full_like(own.codes, 2)) if self.constant else own
         return record_release(
-            own, moved, method="plain", config={}, claims=(), seed=0, private_config={}
+            own,
+            moved,
+            Making(method="plain", seed=0),
         )
 
 

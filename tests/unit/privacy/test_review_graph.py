@@ -11,6 +11,7 @@ from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.review_graph import ReviewGraph
 from starshade.ratings.scale import Scale
 from starshade.release.cells import cells_of
+from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.naive.k_anonymity import k_anonymous
@@ -64,9 +65,11 @@ def test_days_and_people_are_outside_the_graph():
     assert ReviewGraph(2).check(ratings).satisfied
     people = table([{0: 3.0}] * 2, STARS).annotate(attributes=pa.table({"age": [1.0, 2.0]}))
     release = record_release(
-        people, people, method="by hand", config={}, claims=(), seed=0, private_config={},
+        people,
+        people,
+        Making(method="by hand", seed=0),
         attributes="exact",
-    )  # fmt: skip
+    )
     assert ReviewGraph(2).check(release).satisfied
 
 

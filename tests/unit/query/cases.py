@@ -15,6 +15,7 @@ from starshade.anonymize.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
+from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 from tests.naive import query as naive
@@ -41,11 +42,7 @@ def release_of(
         ratings,
         groups,
         cells,
-        method="by-hand",
-        config={},
-        claims=(Claim(model="k-anonymity", parameters={"k": k}),),
-        seed=0,
-        private_config={},
+        Making(method="by-hand", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)),
         attributes="none" if ratings.attributes is None else "exact",
         **more,
     )

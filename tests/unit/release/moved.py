@@ -14,6 +14,7 @@ from starshade.release.manifest import Claim
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.strategies import ratings_tables, table
+from tests.unit.release.makings import made_and_rest
 
 Row = dict[int, float]
 
@@ -50,7 +51,8 @@ def released(original: Ratings, rows: list[Row] | None = None, **more: Any) -> R
         "private_config": {"k": 2, "seed": 4_077_112_233},
         "rare_items": "keep",
     }
-    return record_release(original, shown, **arguments | more)
+    made, rest = made_and_rest(arguments | more)
+    return record_release(original, shown, made, **rest)
 
 
 def k_eps(k: int, eps: float, nulls: str = "strict", **more: Any) -> Claim:

@@ -15,6 +15,7 @@ from starshade.release.profile import profile_release
 from starshade.release.table import Release
 from tests.naive import profile_release as naive
 from tests.strategies import ratings_tables
+from tests.unit.release.makings import made_and_rest
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Profiled:
             "rare_items": "keep",
         }
         levels = np.array(self.levels, dtype=np.uint8)
-        return profile_release(self.original, levels, self.groups, **arguments | more)
+        made, rest = made_and_rest(arguments | more)
+        return profile_release(self.original, levels, self.groups, made, **rest)
 
     def relabelled(self, rng: np.random.Generator) -> Profiled:
         """The same people in another order, the same groups under other numbers."""

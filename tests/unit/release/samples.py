@@ -18,6 +18,7 @@ from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive.generalized_release import Content, content, interval
 from tests.strategies import ratings_tables
+from tests.unit.release.makings import made_and_rest
 
 NULL = float("-inf")
 
@@ -77,12 +78,9 @@ class Grouping:
             "private_config": {"k": k, "seed": 4_077_112_233},
             "rare_items": "keep",
         }
-        return generalized_release(
-            self.original,
-            self.groups,
-            self.cells(np.random.default_rng(seed)),
-            **arguments | more,
-        )
+        made, rest = made_and_rest(arguments | more)
+        cells = self.cells(np.random.default_rng(seed))
+        return generalized_release(self.original, self.groups, cells, made, **rest)
 
     def relabelled(self, rng: np.random.Generator) -> Grouping:
         """The same people in another order, the same groups under other numbers."""

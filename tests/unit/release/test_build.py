@@ -11,6 +11,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.build import generalized_release
 from starshade.release.cells import Cells
+from starshade.release.making import Making
 from starshade.release.symbols import Symbols
 from tests.strategies import table
 
@@ -45,7 +46,11 @@ def hand_made() -> tuple:
 
 def build(original, groups, cells, **more):
     return generalized_release(
-        original, groups, cells, method="m", config={}, claims=(), seed=1, private_config={}, **more
+        original,
+        groups,
+        cells,
+        Making(method="m", seed=1),
+        **more,
     )
 
 

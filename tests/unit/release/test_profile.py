@@ -13,6 +13,7 @@ from starshade import budget
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
+from starshade.release.making import Making
 from starshade.release.profile import _permute
 from starshade.release.profiles import Profiles, default_step, quantize, released_levels
 from starshade.utility.class_sizes import class_sizes
@@ -177,9 +178,13 @@ def test_groups_and_profiles_that_do_not_belong_together(how, message):
 
     with pytest.raises(InternalError, match=message):
         profile_release(
-            drawn.original, levels, drawn.groups, step=0.5, profile="padded", method="m",
-            config={}, claims=(), seed=1, private_config={},
-        )  # fmt: skip
+            drawn.original,
+            levels,
+            drawn.groups,
+            Making(method="m", seed=1),
+            step=0.5,
+            profile="padded",
+        )
 
 
 def test_what_does_not_fit_is_refused_with_the_figure():

@@ -19,6 +19,7 @@ from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release import columns, store
+from starshade.release.making import Making
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.read import read_release
 from starshade.release.verify import verify_folder
@@ -479,9 +480,13 @@ def test_no_second_copy_is_held(tmp_path, monkeypatch):
     original = table([{int(i): 3} for i in rng.integers(0, 4000, 8000)], STARS, n_items=4000)
     tracemalloc.start()
     release = profile_release(
-        original, levels, np.arange(8000), step=0.05, profile="model", method="m", config={},
-        claims=(), seed=1, private_config={}, rare_items="keep",
-    )  # fmt: skip
+        original,
+        levels,
+        np.arange(8000),
+        Making(method="m", seed=1, rare_items="keep"),
+        step=0.05,
+        profile="model",
+    )
     release.save(tmp_path / "out")
     held, peak = tracemalloc.get_traced_memory()
     assert peak < 0.75 * levels.nbytes  # beside the levels, which were there before

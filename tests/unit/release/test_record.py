@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.making import Making
 from starshade.release.read import read_release
 from starshade.release.record import record_release
 from starshade.release.verify import verify_folder
@@ -115,7 +116,9 @@ def test_tables_must_belong_together() -> None:
     for other in (original.keep_users(np.arange(4)), original.keep_items(np.array([1]))):
         with pytest.raises(InternalError, match="have other"):
             record_release(
-                original, other, method="m", config={}, claims=(), seed=0, private_config={}
+                original,
+                other,
+                Making(method="m", seed=0),
             )
 
 

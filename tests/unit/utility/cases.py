@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.table import Ratings
+from starshade.release.making import Making
 from starshade.release.profile import profile_release
 from starshade.release.profiles import released_levels
 from starshade.release.table import Release
@@ -28,14 +29,9 @@ def profiled(
         original,
         np.array(levels, dtype=np.uint8),
         np.array(groups, dtype=np.int64),
+        Making(method="some-method", seed=1, rare_items="keep"),
         step=step,
-        profile=profile,  # type: ignore[arg-type]
-        method="some-method",
-        config={},
-        claims=(),
-        seed=1,
-        private_config={},
-        rare_items="keep",
+        profile=profile,
     )
 
 

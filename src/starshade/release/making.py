@@ -1,0 +1,86 @@
+"""How a release came to be: what the manifest says of it, and what the owner alone keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim
+from starshade.release.table import Link, Private
+
+__all__ = ["Making"]
+
+
+@dataclass(frozen=True)
+class Making:
+    """What a method says of the release that it makes, whatever its layout.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+        With `private_config` what it takes to do it again; for the owner's receipt alone.
+    config : dict
+        What the manifest says was done; no seed, no path.
+    private_config : dict
+    claims : tuple of Claim
+        What the method promises; counted anew when the release is saved.
+    rare_items : {"drop", "keep"}
+        What became of items that fewer than k users rated.
+    rare_items_dropped, users_without_rating : int
+        What was left out before, as the manifest reports it.
+    users_deleted : int
+        Users whom the method left out to meet its requirement; they are in no released table.
+    """
+
+    method: str
+    seed: int
+    config: dict[str, Any] = field(default_factory=dict)
+    private_config: dict[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    rare_items: Literal["drop", "keep"] = "drop"
+    rare_items_dropped: int = 0
+    users_without_rating: int = 0
+    users_deleted: int = 0
+
+    def stated(self) -> dict[str, Any]:
+        """Return the fields of the manifest that say all this; nothing private is among them."""
+        return {
+            "method": self.method,
+            "config": self.config,
+            "claims": self.claims,
+            "rare_items": self.rare_items,
+            "rare_items_dropped": self.rare_items_dropped,
+            "users_without_rating": self.users_without_rating,
+            "users_deleted": self.users_deleted,
+        }
+
+    def private(
+        self,
+        original: Ratings,
+        record: NDArray[np.int64],
+        groups: NDArray[np.int64] | None = None,
+    ) -> Private:
+        """Return what the owner keeps.
+
+        Parameters
+        ----------
+        original : Ratings
+            The table that was anonymized.
+        record : ndarray of int64, shape (n_users,)
+            The record of each user.
+        groups : ndarray of int64, shape (n_users,), optional
+            By record, which of them the method put together.
+        """
+        return Private(
+            link=Link(original.users, record),
+            seed=self.seed,
+            config=self.private_config,
+            source=original.report.source,
+            original=original,
+            groups=groups,
+        )
