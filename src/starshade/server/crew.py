@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import starshade
 from starshade.errors import OutputError
 
 __all__ = ["Worker"]
@@ -43,7 +42,7 @@ class Worker:
 
     def __init__(self, work: Path) -> None:
         ours, theirs = socket.socketpair()
-        told = [str(Path(starshade.__file__).parents[1]), str(theirs.fileno())]
+        told = [str(Path(__file__).parents[2]), str(theirs.fileno())]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _START, *told, str(os.getpid()), str(work)],

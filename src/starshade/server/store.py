@@ -10,42 +10,19 @@ import json
 import os
 import shutil
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from starshade.errors import ConfigError, OutputError, StarshadeError
-from starshade.ratings.atomic import output_error
+from starshade.errors import ConfigError, StarshadeError
+from starshade.server.database import Database
 from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
-from starshade.server.work_folder import Places, open_work_folder
+from starshade.server.work_folder import DATABASE, Places, open_work_folder
 
 __all__ = ["Store"]
-
-_SCHEMA = """
-CREATE TABLE data (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, options TEXT NOT NULL,
-    created REAL NOT NULL, facts TEXT
-);
-CREATE TABLE job (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL, data_id INTEGER NOT NULL REFERENCES data(id) ON DELETE CASCADE,
-    settings TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'queued',
-    created REAL NOT NULL, started REAL, finished REAL,
-    progress TEXT NOT NULL DEFAULT '[]', notes TEXT NOT NULL DEFAULT '[]',
-    result TEXT, error TEXT, advice TEXT
-);
-CREATE INDEX job_of_data ON job(data_id);
-CREATE INDEX job_in_state ON job(state);
-PRAGMA user_version = 1;
-"""
-_VERSION = 1
-_PATIENCE = 10.0  # seconds that a write waits for another one
-_DAMAGED = "Move the file away and start again: releases and reports beside it stay readable."
 
 
 class Store:
@@ -69,26 +46,20 @@ class Store:
     def __init__(self, work: Path) -> None:
         self.work = Path(os.path.abspath(work))
         self.places = Places(self.work)
-        self._handle = open_work_folder(self.work)
-        self._writing = threading.RLock()
-        self._own = threading.local()
-        self._open: list[sqlite3.Connection] = []
         self._live: dict[int, _Live] = {}
+        self._handle = open_work_folder(self.work)
         try:
-            self._prepare()
+            self._database = Database(self.work / DATABASE)
         except BaseException:
-            self.close()
+            os.close(self._handle)
             raise
 
     def close(self) -> None:
         """Close the database and let go of the folder."""
-        with self._writing:
-            while self._open:
-                self._open.pop().close()
-            self._own = threading.local()
-            if self._handle >= 0:
-                os.close(self._handle)
-                self._handle = -1
+        self._database.close()
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
 
     # data sets
 
@@ -96,7 +67,7 @@ class Store:
         self, kind: DataKind, name: str, source: str, options: Mapping[str, Any] | None = None
     ) -> DataRow:
         """Remember a data set; nothing is read yet (`add_job` with kind "read")."""
-        with self._write() as db:
+        with self._database.write() as db:
             data_id = self._insert_data(db, kind, name, source, dict(options or {}))
         return self.data(data_id)
 
@@ -108,14 +79,14 @@ class Store:
         ConfigError
             There is none of this id.
         """
-        found = self._rows("SELECT * FROM data WHERE id = ?", data_id)
+        found = self._database.rows("SELECT * FROM data WHERE id = ?", data_id)
         if not found:
             raise ConfigError("this data set is not here", advice="It may have been removed.")
         return _data_row(found[0])
 
     def all_data(self) -> tuple[DataRow, ...]:
         """Return all data sets, the newest first."""
-        return tuple(map(_data_row, self._rows("SELECT * FROM data ORDER BY id DESC")))
+        return tuple(map(_data_row, self._database.rows("SELECT * FROM data ORDER BY id DESC")))
 
     def remove_data(self, data_id: int) -> None:
         """Forget a data set and its jobs, and remove every file that was made of it.
@@ -127,7 +98,7 @@ class Store:
         """
         self.data(data_id)
         made = [self.places.release(job.id) for job in self.jobs(data_id)]
-        with self._write() as db:
+        with self._database.write() as db:
             busy = db.execute(
                 "SELECT 1 FROM job WHERE data_id = ? AND state IN ('queued', 'running')", (data_id,)
             ).fetchone()
@@ -160,7 +131,7 @@ class Store:
         """
         place: Path | None = None
         try:
-            with self._write() as db:
+            with self._database.write() as db:
                 data_id = self._insert_data(db, "upload", name, file, {})
                 place = self.places.upload(data_id)
                 place.mkdir(mode=0o700)
@@ -186,7 +157,7 @@ class Store:
             There is no such data set.
         """
         self.data(data_id)
-        with self._write() as db:
+        with self._database.write() as db:
             cursor = db.execute(
                 "INSERT INTO job (kind, data_id, settings, created) VALUES (?, ?, ?, ?)",
                 (kind, data_id, _text(dict(settings or {})), time.time()),
@@ -201,26 +172,47 @@ class Store:
         ConfigError
             There is none of this id.
         """
-        found = self._rows("SELECT * FROM job WHERE id = ?", job_id)
+        found = self._database.rows("SELECT * FROM job WHERE id = ?", job_id)
         if not found:
             raise ConfigError("this job is not here", advice="It may have been removed.")
         return self._job_row(found[0])
 
-    def jobs(self, data_id: int | None = None) -> tuple[JobRow, ...]:
-        """Return all jobs, or those of one data set, the newest first."""
-        where = "" if data_id is None else "WHERE data_id = ?"
-        asked = () if data_id is None else (data_id,)
-        rows = self._rows(f"SELECT * FROM job {where} ORDER BY id DESC", *asked)
+    def jobs(
+        self,
+        data_id: int | None = None,
+        *,
+        kinds: Sequence[JobKind] = (),
+        states: Sequence[State] = (),
+        limit: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        """Return all jobs, or those of one data set, the newest first.
+
+        Parameters
+        ----------
+        data_id : int, optional
+        kinds, states : sequence of str
+            Only these; empty: all.
+        limit : int, optional
+            No more than these; what jobs found can be long.
+        """
+        asked = {"kind": kinds, "state": states, "data_id": () if data_id is None else (data_id,)}
+        where = [f"{name} IN ({', '.join('?' * len(of))})" for name, of in asked.items() if of]
+        rows = self._rows(
+            f"SELECT * FROM job {'WHERE' if where else ''} {' AND '.join(where)} "
+            "ORDER BY id DESC LIMIT ?",
+            *(value for of in asked.values() for value in of),
+            -1 if limit is None else limit,
+        )
         return tuple(map(self._job_row, rows))
 
     def next_job(self) -> JobRow | None:
         """Return the job that has waited longest."""
-        found = self._rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
+        found = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
         return self._job_row(found[0]) if found else None
 
     def begin(self, job_id: int) -> bool:
         """Mark a waiting job as running; False if it waits no longer."""
-        with self._write() as db:
+        with self._database.write() as db:
             changed = db.execute(
                 "UPDATE job SET state = 'running', started = ? WHERE id = ? AND state = 'queued'",
                 (time.time(), job_id),
@@ -270,7 +262,7 @@ class Store:
             advice,
             job_id,
         )
-        with self._write() as db:
+        with self._database.write() as db:
             changed = db.execute(
                 "UPDATE job SET state = ?, finished = ?, progress = ?, notes = ?, result = ?, "
                 "error = ?, advice = ? WHERE id = ? AND state IN ('queued', 'running')",
@@ -286,21 +278,7 @@ class Store:
         self._live.pop(job_id, None)
         return changed == 1
 
-    # the database
-
-    def _prepare(self) -> None:
-        with self._write() as db:
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version > _VERSION:
-                raise OutputError(
-                    f"{self.work}: was made by a later version of starshade",
-                    advice="Use that version, or choose another folder with --work.",
-                )
-        if version == 0:
-            with self._write() as db:
-                db.executescript("BEGIN;" + _SCHEMA + "COMMIT;")
-        with suppress(OSError):
-            (self.work / "studio.sqlite").chmod(0o600)
+    # rows
 
     @staticmethod
     def _insert_data(
@@ -311,61 +289,6 @@ class Store:
             (name, kind, source, _text(options), time.time()),
         )
         return int(cursor.lastrowid or 0)
-
-    def _connection(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
-        existing: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if existing is not None:
-            return existing
-        made = sqlite3.connect(
-            self.work / "studio.sqlite",
-            timeout=_PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,  # `close` may be called by another
-        )
-        made.row_factory = sqlite3.Row
-        self._open.append(made)
-        made.execute("PRAGMA journal_mode = WAL")
-        made.execute("PRAGMA synchronous = FULL")  # a finished job survives a power cut
-        made.execute("PRAGMA foreign_keys = ON")
-        self._own.connection = made
-        return made
-
-    def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        with self._in_words():
-            return self._connection().execute(query, values).fetchall()
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Write all or nothing."""
-        with self._writing, self._in_words():
-            db = self._connection()
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                if db.in_transaction:
-                    db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Turn the database's refusals into words."""
-        try:
-            yield
-        except StarshadeError:
-            raise
-        except OSError as error:
-            raise output_error(error, self.work) from error
-        except sqlite3.OperationalError as error:
-            raise _refusal(error, self.work / "studio.sqlite") from error
-        except sqlite3.DatabaseError as error:
-            raise OutputError(
-                f"{self.work / 'studio.sqlite'}: is damaged ({error})", advice=_DAMAGED
-            ) from error
 
     def _job_row(self, row: sqlite3.Row) -> JobRow:
         told = dict(row)
@@ -406,16 +329,3 @@ def _data_row(row: sqlite3.Row) -> DataRow:
 
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _refusal(error: sqlite3.OperationalError, file: Path) -> OutputError:
-    """Say in words why the database was not written."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return output_error(OSError(28, "No space left on device"), file)
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return output_error(PermissionError(13, "Permission denied"), file)
-    return OutputError(
-        f"{file}: cannot be used: {error}",
-        advice="Look at the disk and its free space, then start again.",
-    )

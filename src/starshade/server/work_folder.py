@@ -21,10 +21,10 @@ from pathlib import Path
 from starshade.errors import OutputError
 from starshade.ratings.atomic import output_error, refuse_in_release
 
-__all__ = ["Places", "flush", "open_work_folder"]
+__all__ = ["DATABASE", "Places", "flush", "open_work_folder"]
 
 _FOLDERS = ("uploads", "data", "releases", "scratch")
-_DATABASE = "studio.sqlite"
+DATABASE = "studio.sqlite"
 _LOCK = "lock"
 
 
@@ -104,12 +104,22 @@ def flush(folder: Path) -> None:
 
 def _refuse_foreign(work: Path) -> None:
     """Refuse a folder with other things in it: what is not in the database is swept away here."""
-    there = {entry.name for entry in os.scandir(work)}
-    if _DATABASE not in there and there - {_LOCK, *_FOLDERS}:
-        raise OutputError(
-            f"{work}: holds other files, and is not a studio's work folder",
-            advice="Choose an empty folder, or one that does not exist yet.",
-        )
+    database = work / DATABASE
+    if database.exists() and database.stat().st_size:
+        return
+    there = {entry.name: Path(entry.path) for entry in os.scandir(work)}
+    ours = {_LOCK, *_FOLDERS, *(f"{DATABASE}{end}" for end in ("", "-wal", "-shm"))}
+    if there.keys() <= ours and not any(
+        any(there[name].iterdir()) for name in _FOLDERS if name in there
+    ):
+        return
+    raise OutputError(
+        f"{work}: holds files that are not this studio's",
+        advice="Choose an empty folder, or one that does not exist yet."
+        if there.keys() - ours
+        else f"Its {DATABASE} is gone, which says what they are. Choose another folder with "
+        "--work, and take from here what you need.",
+    )
 
 
 def _lock(work: Path) -> int:
