@@ -12,10 +12,14 @@ from starshade.server.asking import SEED, Asking, Facts, given_only
 from starshade.server.contexts import Choice
 from starshade.server.forms import Setting
 
-__all__ = ["MAPPING", "MAPPING_ROLES", "PATH", "SYNTHETIC", "said_before"]
+__all__ = ["MAPPING", "PATH", "SYNTHETIC", "said_before"]
 
-#: settings of the mapping that name one column each
-MAPPING_ROLES = ("user_col", "item_col", "rating_col", "day_col", "id_col")
+_ROLES = (
+    ("user_col", "Column of the people", "Empty: recognised by its name."),
+    ("item_col", "Column of the items", "Empty: recognised by its name."),
+    ("rating_col", "Column of the ratings", "Empty: recognised by its name."),
+    ("day_col", "Column of the dates", "Empty: recognised; there need be none."),
+)
 _LISTS = ("attribute_cols", "null_values")
 
 
@@ -122,10 +126,7 @@ def _mapping_settings(facts: Facts) -> tuple[Setting, ...]:
         dict.fromkeys(map(str, facts.get("columns") or facts.get("mapping", {}).values()))
     )
     return (
-        _text("user_col", "Column of the people", "Empty: recognised by its name.", suggestions=columns),
-        _text("item_col", "Column of the items", "Empty: recognised by its name.", suggestions=columns),
-        _text("rating_col", "Column of the ratings", "Empty: recognised by its name.", suggestions=columns),
-        _text("day_col", "Column of the dates", "Empty: recognised; there need be none.", suggestions=columns),
+        *(_text(*role, suggestions=columns) for role in _ROLES),
         _text("scale", "Scale of the ratings",
               "Lowest:highest:step, for example 1:5:1 or 0.5:5:0.5. Empty: found in the data. "
               "Declare it: otherwise its ends are two people's ratings."),

@@ -25,14 +25,14 @@ __all__ = [
 
 #: methods in plain words, the suggested one of each kind first
 METHODS = {
-    "k-exchange": "k people share the same sets of ratings; loses least of its kind",
-    "k-likeness": "k people share the same sets of ratings, as published in 2018",
-    "mondrian": "k people share the same ranges of ratings; fast and coarse",
-    "mondrian-relaxed": "the same, cut into halves",
-    "k-member": "k people share the same ranges; slow on large data",
-    "predictive": "k people of like tastes become one average profile; for recommender research",
-    "interval": "ratings moved a little until k people nearly agree; for surveys",
-    "suppress": "people left out until k others nearly agree with each; for surveys",
+    "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
+    "k-likeness": "Groups of k share sets of ratings, as published in 2018",
+    "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
+    "mondrian-relaxed": "The same, always cut into halves",
+    "k-member": "Groups of k share ranges of ratings; slow on large data",
+    "predictive": "k people of like tastes become one average profile; to train recommenders",
+    "interval": "Ratings move a little until k people nearly agree; for surveys",
+    "suppress": "People are left out until k nearly agree with each who stays; for surveys",
 }
 GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
 NEAR = ("interval", "suppress")
@@ -153,6 +153,18 @@ _REST = (
         required=True,
         more=True,
     ),
+    Setting(
+        "held_out",
+        "Share of the ratings kept apart to test recommenders",
+        "0: none, and the report has no recommender's error. 0.1 is usual; these ratings are then "
+        "not in the release.",
+        "number",
+        "0",
+        least=0,
+        most=0.9,
+        required=True,
+        more=True,
+    ),
     SEED,
 )
 
@@ -160,7 +172,7 @@ _REST = (
 def method_choices() -> tuple[Choice, ...]:
     """Return the methods to choose from."""
     return tuple(
-        Choice(name, f"{name}: {words}", _SUMMARIES[name]) for name, words in METHODS.items()
+        Choice(name, name, f"{words}. {_SUMMARIES[name]}") for name, words in METHODS.items()
     )
 
 
@@ -259,6 +271,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "items": None if items is None else f"top:{items}",
         "known": known,
         "targets": values["targets"],
+        "held_out": values["held_out"],
         "seed": values["seed"],
     }, errors
 

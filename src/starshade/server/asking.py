@@ -17,8 +17,8 @@ job         ``JobRow.settings``
             "profile": NAME or None, "known": N, "targets": N, "held_out": x, "seed": N or None}``:
             arguments of `starshade.audit.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
-            None, "known": [N], "targets": N, "seed": N or None}``; ``known`` and ``targets`` are
-            those of the audit
+            None, "known": [N], "targets": N, "held_out": x, "seed": N or None}``; ``known`` and
+            ``targets`` are those of the audit
 =========== ============================================================================
 
 and the pages read these answers (what is missing is left out on the page):
@@ -27,8 +27,9 @@ and the pages read these answers (what is missing is left out on the page):
 ``read``    ``DataRow.facts``: `Description.to_dict`, and ``columns``, the names found (if any)
 ``attack``  ``JobRow.result``: the attack's ``to_dict``, and ``text``, its paragraph
 ``compare`` `Comparison.to_dict`, ``text``, and ``chart``, the frontier as a Vega-Lite spec
-``release`` ``dossier``: `Dossier.public`; ``figures``: `Made.figures`; ``text``; ``audience``;
-            ``files``: what lies in the folder of `Places.release`
+``release`` ``figures``: `Made.figures`; ``text``; and of `Dossier.internal` the ``verdict``,
+            ``claims``, ``findings``, ``warnings``, ``attacks``, ``losses``, ``disclosure``,
+            ``method``, ``files``
 =========== ============================================================================
 
 A setting that was left alone is not in ``config``, so that the class's own default holds. The

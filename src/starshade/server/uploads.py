@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from starshade.errors import InputError, OutputError
 from starshade.ratings.atomic import output_error
-from starshade.server.words import size
+from starshade.report.phrases import size
 
 __all__ = ["TooLargeError", "file_name", "receive", "shown_name"]
 

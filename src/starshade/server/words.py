@@ -1,4 +1,4 @@
-"""Numbers, times and sizes as the pages write them."""
+"""Times, counts and rates as the pages write them; other figures are written as in the report."""
 
 from __future__ import annotations
 
@@ -6,36 +6,18 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from starshade.report.phrases import ends, percent
+
 __all__ = [
     "ago",
     "count",
     "duration",
     "interval",
     "iso",
-    "number",
-    "percent",
     "sentence",
-    "size",
 ]
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
-
-
-def percent(share: float | None) -> str:
-    """Write a share of one; a small one is never shown as none, nor a large one as all.
-
-    Examples
-    --------
-    >>> percent(0.982), percent(0.00001), percent(0.99999), percent(1), percent(None)
-    ('98.2 %', 'below 0.1 %', 'above 99.9 %', '100 %', 'not known')
-    """
-    if share is None:
-        return "not known"
-    if 0 < share < 0.001:
-        return "below 0.1 %"
-    if 0.999 < share < 1:
-        return "above 99.9 %"
-    return f"{100 * share:.1f} %" if share not in (0, 1) else f"{100 * share:.0f} %"
 
 
 def interval(rate: Any) -> str:
@@ -44,28 +26,13 @@ def interval(rate: Any) -> str:
     Examples
     --------
     >>> interval({"rate": 0.5, "low": 0.4, "high": 0.6})
-    '50.0 % (40.0 % to 60.0 %)'
+    '50.0% (40.0 to 60.0%)'
     """
     if rate is None or rate.get("rate") is None:
         return "not known"
     if rate.get("low") is None or rate.get("high") is None:
         return percent(rate["rate"])
-    return f"{percent(rate['rate'])} ({percent(rate['low'])} to {percent(rate['high'])})"
-
-
-def number(value: float | None) -> str:
-    """Write a number: whole ones with commas, others with four digits or so.
-
-    Examples
-    --------
-    >>> number(100000), number(3.14159), number(None)
-    ('100,000', '3.142', 'not known')
-    """
-    if value is None:
-        return "not known"
-    if float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{percent(rate['rate'])} ({ends(rate)})"
 
 
 def count(n: int, noun: str, plural: str = "") -> str:
@@ -96,20 +63,6 @@ def duration(seconds: float) -> str:
         return count(minutes, "minute")
     hours, rest = divmod(minutes, 60)
     return count(hours, "hour") + (f" {count(rest, 'minute')}" if rest else "")
-
-
-def size(length: float) -> str:
-    """Write bytes, in powers of ten.
-
-    Examples
-    --------
-    >>> size(999), size(1_500_000), size(10_000_000_000)
-    ('999 bytes', '1.5 MB', '10 GB')
-    """
-    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if length >= least:
-            return f"{length / least:.3g} {unit}"
-    return count(int(length), "byte")
 
 
 def iso(moment: float) -> str:

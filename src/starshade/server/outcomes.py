@@ -1,0 +1,250 @@
+"""What jobs found, in figures and words; nothing is computed that the worker did not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+from urllib.parse import urlencode
+
+from starshade.report.phrases import count as whole
+from starshade.report.phrases import figure, percent
+from starshade.server.contexts import Chart, Figure, Outcome, Point, Table
+from starshade.server.rows import JobRow
+from starshade.server.words import count, interval, sentence
+
+__all__ = ["outcome_of", "release_address", "summary_of", "top1_of"]
+
+Result = Mapping[str, Any]
+
+_LOSSES = {
+    "gen_iloss": "width of the released cells (GenILoss): 0 loses nothing, 1 everything",
+    "distortion_per_record": "how far ratings were moved, per person: 0 moves nothing",
+    "rmse_ratio": "a recommender's error on held-out ratings, of the original's: 1 is as good",
+}
+_FOUND = (
+    "“Found” is how often somebody who knows the facts, and must point at one record, points at "
+    "the right one. 1/k is the most that a release with this k allows."
+)
+
+
+def outcome_of(job: JobRow) -> Outcome | None:
+    """Say what a job found; None while it is not done."""
+    if job.state != "done" or job.result is None:
+        return None
+    if job.kind == "attack":
+        return _attack(job.result)
+    if job.kind == "compare":
+        return _compare(job, job.result)
+    if job.kind == "release":
+        return _release(job.result)
+    return _read(job.result)
+
+
+def summary_of(job: JobRow) -> str:
+    """Say in a line what came of a job; empty while there is nothing to say."""
+    if job.state == "failed":
+        return sentence(job.error or "")
+    if job.state != "done" or job.result is None:
+        return ""
+    result = job.result
+    if job.kind == "attack":
+        return f"{percent(top1_of(result))} found"
+    if job.kind == "compare":
+        best = [row for row in result.get("rows", ()) if row.get("frontier")]
+        return f"{count(len(best), 'release')} on the frontier"
+    if job.kind == "release":
+        return "PASS" if result.get("passed") else "FAIL"
+    return f"{whole(result.get('ratings'))} ratings"
+
+
+def top1_of(result: Result) -> float | None:
+    """Return how often the attacker who must answer is right."""
+    told = result.get("expected_top1")
+    value = told.get("rate") if isinstance(told, Mapping) else told
+    return None if value is None else float(value)
+
+
+def release_address(data_id: int, **chosen: Any) -> str:
+    """Return the address of the form that makes a release, filled in."""
+    said = {name: value for name, value in chosen.items() if value not in (None, "")}
+    return f"/data/{data_id}?{urlencode({'form': 'release', **said})}#release"
+
+
+def _read(result: Result) -> Outcome:
+    return Outcome(
+        headline=f"{count(result['ratings'], 'rating')} of "
+        f"{count(result['users'], 'person', 'people')} on {count(result['items'], 'item')}",
+        text="",
+    )
+
+
+def _attack(result: Result) -> Outcome:
+    found, records = top1_of(result), result.get("records") or 0
+    known = result.get("knowledge", {}).get("known")
+    headline = (
+        f"Somebody who knows {count(known or 0, 'fact')} about a person finds the right record in "
+        f"{percent(found)} of the cases."
+    )
+    low_high = result.get("expected_top1_interval") or {}
+    figures = [
+        Figure(
+            "Found, by who must point at one record",
+            interval({"rate": found, **low_high}),
+            "High means risk: 100% finds everybody. Below it stands what guessing achieves.",
+            found,
+        ),
+        Figure(
+            "Guessing without the data",
+            "not known" if not records else f"1 in {records:,}",
+            "What somebody achieves who knows nothing.",
+            1 / records if records else None,
+        ),
+        *_rates(result),
+    ]
+    return Outcome(
+        headline=headline,
+        text=str(result.get("text") or ""),
+        figures=tuple(figures),
+        chart=_chart(
+            result.get("chart"), "What the attack found", f"{headline} The figures are below."
+        ),
+        reading_help="The figures rest on a sample of people; the range in brackets is where the "
+        "true figure lies in 19 of 20 samples. An attacker who knows more, or other things, may "
+        "find more.",
+    )
+
+
+_RATES = (
+    ("success", "A record stands out, and it is the right one",
+     "High means risk: here the attacker is also sure."),
+    ("false_match", "A record stands out, and it is somebody else's",
+     "High means that the attacker is often sure and wrong."),
+    ("false_match_absent", "Somebody is “found” who is not in the data",
+     "High means that a match proves little."),
+    ("disclosed", "Everything known that the record says",
+     "High means risk: whoever finds the record, or one equal to it, reads all that it says."),
+    ("single", "Exactly one record fits", "High means risk: the facts single the person out."),
+    ("fewer_than_k", "Fewer than 5 records fit", "High means risk: few are left to hide among."),
+)  # fmt: skip
+
+
+def _rates(result: Result) -> list[Figure]:
+    found = []
+    for name, label, meaning in _RATES:
+        rate = result.get(name)
+        if isinstance(rate, Mapping) and rate.get("rate") is not None:
+            found.append(Figure(label, interval(rate), meaning, float(rate["rate"])))
+    if result.get("no_answer") is not None:
+        share = float(result["no_answer"])
+        found.append(
+            Figure(
+                "No answer",
+                percent(share),
+                "People for whom nothing stands out. High is good for them.",
+                share,
+            )
+        )
+    return found
+
+
+def _compare(job: JobRow, result: Result) -> Outcome:
+    rows = result.get("rows") or []
+    items = (job.settings.get("items") or "").removeprefix("top:")
+    points = sorted(
+        (_point(row, job.data_id, items) for row in rows),
+        key=lambda point: (not point.best, bool(point.refused)),
+    )
+    best = [point for point in points if point.best]
+    original = result.get("original", {})
+    if best:
+        headline = (
+            f"{count(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
+            "beaten by no other: choose among these."
+        )
+    else:
+        headline = "No release could be made at these settings."
+    return Outcome(
+        headline=headline,
+        text=str(result.get("text") or ""),
+        figures=(
+            Figure(
+                "Found in the ratings as they are",
+                percent(original.get("expected_top1")),
+                "Before any release; hold the releases below against it.",
+                original.get("expected_top1"),
+            ),
+        ),
+        chart=_frontier(result.get("chart"), points),
+        points=tuple(points),
+        reading_help=f"{_FOUND} Left in the chart loses less, low gives less away. A release is on "
+        "the frontier when no other one is as good in everything and better in something. "
+        "Losses of different kinds are in different panels and cannot be compared.",
+    )
+
+
+def _point(row: Result, data_id: int, items: str) -> Point:
+    kind = next((name for name in _LOSSES if row.get(name) is not None), "")
+    k, method = int(row["k"]), str(row["method"])
+    profile, eps = row.get("profile"), row.get("eps")
+    label = method if profile is None else f"{method}, {profile}"
+    refused = str(row.get("refused") or "")
+    return Point(
+        name=f"{label} (k = {k}{'' if eps is None else f', ε = {eps:g}'})",
+        method=method,
+        k=k,
+        loss="" if refused or not kind else figure(row[kind], "ratio"),
+        success="" if refused else percent(row.get("expected_top1")),
+        loss_kind=_LOSSES.get(kind, ""),
+        best=bool(row.get("frontier")),
+        limit=percent(1 / k),
+        href=""
+        if refused
+        else release_address(data_id, method=method, k=k, eps=eps, profile=profile, items=items),
+        refused=refused,
+    )
+
+
+def _frontier(spec: Any, points: list[Point]) -> Chart | None:
+    if not isinstance(spec, Mapping):
+        return None
+    made = [point for point in points if not point.refused]
+    linked = deepcopy(dict(spec))
+    _link(linked, {(p.name.partition(" (k = ")[0], p.k): p.href for p in made})
+    best = ", ".join(point.name for point in made if point.best)
+    return Chart(
+        title="What methods lose, and what an attack still finds",
+        spec=linked,
+        text=f"On the frontier: {best}. Every point's figures are in the table, with a link to "
+        "make that release.",
+        table=Table(
+            "What each release would lose, and what is still found",
+            ("Release", "Loss", "Found", "At most (1/k)", "On the frontier"),
+            tuple((p.name, p.loss, p.success, p.limit, "yes" if p.best else "no") for p in made),
+        ),
+    )
+
+
+def _link(node: Any, addresses: Mapping[tuple[str, int], str]) -> None:
+    """Give every datum of a release, wherever it stands in the picture, its address."""
+    if isinstance(node, list):
+        for child in node:
+            _link(child, addresses)
+    elif isinstance(node, dict):
+        method, k = node.get("method"), node.get("k")
+        if isinstance(method, str) and isinstance(k, int) and (method, k) in addresses:
+            node["href"] = addresses[method, k]
+        for child in node.values():
+            _link(child, addresses)
+
+
+def _release(result: Result) -> Outcome:
+    verdict = result.get("verdict", {})
+    return Outcome(
+        headline=str(verdict.get("headline") or ""),
+        text=str(verdict.get("paragraph") or result.get("text") or ""),
+    )
+
+
+def _chart(spec: Any, title: str, text: str) -> Chart | None:
+    return Chart(title, dict(spec), text) if isinstance(spec, Mapping) else None

@@ -1,0 +1,156 @@
+"""What to do next: after reading, after an attack, after a comparison, after a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from starshade.report.phrases import percent
+from starshade.server.asking import Facts
+from starshade.server.contexts import Link, Next, Outcome
+from starshade.server.outcomes import release_address, top1_of
+from starshade.server.rows import DataRow, JobRow
+
+__all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
+
+_USUAL_K = 5
+_CAREFUL_K = 10
+_EXPOSED = 0.5  # share found from which the larger k is suggested
+_FEW = 0.01  # share found up to which more knowledge is suggested first
+_SURVEY = 0.5  # share of empty cells below which data look like a survey's
+_FEW_ITEMS = 10
+
+
+def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
+    """Say what to do with data that were read, given what was done with them (latest first)."""
+    facts, done = data.facts or {}, [job for job in jobs if job.state == "done"]
+    released = next((job for job in done if job.kind == "release"), None)
+    compared = next((job for job in done if job.kind == "compare"), None)
+    attacked = next((job for job in done if job.kind == "attack"), None)
+    if released is not None:
+        return (
+            Next(
+                "A release was made of these data. Read its verdict before you publish anything.",
+                Link("See the latest release", f"/releases/{released.id}"),
+            ),
+            _another(data.id),
+        )
+    if compared is not None:
+        return (
+            Next(
+                "Methods were compared. Choose a release on the frontier, and make it.",
+                Link("See the comparison", f"/jobs/{compared.id}"),
+            ),
+        )
+    if attacked is not None:
+        return after_attack(attacked, facts)
+    return after_reading(data.id, facts)
+
+
+def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
+    """Suggest an attack that most people of these data have enough ratings for."""
+    spread = facts.get("ratings_per_user") or {}
+    known = max(1, min(8, int(spread.get("q25") or 1)))
+    wrong = 2 if known >= 6 else 0
+    told = f"{known} facts" if known > 1 else "1 fact"
+    mistaken = f" and is wrong about {wrong}" if wrong else ""
+    asked = {"form": "attack", "known": known, "wrong": wrong}
+    return (
+        Next(
+            "Check above that columns and scale are right. Then see how exposed the people in it "
+            f"are. Suggested: somebody knows {told} about a person{mistaken}.",
+            Link("Try this attack", f"/data/{data_id}?{urlencode(asked)}#attack"),
+        ),
+    )
+
+
+def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
+    """Suggest a method and a k, or an attacker who knows more."""
+    found = top1_of(job.result or {})
+    method, k, items = _choice(facts, found)
+    what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
+    make = Next(
+        f"Suggested release: {what}. By it nobody can be told apart from {k - 1} others: who "
+        f"must point at one record is right in at most 1 of {k} cases ({percent(1 / k)})."
+        if method != "interval"
+        else f"Suggested release: {what}, as these look like a survey. Everybody gets {k - 1} "
+        "others who nearly agree with them.",
+        Link(
+            "Set up this release",
+            release_address(job.data_id, method=method, k=k, items=items),
+        ),
+        main=False,
+    )
+    compare = Next(
+        "Before you choose, see what each method would lose and still give away.",
+        Link("Compare methods", f"/data/{job.data_id}?form=compare#compare"),
+    )
+    if found is not None and found <= _FEW:
+        known = int((job.settings.get("knowledge") or {}).get("known") or 8)
+        more = urlencode({"form": "attack", "known": 2 * known})
+        stronger = Next(
+            "Few were found. That is good news only about an attacker who knows no more: try one "
+            f"who knows {2 * known} facts.",
+            Link("Try a stronger attack", f"/data/{job.data_id}?{more}#attack"),
+        )
+        return (stronger, Next(compare.why, compare.link, main=False), make)
+    return (compare, make)
+
+
+def _choice(facts: Facts, found: float | None) -> tuple[str, int, str]:
+    """Return the method, k and number of items that are suggested."""
+    k = _CAREFUL_K if found is not None and found >= _EXPOSED else _USUAL_K
+    people, items = facts.get("users") or 0, facts.get("items") or 0
+    if people < 20 * _CAREFUL_K:
+        k = _USUAL_K  # of few people, large groups leave nothing
+    if facts.get("sparsity", 1.0) < _SURVEY:
+        return "interval", k, ""
+    return "k-exchange", k, str(_FEW_ITEMS) if items > 3 * _FEW_ITEMS else ""
+
+
+def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
+    """Suggest the release of the frontier that loses least among those of the usual k or more."""
+    best = [point for point in outcome.points if point.best]
+    if not best:
+        return (
+            Next(
+                "No method could make a release. The table says why; fewer items or a smaller k "
+                "often help.",
+                Link("Change the settings", f"/data/{job.data_id}?form=compare#compare"),
+            ),
+        )
+    enough = [point for point in best if point.k >= _USUAL_K] or best
+    chosen = min(enough, key=lambda point: (point.k, float(point.loss.replace(",", "") or 0)))
+    return (
+        Next(
+            f"Choose a point of the frontier; each makes that release. Suggested: {chosen.name}, "
+            f"which loses {chosen.loss} and lets an attacker find {chosen.success} "
+            f"(its limit is {chosen.limit}).",
+            Link(f"Set up {chosen.name}", chosen.href),
+        ),
+    )
+
+
+def after_failure(job: JobRow) -> tuple[Next, ...]:
+    """Say where what was asked for can be changed."""
+    if job.kind == "read":
+        return (
+            Next(
+                "Say which column is what, or choose another file.",
+                Link("See the data and its columns", f"/data/{job.data_id}#mapping"),
+            ),
+        )
+    return (
+        Next(
+            "Change the settings and try again.",
+            Link("Change the settings", f"/data/{job.data_id}?form={job.kind}#{job.kind}"),
+        ),
+    )
+
+
+def _another(data_id: int) -> Next:
+    return Next(
+        "Do not publish two releases of the same data: together they can tell more than either.",
+        Link("Make another instead", f"/data/{data_id}?form=release#release"),
+        main=False,
+    )
