@@ -84,6 +84,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
         "measure": (ratings_csv, made.folder),
         "audit": (ratings_csv, made.folder, "--known", 2),
+        "report": (ratings_csv, made.folder, "--out", tmp_path / "report.html"),
         "query": (made.folder, "SELECT COUNT(*)"),
         "compare": (ratings_csv, "--methods", "k-likeness", "--k", 3),
         "reproduce ns": ("--data", ratings_csv, "--targets", 5),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,18 +13,20 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.dossier import Dossier, gather
 from starshade.audit.make import Made, make_release
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.verdict import Verdict
 from starshade.progress import note
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
+from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.part import released_part
 from starshade.release.read import read_release
 from starshade.rng import Rng, resolve_seed
 
-__all__ = ["Story", "tell"]
+__all__ = ["Story", "judged", "tell"]
 
 K = 5
 ITEMS = 10
@@ -54,6 +56,8 @@ class Story:
     seed : int
     out : str
     seconds : float
+    data : Ratings
+        The made-up ratings themselves.
     """
 
     users: int
@@ -68,6 +72,7 @@ class Story:
     seed: int
     out: str
     seconds: float
+    data: Ratings = field(repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every step's figures."""
@@ -125,7 +130,15 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
         seed=seed,
         out=str(out),
         seconds=perf_counter() - started,
+        data=ratings,
     )
+
+
+def judged(story: Story, command: str | None = None) -> Dossier:
+    """Judge the release of a story, its owner knowing who is who; `command` tells the story."""
+    released = replace(read_release(story.out), private=story.made.release.private)
+    folder = Path(story.out)
+    return gather(story.data, released, folder, seed=story.seed, command=command)
 
 
 def _telling_class(cells: Cells) -> dict[str, str]:

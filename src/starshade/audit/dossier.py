@@ -45,7 +45,7 @@ from starshade.release.read import read_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
-__all__ = ["Dossier", "compile_dossier"]
+__all__ = ["Dossier", "compile_dossier", "gather"]
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def compile_dossier(
         Releases published before.
     rng : int, Generator or None
     command : str, optional
-        What reproduces this, for the owner's edition.
+        What does all this again, for the owner's edition.
 
     Raises
     ------
@@ -203,12 +203,37 @@ def compile_dossier(
     >>> dossier.public()["verdict"]["headline"]  # doctest: +SKIP
     'This release may leave the house'
     """
-    seed = resolve_seed(rng)
-    folder = Path(release)
-    released = read_release(folder, private=private)
-    result = (audit or Audit()).judge(
-        ratings, released, folder, earlier=earlier, probe=probe, seed=seed
+    return gather(
+        ratings,
+        read_release(release, private=private),
+        Path(release),
+        private=private,
+        audit=audit,
+        probe=probe,
+        earlier=earlier,
+        seed=resolve_seed(rng),
+        command=command,
     )
+
+
+def gather(
+    ratings: Ratings,
+    released: Release,
+    folder: Path,
+    *,
+    private: str | Path | None = None,
+    audit: Audit | None = None,
+    probe: Ratings | None = None,
+    earlier: Sequence[str | Path] = (),
+    seed: int,
+    command: str | None = None,
+) -> Dossier:
+    """Do the same with a release that was read from `folder` already.
+
+    What `released` carries of private facts counts; `private` is told in the owner's edition.
+    """
+    judge = (audit or Audit()).judge
+    result = judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
     risk = _risk(ratings, seed)
     told = for_anybody(result, [str(path) for path in earlier])
     k = max(result.k or 0, _FEWEST)
@@ -220,10 +245,12 @@ def compile_dossier(
             "findings": finding_rows(result),
             "warnings": list(result.warnings),
             "data": {**data_section(ratings, released.scale, k), **_dates(ratings)},
+            "stand_out": stand_out(risk),
+            "tracker": tracker_row(result),
             "people": at_risk(risk, ratings, released),
             "run": {
                 "seed": seed,
-                "release": str(release),
+                "release": str(folder),
                 "private": None if private is None else str(private),
                 "probe": probe is not None,
                 "earlier": [str(path) for path in earlier],

@@ -52,7 +52,7 @@ def rate_of(rate: Rate | None) -> dict[str, float] | None:
     return None if rate is None or rate.rate != rate.rate else rate.to_dict()
 
 
-def tracker_row(result: AuditResult, k: int) -> dict[str, Any] | None:
+def tracker_row(result: AuditResult, k: int = 1) -> dict[str, Any] | None:
     """Return whom counting queries single out; shares that rest on too few people are None."""
     if result.tracker is None:
         return None

@@ -19,20 +19,20 @@ __all__ = ["LISTED", "at_risk", "stand_out"]
 LISTED = 100
 
 
-def stand_out(risk: RiskResult | None, k: int) -> dict[str, Any]:
+def stand_out(risk: RiskResult | None, k: int = 1) -> dict[str, Any]:
     """Say how few known ratings identify how many people, in the ratings as they are.
 
-    A number of people from 1 to `k` - 1 is joined with the next step.
+    A step with which 1 to `k` - 1 people come to be identified, or are left unidentified, is left
+    out.
     """
     steps: list[dict[str, Any]] = []
     if risk is not None and risk.targets >= k:
         shown = 0
         for step in risk.to_dict()["steps"]:
             found = round(step["at_most"]["rate"] * risk.targets)
-            fresh, rest = found - shown, risk.targets - found
-            plain = all(people == 0 or people >= k for people in (fresh, rest))
-            steps.append({"known": step["known"], "identified": step["at_most"] if plain else None})
-            shown = found if plain else shown
+            if all(people == 0 or people >= k for people in (found - shown, risk.targets - found)):
+                steps.append({"known": step["known"], "identified": step["at_most"]})
+                shown = found
     return {
         "steps": steps,
         "users": 0 if risk is None else risk.targets,

@@ -24,6 +24,7 @@ __all__ = ["main"]
         "anonymize": "starshade.cli.anonymize:anonymize",
         "measure": "starshade.cli.measure:measure",
         "audit": "starshade.cli.audit:audit",
+        "report": "starshade.cli.report:report",
         "compare": "starshade.cli.compare:compare",
         "query": "starshade.cli.query:query",
         "reproduce": "starshade.cli.reproduce:reproduce",

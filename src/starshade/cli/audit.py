@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.again import repeated
 from starshade.cli.options import Reading, reading
+from starshade.cli.reporting import place_for, write
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, measured, page, percent, words
 
@@ -35,6 +38,7 @@ __all__ = ["audit"]
 @click.option(
     "--earlier", metavar="RELEASE", multiple=True, help="A release published before; repeatable."
 )
+@click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML).")
 @reading(items=False)
 @click.option("--no-dates", is_flag=True, help="Do not read the dates.")
 @running(seed=True)
@@ -49,6 +53,7 @@ def audit(
     max_success: float | None,
     max_disclosed: float | None,
     earlier: tuple[str, ...],
+    report: str | None,
     no_dates: bool,
     reading: Reading,
     run: Run,
@@ -58,6 +63,7 @@ def audit(
     Claims are counted again on the files, the data are attacked before and after, what is still
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
     """
+    place = None if report is None else place_for(report, "--report")
     from starshade.audit.verdict import Audit
     from starshade.release.read import is_release, read_release
 
@@ -71,8 +77,26 @@ def audit(
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
     table = reading.read(ratings, dates=not no_dates)
-    result = asked.run(table, release, private=private, earlier=earlier, rng=run.seed)
-    run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: _summary(result))
+    released = read_release(release, private=private)
+    if place is None:
+        result = asked.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
+    else:
+        from starshade.audit.dossier import gather
+
+        dossier = gather(
+            table,
+            released,
+            Path(release),
+            private=private,
+            audit=asked,
+            earlier=earlier,
+            seed=run.seed,
+            command=repeated(released, ratings, release, private, reading, run.seed),
+        )
+        write(dossier, place, public=False)
+        result = dossier.audit
+    told = {**result.to_dict(), "report": report, "seconds": run.seconds}
+    run.emit(told, lambda: _summary(result))
     context.exit(0 if result.passed else 1)
 
 

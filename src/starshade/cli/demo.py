@@ -8,8 +8,10 @@ import click
 
 from starshade.cli.interrupt import wrote
 from starshade.cli.options import ensure_free
+from starshade.cli.reporting import can_report, place_for, write
 from starshade.cli.run import Run, running
 from starshade.cli.show import figures, page, percent, words
+from starshade.progress import note
 
 if TYPE_CHECKING:
     from starshade.audit.demo import Story
@@ -32,14 +34,24 @@ def demo(out: str, run: Run) -> None:
     Seconds once the kernels are compiled.
     """
     place = ensure_free(out)
-    from starshade.audit.demo import tell
+    names = {edition: f"{out.rstrip('/')}-report{edition}.html" for edition in ("", "-public")}
+    reports = (
+        {name: place_for(name, "the report") for name in names.values()} if can_report() else {}
+    )
+    from starshade.audit.demo import judged, tell
 
     story = tell(place, rng=run.seed)
     wrote(place)
-    run.emit({**story.to_dict(), "out": out, "seconds": run.seconds}, lambda: _told(story, out))
+    if reports:
+        note("writing a report on it, in two editions")
+        dossier = judged(story, f"starshade demo --seed {run.seed} --out {out}-again")
+        for edition, name in names.items():
+            write(dossier, reports[name], public=bool(edition))
+    told = {**story.to_dict(), "out": out, "reports": list(reports), "seconds": run.seconds}
+    run.emit(told, lambda: _told(story, out, list(reports)))
 
 
-def _told(story: Story, out: str) -> Any:
+def _told(story: Story, out: str, reports: list[str]) -> Any:
     before, between, after = story.attack_before, story.attack_between, story.attack_after
     release, check = story.made.figures, story.check
     k = release["k"]
@@ -84,9 +96,22 @@ def _told(story: Story, out: str) -> Any:
             "an item. To hide among five is not to hide what one rated; whether that is too much "
             "is for you to judge."
         ),
+        words(_read_on(out, reports)),
         words(
-            f"The release is in {out}/ (read its README.md). With data of your own:\n"
+            "With data of your own:\n"
             "  starshade anonymize RATINGS --k 5 --items top:100 --out DIR --private RECEIPT\n"
             "  starshade audit RATINGS DIR --private RECEIPT"
         ),
+    )
+
+
+def _read_on(out: str, reports: list[str]) -> str:
+    """Say where everything is."""
+    text = f"The release is in {out}/ (read its README.md)"
+    if not reports:
+        return f"{text}. To get a report on it as a page: pip install 'starshade[report]'."
+    own, public = reports
+    return (
+        f"{text}, the report on it beside: {own} for its owner, {public} for everybody. Open one "
+        "in a browser."
     )

@@ -1,0 +1,90 @@
+"""The commands that make a release, and the report on it, again."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.options import Reading
+
+if TYPE_CHECKING:
+    from starshade.release.table import Release
+
+__all__ = ["made_by", "repeated"]
+
+#: settings whose option has another name than the receipt's
+_CALLED = {"profile_step": "step"}
+_UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
+
+
+def repeated(
+    release: Release,
+    ratings: str,
+    folder: str,
+    private: str | None,
+    reading: Reading,
+    seed: int,
+) -> str:
+    """Return what to type to do it all again, a command a line: the release, then the report."""
+    report = ["starshade", "report", ratings, folder, *reading.arguments()]
+    report += [] if private is None else ["--private", private]
+    report += ["--seed", str(seed), "--out", f"{folder.rstrip('/')}-report.html"]
+    made = made_by(release, ratings, folder, reading)
+    return "\n".join([*([made] if made else []), shlex.join(report)])
+
+
+def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str | None:
+    """Return the command that makes a release again, byte for byte; None without its receipt.
+
+    What the receipt holds and a command cannot say, the content of files, stands in capitals.
+
+    Parameters
+    ----------
+    release : Release
+        Read with its receipt.
+    ratings : str
+        Where the ratings are.
+    out : str
+        Where the release lies; made again it goes to a place beside.
+    reading : Reading
+        How the ratings are read.
+    """
+    if release.private is None:
+        return None
+    from starshade.anonymize.registry import ENTRIES
+    from starshade.cli.anonymize import anonymize
+    from starshade.registry import find
+
+    method, config = release.manifest.method, release.private.config
+    own = {field.name for field in fields(find(ENTRIES, method, "method").load())}
+    words = ["starshade", "anonymize", ratings, "--method", method]
+    for option in anonymize.params:
+        if isinstance(option, click.Option) and option.name in own - {"items"}:
+            words += _spelled(option, config.get(_CALLED.get(option.name, option.name)))
+    if config.get("items", "all") != "all":
+        words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
+    words += [*reading.arguments(), "--seed", str(release.private.seed)]
+    return shlex.join([*words, "--out", f"{out.rstrip('/')}-again"])
+
+
+def _spelled(option: click.Option, value: Any) -> list[str]:
+    """Write one setting as words of a command."""
+    flag = option.opts[0]
+    if option.is_flag:  # --no-biases: the setting is on
+        return [] if value is not False else [flag]
+    if any(value is unsaid or value == unsaid for unsaid in _UNSAID):
+        return []
+    if isinstance(value, dict):
+        return [word for name in value for word in (flag, f"{name}=FILE")]
+    told = value if isinstance(value, (list, tuple)) else [value]
+    # what begins with a dash would be taken for an option
+    spelled = (([f"{flag}={t}"] if t.startswith("-") else [flag, t]) for t in map(_text, told))
+    return [word for words in spelled for word in words]
+
+
+def _text(value: Any) -> str:
+    text = f"{value:.12g}" if isinstance(value, float) else str(value)
+    return "FILE" if "\n" in text else text

@@ -1,0 +1,96 @@
+"""``starshade report``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from starshade.cli.again import repeated
+from starshade.cli.options import Reading, reading
+from starshade.cli.reporting import place_for, write
+from starshade.cli.run import Run, running
+from starshade.cli.show import words
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.argument("release", metavar="RELEASE")
+@click.option("--out", required=True, metavar="FILE", help="The HTML file; must not exist.")
+@click.option(
+    "--public", is_flag=True, help="The edition for everybody: nothing about a single user."
+)
+@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
+@click.option(
+    "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
+)
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
+)
+@click.option(
+    "--earlier", metavar="RELEASE", multiple=True, help="A release published before; repeatable."
+)
+@reading(items=False)
+@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@running(seed=True)
+def report(
+    ratings: str,
+    release: str,
+    out: str,
+    public: bool,
+    private: str | None,
+    probe: str | None,
+    targets: int,
+    earlier: tuple[str, ...],
+    no_dates: bool,
+    reading: Reading,
+    run: Run,
+) -> None:
+    """Write a report on RELEASE, made of RATINGS: one HTML file to read, print and sign.
+
+    It says whether the release may leave the house and why, what was attacked, what was lost and
+    what to do. The internal edition names the users at risk and is readable by you alone; the
+    public one holds nothing about a single user.
+    """
+    place = place_for(out, "--out")
+    from starshade.audit.dossier import gather
+    from starshade.audit.measure import need_receipt
+    from starshade.audit.verdict import Audit
+    from starshade.release.read import read_release
+
+    released = read_release(release, private=private)  # refused before the long work
+    for folder in earlier:
+        read_release(folder)
+    if probe is not None:
+        need_receipt(released)
+    table = reading.read(ratings, dates=not no_dates)
+    # who gave a rating that was held out is told by the ids alone
+    held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
+    dossier = gather(
+        table,
+        released,
+        Path(release),
+        private=private,
+        audit=Audit(targets=targets),
+        probe=held,
+        earlier=earlier,
+        seed=run.seed,
+        command=repeated(released, ratings, release, private, reading, run.seed),
+    )
+    write(dossier, place, public=public)
+    told = dossier.public() if public else dossier.internal()
+    run.emit(
+        {
+            "pass": dossier.passed,
+            "headline": told["verdict"]["headline"],
+            "edition": told["edition"],
+            "out": out,
+            "bytes": place.stat().st_size,
+            "seed": run.seed,
+            "seconds": run.seconds,
+        },
+        lambda: words(f"{told['verdict']['headline']}. The report is in {out}."),
+    )

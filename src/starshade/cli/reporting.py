@@ -1,0 +1,46 @@
+"""Writing a report: the same for every command that does."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starshade.cli.interrupt import wrote
+from starshade.cli.options import ensure_free
+from starshade.errors import ConfigError
+
+if TYPE_CHECKING:
+    from starshade.audit.dossier import Dossier
+
+__all__ = ["can_report", "place_for", "write"]
+
+_NEEDED = ("jinja2", "vl_convert")
+
+
+def can_report() -> bool:
+    """Tell whether the optional extra that reports need is installed."""
+    return all(find_spec(name) for name in _NEEDED)
+
+
+def place_for(out: str, option: str) -> Path:
+    """Refuse a place that is taken, and a missing extra, before the long work.
+
+    Raises
+    ------
+    OutputError, ConfigError
+    """
+    if not can_report():
+        raise ConfigError(
+            f"{option} {out}: reports need an optional package that is not installed",
+            advice="pip install 'starshade[report]'",
+        )
+    return ensure_free(out, option=option)
+
+
+def write(dossier: Dossier, place: Path, *, public: bool) -> None:
+    """Write one edition."""
+    from starshade.report.page import save_report
+
+    save_report(dossier, place, public=public)
+    wrote(place)
