@@ -29,6 +29,7 @@ PALETTE: Mapping[str, tuple[str, str]] = {
 }
 _INK, _MUTED, _GRID, _BEFORE, _AFTER, _LIMIT = (light for light, _ in PALETTE.values())
 
+_SIDES = ("before", "after")
 _WIDTH = 400  # of a picture, all in all
 _ROW = 24  # height of a bar with its space
 _CONFIG: Spec = {
@@ -99,8 +100,7 @@ def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
     ):
         bins = data[figure]["bins"] if data[figure] else []
         if bins:
-            rows = [(b["label"], b["share"]) for b in bins if b["share"] is not None]
-            drawn[name] = _bars(rows, title)
+            drawn[name] = _bars([(each["label"], each["share"]) for each in bins], title)
     if data["long_tail"] and data["long_tail"]["points"]:
         drawn["long_tail"] = _curve(data["long_tail"]["points"])
     if told["histogram"]:
@@ -120,7 +120,7 @@ def _chart(description: str, body: Spec) -> Spec:
         "$schema": SCHEMA,
         "description": description,
         "autosize": {"type": "fit", "contains": "padding"},
-        "padding": 2,
+        "padding": {"left": 12, "right": 4, "top": 4, "bottom": 4},  # fonts differ in width
         "width": _WIDTH,
         **body,
         "config": _CONFIG,
@@ -128,7 +128,7 @@ def _chart(description: str, body: Spec) -> Spec:
 
 
 def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """Draw a line for each attack and knowledge, a mark before and one after; 1/k through all."""
+    """Draw a line for each attack and knowledge, a mark before and one after, 1/k and a guess."""
     values = [
         {"row": i, "name": f"{row['attack']}: {row['knowledge']}", "side": side, **row[side]}
         for i, row in enumerate(rows)
@@ -136,9 +136,14 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
         if row[side] is not None
     ]
     names = [
-        {"row": i, "name": f"{row['attack']}: {row['knowledge']}"} for i, row in enumerate(rows)
+        {
+            "row": i,
+            "name": f"{row['attack']}: {row['knowledge']}",
+            "limit": row["limit"],
+            "guessing": row["guessing"],
+        }
+        for i, row in enumerate(rows)
     ]
-    limits = [row["limit"] for row in rows if row["limit"] is not None][:1]
     y = {"field": "row", "type": "ordinal", "axis": None}
     x = {
         "field": "rate",
@@ -164,10 +169,8 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "mark": {"type": "rule", "color": _GRID},
             "encoding": {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}},
         },
+        *_ticks(names, x, y),
     ]
-    if limits:
-        rule = {"type": "rule", "color": _LIMIT, "strokeDash": [4, 3], "strokeWidth": 1.5}
-        layers.append({"mark": rule, "encoding": {"x": {"datum": limits[0]}}})
     layers += [
         {
             "data": {"values": values},
@@ -181,34 +184,51 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
         },
     ]
-    best = [max((v["rate"] for v in values if v["side"] == side), default=None) for side in ORDER]
+    best = [max((v["rate"] for v in values if v["side"] == side), default=None) for side in _SIDES]
     said = (
         "How often each attack names the right record, before and after. The highest rate in the "
         f"ratings is {percent(best[0])}, in the release {percent(best[1])}"
-        + (f"; the limit is {percent(limits[0])}." if limits else ".")
+        f"; the limit is {percent(rows[0]['limit'])}."
     )
     return _chart(said, {"height": {"step": 38}, "layer": layers})
 
 
-ORDER = ("before", "after")
+def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
+    """Set each row a long tick at the limit, where there is one, and a short one at a guess."""
+    return [
+        {
+            "data": {"values": [row for row in rows if row[name] is not None]},
+            "mark": {"type": "tick", "color": _LIMIT, "size": size, "thickness": 2},
+            "encoding": {"y": y, "x": x | {"field": name}},
+        }
+        for name, size in (("limit", 18), ("guessing", 9))
+    ]
 
 
 def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
     rows = [
-        (f"{s['known']:,} rating{'s' * (s['known'] != 1)}", s["identified"]["rate"]) for s in steps
+        (
+            f"{step['known']:,} rating{'s' * (step['known'] != 1)}",
+            step["identified"] and step["identified"]["rate"],
+        )
+        for step in steps
     ]
     return _bars(rows, "identified, share of the people", colour=_BEFORE, whole=True)
 
 
 def _bars(
-    rows: Sequence[tuple[str, float]], title: str, *, colour: str = _BEFORE, whole: bool = False
+    rows: Sequence[tuple[str, float | None]],
+    title: str,
+    *,
+    colour: str = _BEFORE,
+    whole: bool = False,
 ) -> Spec:
-    """Draw a bar for each row, its figure at the end."""
+    """Draw a bar for each row, its figure at the end; None rests on too few people to be told."""
     values = [
-        {"row": i, "label": label, "share": share, "text": percent(share)}
+        {"row": i, "label": label, "share": share or 0, "text": _told(share)}
         for i, (label, share) in enumerate(rows)
     ]
-    most = max((share for _, share in rows), default=1.0) or 1.0
+    most = max((share or 0 for _, share in rows), default=0) or 1.0
     x = {
         "field": "share",
         "type": "quantitative",
@@ -234,8 +254,12 @@ def _bars(
             },
         ],
     }
-    listed = ", ".join(f"{label}: {percent(share)}" for label, share in rows)
+    listed = ", ".join(f"{label}: {_told(share)}" for label, share in rows)
     return _chart(f"{title.capitalize()}. {listed}.", body)
+
+
+def _told(share: float | None) -> str:
+    return "not told: too few people" if share is None else percent(share)
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
@@ -270,7 +294,7 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
     levels = histogram["levels"]
     values = [
         {"row": i, "level": level, "side": side, "share": share}
-        for side in ORDER
+        for side in _SIDES
         for i, (level, share) in enumerate(zip(levels, histogram[side], strict=True))
     ]
     body = {
@@ -284,7 +308,7 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
                 "sort": {"field": "row"},
                 "axis": {"title": "rating", "labelAngle": 0, "labelOverlap": "parity"},
             },
-            "xOffset": {"field": "side", "sort": list(ORDER)},
+            "xOffset": {"field": "side", "sort": list(_SIDES)},
             "y": {
                 "field": "share",
                 "type": "quantitative",
@@ -293,7 +317,7 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
             "color": {
                 "field": "side",
                 "type": "nominal",
-                "scale": {"domain": list(ORDER), "range": [_BEFORE, _AFTER]},
+                "scale": {"domain": list(_SIDES), "range": [_BEFORE, _AFTER]},
                 "legend": None,
             },
         },

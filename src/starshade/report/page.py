@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError
 from starshade.ratings.atomic import atomic_file
 from starshade.report.dossier_charts import palette_css, pictures
-from starshade.report.phrases import count, ends, figure, percent, size
+from starshade.report.phrases import count, ends, figure, percent, sentence, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -99,6 +99,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"count": count, "ends": ends, "figure": figure, "percent": percent}
-    environment.filters.update(filters, size=size)
+    for phrase in (count, ends, figure, percent, sentence, size):
+        environment.filters[phrase.__name__] = phrase
     return environment

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-__all__ = ["count", "ends", "figure", "percent", "size"]
+__all__ = ["count", "ends", "figure", "percent", "sentence", "size"]
 
 _NONE = "–"
 
@@ -94,3 +94,14 @@ def figure(value: float | str | None, unit: str) -> str:
     if unit == "count" or isinstance(value, int):
         return count(value)
     return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def sentence(text: str) -> str:
+    """Begin a text with a capital letter.
+
+    Examples
+    --------
+    >>> sentence("its cells are means")
+    'Its cells are means'
+    """
+    return text[:1].upper() + text[1:]
