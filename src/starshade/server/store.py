@@ -197,7 +197,7 @@ class Store:
         """
         asked = {"kind": kinds, "state": states, "data_id": () if data_id is None else (data_id,)}
         where = [f"{name} IN ({', '.join('?' * len(of))})" for name, of in asked.items() if of]
-        rows = self._rows(
+        rows = self._database.rows(
             f"SELECT * FROM job {'WHERE' if where else ''} {' AND '.join(where)} "
             "ORDER BY id DESC LIMIT ?",
             *(value for of in asked.values() for value in of),
