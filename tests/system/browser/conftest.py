@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,20 @@ class Seen:
     def go(self, path: str) -> None:
         self.page.goto(self.at + path)
 
+    @property
+    def path(self) -> str:
+        return str(self.page.url).removeprefix(self.at)
+
     def shoot(self, name: str) -> None:
+        SCREENS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENS / f"studio-{name}.png", full_page=True)
+
+    def expect_whole(self) -> None:
+        """Nothing went wrong, and nothing went elsewhere."""
+        assert not self.faults, "\n".join(self.faults)
+
+
+Look = Callable[..., Seen]
 
 
 @pytest.fixture(scope="module")
@@ -47,57 +59,71 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def studio(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a studio; yield its address with the token."""
     work = tmp_path_factory.mktemp("studio") / "work"
     command = [sys.executable, "-m", "starshade", "studio", "--work", str(work), "--port", "0"]
     process = subprocess.Popen(
-        [*command, "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*command, "--no-browser", "--max-upload", "1MB"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     assert process.stdout is not None
-    told = []
-    for line in process.stdout:
-        told.append(line)
-        if found := ADDRESS.search(line):
-            break
-    else:
-        pytest.fail("no address: " + "".join(told))
-    yield found[0]
-    process.terminate()
-    process.wait(timeout=20)
-    process.stdout.close()
+    try:
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if found := ADDRESS.search(line):
+                break
+        else:
+            pytest.fail("no address: " + "".join(told))
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        process.stdout.close()
 
 
-@pytest.fixture
-def look(chromium: Any, studio: str) -> Iterator[Any]:
-    """Open a window of a size; at the end nothing may have gone wrong or gone elsewhere."""
+@pytest.fixture(scope="module")
+def look(chromium: Any, studio: str) -> Iterator[Look]:
+    """Open a window of some width on the studio's first page."""
     at = studio.split("/?")[0]
-    windows, all_seen = [], []
+    windows = []
 
     def opened(width: int = 1280, **options: Any) -> Seen:
-        window = chromium.new_context(
-            viewport={"width": width, "height": 900}, accept_downloads=True, **options
-        )
+        window = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         window.set_default_timeout(60_000)
-        page = window.new_page()
-        seen = Seen(page, at)
         windows.append(window)
-        all_seen.append(seen)
-        page.on("request", lambda r: _foreign(r.url, at) and seen.faults.append(r.url))
-        page.on("pageerror", lambda error: seen.faults.append(str(error)))
-        page.on("console", lambda m: m.type == "error" and seen.faults.append(m.text))
-        page.on("dialog", lambda d: (seen.faults.append(d.message), d.dismiss()))
-        page.goto(studio)
-        page.wait_for_url(lambda url: "token" not in url)
-        return seen
+        return watched(window.new_page(), at, studio)
 
-    SCREENS.mkdir(parents=True, exist_ok=True)
     yield opened
     for window in windows:
         window.close()
-    faults = [fault for seen in all_seen for fault in seen.faults]
-    assert not faults, "\n".join(faults)
 
 
-def _foreign(url: str, at: str) -> bool:
-    return not url.startswith((at + "/", "data:", "blob:", "about:"))
+def watched(page: Any, at: str, address: str) -> Seen:
+    """Watch a page, and open it at an address."""
+    seen = Seen(page, at)
+    ours = (at + "/", "data:", "blob:", "about:")
+    page.on("request", lambda r: r.url.startswith(ours) or seen.faults.append(r.url))
+    page.on("pageerror", lambda error: seen.faults.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and seen.faults.append(m.text))
+    page.on("dialog", lambda d: (seen.faults.append(d.message), d.dismiss()))
+    page.goto(address)
+    page.wait_for_url(lambda url: "token" not in url)
+    return seen
+
+
+@pytest.fixture(scope="session")
+def ratings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a small file whose name and ids are markup."""
+    path = tmp_path_factory.mktemp("ratings") / "<b>films & co.csv"
+    lines = ["user,item,rating"]
+    for user in range(90):
+        for item in range(24):
+            mixed = (user * 7919 + item * 104_729 + user * item * 31) % 97
+            if mixed < 60 - item:
+                lines.append(f"<i>person{user}</i>,<img src=x onerror=alert({item})>,{mixed % 5 + 1}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

@@ -197,27 +197,36 @@
     };
   }
 
+  // colours that are too dark on a dark page, and what stands for them there
+  const IN_THE_DARK = {
+    "#0072B2": "#4ba6e3", "#882255": "#d883ab", "#777777": "#a9b4c1", "#D55E00": "#ee7d2b",
+    "#009E73": "#2cc198", "#555": "#a9b4c1", "#777": "#a9b4c1", "#999": "#8a96a3", "black": "#e8ebef",
+  };
+
   // side by side where there is room, else one below the other; legends move below
   function fitted(spec, room) {
     const narrow = room < 620;
-    const fit = (node, top) => {
-      if (Array.isArray(node)) return node.map((part) => fit(part, false));
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const fit = (node) => {
+      if (dark && typeof node === "string") return IN_THE_DARK[node] || node;
+      if (Array.isArray(node)) return node.map((part) => fit(part));
       if (!node || typeof node !== "object") return node;
       const out = {};
       for (const [key, value] of Object.entries(node)) {
         if (key === "data" || key === "datasets") out[key] = value;
-        else if (key === "hconcat" && narrow) out.vconcat = fit(value, false);
+        else if (key === "hconcat" && narrow) out.vconcat = fit(value);
         else if (key === "width" && typeof value === "number") out.width = narrow ? Math.max(180, room - 80) : value;
-        else out[key] = key === "config" ? value : fit(value, false);
+        else out[key] = fit(value);
       }
-      if (top) delete out.config;
       return out;
     };
-    const out = fit(spec, true);
-    const config = { ...(spec.config || {}), ...looks() };
-    if (narrow) config.legend = { ...config.legend, orient: "bottom", columns: 2, labelLimit: 140 };
-    out.config = config;
-    return out;
+    // the page says the title and the data already
+    const { title, config, ...rest } = spec;
+    const own = config || {};
+    const look = looks();
+    for (const part of ["axis", "legend", "title"]) look[part] = { ...own[part], ...look[part] };
+    if (narrow) Object.assign(look.legend, { orient: "bottom", columns: 2, labelLimit: 140 });
+    return { ...fit(rest), config: { ...own, ...look } };
   }
 
   async function draw(box) {
