@@ -205,6 +205,15 @@ class Store:
         )
         return tuple(map(self._job_row, rows))
 
+    def job_count(self, data_id: int, *, kinds: Sequence[JobKind]) -> int:
+        """Return how many jobs of these kinds a data set has."""
+        found = self._database.rows(
+            f"SELECT COUNT(*) FROM job WHERE data_id = ? AND kind IN ({', '.join('?' * len(kinds))})",
+            data_id,
+            *kinds,
+        )
+        return int(found[0][0])
+
     def next_job(self) -> JobRow | None:
         """Return the job that has waited longest."""
         found = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
