@@ -207,12 +207,9 @@ class Store:
 
     def job_count(self, data_id: int, *, kinds: Sequence[JobKind]) -> int:
         """Return how many jobs of these kinds a data set has."""
-        found = self._database.rows(
-            f"SELECT COUNT(*) FROM job WHERE data_id = ? AND kind IN ({', '.join('?' * len(kinds))})",
-            data_id,
-            *kinds,
-        )
-        return int(found[0][0])
+        places = ", ".join("?" * len(kinds))
+        query = f"SELECT COUNT(*) FROM job WHERE data_id = ? AND kind IN ({places})"
+        return int(self._database.rows(query, data_id, *kinds)[0][0])
 
     def next_job(self) -> JobRow | None:
         """Return the job that has waited longest."""
