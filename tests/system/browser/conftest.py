@@ -124,6 +124,8 @@ def ratings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for item in range(24):
             mixed = (user * 7919 + item * 104_729 + user * item * 31) % 97
             if mixed < 60 - item:
-                lines.append(f"<i>person{user}</i>,<img src=x onerror=alert({item})>,{mixed % 5 + 1}")
+                lines.append(
+                    f"<i>person{user}</i>,<img src=x onerror=alert({item})>,{mixed % 5 + 1}"
+                )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -188,6 +188,8 @@
     const text = { labelColor: soft, titleColor: ink };
     return {
       aria: false,
+      font: "system-ui, sans-serif",
+      mark: { color: colour("--accent") },
       background: "transparent",
       view: { stroke: null },
       axis: { ...text, gridColor: colour("--grid"), domainColor: line, tickColor: line },
@@ -215,6 +217,7 @@
       for (const [key, value] of Object.entries(node)) {
         if (key === "data" || key === "datasets") out[key] = value;
         else if (key === "hconcat" && narrow) out.vconcat = fit(value);
+        else if (key === "width" && value === "container") out.width = Math.min(room - 80, 560);
         else if (key === "width" && typeof value === "number") out.width = narrow ? Math.max(180, room - 80) : value;
         else out[key] = fit(value);
       }
@@ -226,7 +229,7 @@
     const look = looks();
     for (const part of ["axis", "legend", "title"]) look[part] = { ...own[part], ...look[part] };
     if (narrow) Object.assign(look.legend, { orient: "bottom", columns: 2, labelLimit: 140 });
-    return { ...fit(rest), config: { ...own, ...look } };
+    return { ...fit(rest), config: { ...own, ...look, mark: { ...look.mark, ...own.mark } } };
   }
 
   async function draw(box) {

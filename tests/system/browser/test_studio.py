@@ -1,0 +1,285 @@
+"""The studio as a person uses it: from choosing a file to a release in hand."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import starshade as ss
+from tests.system.browser.conftest import Look
+
+
+@dataclass
+class Walk:
+    """Where the whole way led."""
+
+    data: str
+    attack: str
+    compare: str
+    asked: str
+    release: str
+    zipped: Path
+    clicked: str
+
+
+def next_step(page: Any) -> Any:
+    return page.locator(".next-main a.button")
+
+
+def submit(page: Any, form: str) -> None:
+    page.locator(f"#{form} button[type=submit]").click()
+
+
+def fill(page: Any, form: str, **values: str) -> None:
+    """Fill the controls of a form in, unfolding what is folded."""
+    for name, value in values.items():
+        control = page.locator(f"#{form}-{name}")
+        if not control.is_visible():
+            page.locator(f"#{form} details.more > summary").click()
+        control.fill(value)
+
+
+def done(page: Any) -> None:
+    page.locator("#outcome-title").wait_for()
+
+
+@pytest.fixture(scope="module")
+def walk(look: Look, ratings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """Go the whole way, as the pages suggest it."""
+    seen = look()
+    page = seen.page
+    seen.shoot("1-home-empty-1280")
+    page.set_input_files("#upload-file", ratings_file)
+    page.locator("#upload button[type=submit]").click()
+    page.wait_for_url("**/data/*")
+    page.locator("#work-title").wait_for()
+    data = seen.path
+
+    next_step(page).click()
+    fill(page, "attack", known="4", targets="60")
+    submit(page, "attack")
+    page.wait_for_url("**/jobs/*")
+    done(page)
+    attack = seen.path
+
+    next_step(page).click()
+    fill(page, "compare", ks="2, 5", known="4", items="10", targets="40")
+    page.locator("#compare input[name=methods][value=k-likeness]").uncheck()
+    submit(page, "compare")
+    page.wait_for_url("**/jobs/*")
+    done(page)
+    compare = seen.path
+
+    points = page.locator(".canvas .mark-symbol path[data-go]")
+    points.first.wait_for()
+    points.first.click()
+    page.wait_for_url("**/data/*#release")
+    asked = seen.path
+    clicked = page.locator("#release-k").input_value()
+    fill(page, "release", targets="60")
+    submit(page, "release")
+    page.wait_for_url("**/jobs/*")
+    done(page)
+    next_step(page).click()
+    page.wait_for_url("**/releases/*")
+    release = seen.path
+
+    with page.expect_download() as download:
+        page.locator("a[href$='/download']").click()
+    zipped = tmp_path_factory.mktemp("zip") / "release.zip"
+    download.value.save_as(zipped)
+    seen.expect_whole()
+    return Walk(data, attack, compare, asked, release, zipped, clicked)
+
+
+def test_the_release_in_the_zip_is_whole(walk: Walk, tmp_path: Path) -> None:
+    with zipfile.ZipFile(walk.zipped) as archive:
+        archive.extractall(tmp_path)
+    release = ss.read_release(next(tmp_path.rglob("release.json")).parent)
+    assert release.k == int(walk.clicked)
+    assert release.n_items <= 10
+
+
+def test_a_clicked_point_and_its_button_lead_to_the_same_form(walk: Walk, look: Look) -> None:
+    seen = look()
+    seen.go(walk.compare)
+    buttons = seen.page.locator(".points a.button")
+    assert walk.asked in [link.get_attribute("href") for link in buttons.all()]
+    buttons.first.click()
+    assert seen.page.locator("#release").get_attribute("open") is not None
+    assert seen.page.locator("#release-method input:checked").count() == 1
+    seen.expect_whole()
+
+
+def test_markup_of_strangers_is_shown_as_text(walk: Walk, look: Look) -> None:
+    seen = look()
+    seen.go(walk.data)
+    assert "<b>films" in seen.page.locator("h1").inner_text()
+    for path in (walk.data, walk.attack, walk.compare, walk.release, "/"):
+        seen.go(path)
+        assert seen.page.locator("main b, main i, img[src=x]").count() == 0
+    seen.expect_whole()
+
+
+def test_both_editions_of_the_report_open(walk: Walk, look: Look) -> None:
+    seen = look()
+    for edition, name in (("", "internal"), ("?edition=public", "public")):
+        seen.go(f"{walk.release}/report{edition}")
+        seen.page.locator("h1").wait_for()
+        seen.shoot(f"report-{name}-1280")
+        text = seen.page.content()
+        assert ("person" in text and "&lt;i&gt;person" in text) == (name == "internal")
+    seen.expect_whole()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_every_page_is_accessible_and_fits(
+    walk: Walk, look: Look, tmp_path: Path, width: int, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    seen = look(width, color_scheme=scheme)
+    page = seen.page
+    pages = {
+        "2-home": "/",
+        "3-data": walk.data,
+        "4-attack": walk.attack,
+        "5-compare": walk.compare,
+        "6-form": walk.asked,
+        "7-release": walk.release,
+    }
+    found = []
+    for name, path in pages.items():
+        seen.go(path)
+        if page.locator("[data-chart]").count():
+            page.locator(".canvas svg.marks").first.wait_for()
+        seen.shoot(f"{name}-{width}-{scheme}")
+        found += faults_of(page, axe, name)
+    assert not found, "\n".join(found)
+    seen.expect_whole()
+
+
+def faults_of(page: Any, axe: Any, name: str) -> list[str]:
+    """Return what axe holds for serious, and how far the page is wider than its window."""
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    found = [f"{name}: {wide} px too wide"] if wide > 0 else []
+    for fault in axe.run(page).response["violations"]:
+        if fault["impact"] in ("serious", "critical"):
+            where = [node["target"] for node in fault["nodes"]]
+            found.append(f"{name}: {fault['id']}: {where}")
+    return found
+
+
+def test_what_is_wrong_is_said_at_its_field(walk: Walk, look: Look) -> None:
+    seen = look(360)
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    seen.go(f"{walk.data}?form=release#release")
+    fill(seen.page, "release", k="4000")
+    submit(seen.page, "release")
+    error = seen.page.locator("#release-k-error")
+    error.wait_for()
+    assert "90 people" in error.inner_text()
+    assert seen.page.locator("#release-k").get_attribute("aria-invalid") == "true"
+    seen.shoot("8-refused-360")
+    assert not faults_of(seen.page, axe, "refused")
+
+
+def test_a_file_that_holds_no_ratings_is_refused_in_words(look: Look, tmp_path: Path) -> None:
+    (tmp_path / "letter.csv").write_text("Dear all,\nthese are no ratings.\n")
+    (tmp_path / "large.csv").write_text("user,item,rating\n" + "1,2,3\n" * 250_000)
+    seen = look()
+    page = seen.page
+    page.set_input_files("#upload-file", tmp_path / "large.csv")
+    page.locator("#upload button[type=submit]").click()
+    trouble = page.locator("#upload .trouble")
+    trouble.wait_for()
+    assert "at most 1 MB" in trouble.inner_text()
+    page.set_input_files("#upload-file", tmp_path / "letter.csv")
+    page.locator("#upload button[type=submit]").click()
+    page.wait_for_url("**/data/*")
+    page.locator(".job .trouble").wait_for()
+    seen.shoot("9-no-ratings-1280")
+    assert page.locator("#mapping").count() == 1
+    seen.expect_whole()
+
+
+def made_up(page: Any, **sizes: str) -> None:
+    """Ask for made-up ratings, and wait until they are there."""
+    fill(page, "synthetic", **sizes)
+    page.locator("#synthetic button[type=submit]").click()
+    page.wait_for_url("**/data/*")
+    page.locator("#work-title").wait_for()
+
+
+def test_a_job_is_cancelled_before_two_tabs(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    made_up(page, seed="1")
+    page.locator("#compare > summary").click()
+    fill(page, "compare", items="", ks="2, 3, 4, 5, 6, 7")
+    submit(page, "compare")
+    page.wait_for_url("**/jobs/*")
+    other = page.context.new_page()
+    other.goto(page.url)
+    for tab in (page, other):
+        tab.locator(".mark.running").first.wait_for()
+    page.locator(".work .now progress").first.wait_for()
+    seen.shoot("10-running-1280")
+    page.locator("button", has_text="Cancel").click()
+    for tab in (page, other):
+        tab.locator(".panel[data-state=cancelled]").wait_for()
+        assert tab.locator("button", has_text="again").count() == 1
+    seen.expect_whole()
+
+
+def test_everything_can_be_done_without_javascript(
+    look: Look, ratings_file: Path, tmp_path: Path
+) -> None:
+    seen = look(360, java_script_enabled=False)
+    page = seen.page
+    page.locator("#path-path").fill(str(ratings_file))
+    page.locator("#path button[type=submit]").click()
+    page.locator("#work-title").wait_for()
+    next_step(page).click()
+    page.locator("#attack details.more > summary").click()
+    page.locator("#attack-targets").fill("40")
+    submit(page, "attack")
+    done(page)
+    assert page.locator(".figures .value").first.inner_text()
+
+
+def test_everything_can_be_done_by_keyboard(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    tab_to(page, "#synthetic summary")
+    page.keyboard.press("Enter")
+    for name, value in (("n_users", "60"), ("n_items", "30"), ("n_ratings", "900")):
+        tab_to(page, f"#synthetic-{name}")
+        page.keyboard.type(value)
+    tab_to(page, "#synthetic button[type=submit]")
+    page.keyboard.press("Enter")
+    page.locator("#work-title").wait_for()
+    tab_to(page, ".next-main a.button")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash === '#attack'")
+    tab_to(page, "#attack button[type=submit]")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/jobs/*")
+    done(page)
+    # the eye and the reader of the screen are led to what was found
+    assert page.evaluate("document.activeElement.id") == "outcome-title"
+    seen.expect_whole()
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until something has the focus, which must be seen."""
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => document.activeElement.matches(s)", selector):
+            style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert style != "none", f"{selector}: nobody sees that it has the focus"
+            return
+    pytest.fail(f"{selector} cannot be reached by the Tab key")
