@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any, Literal
 from unicodedata import category
 
 from starshade._version import __version__
+from starshade.markup import block, paragraph, table
 from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
@@ -304,14 +304,13 @@ class AuxiliaryResult:
         return f"Record N is row N, from 0, of the ratings in canonical order; {say}."
 
     def _repr_html_(self) -> str:
-        def line(cells: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-        rows = "".join(line(answer.row(), "td") for answer in self.per_name[:_SHOWN])
+        rows = [answer.row() for answer in self.per_name[:_SHOWN]]
         more = len(self.per_name) - _SHOWN
-        rest = f"<p>… {more:,} more</p>" if more > 0 else ""
-        table = f"<table>{line(self.head, 'th')}{rows}</table>"
-        return f"<p>{escape(str(self))}</p>{table}{rest}"
+        shown = table(self.head, rows, numbers=(1, 2, 3, 4))
+        rest = paragraph(f"… {more:,} more" if more > 0 else "")
+        names = _count(len(self.per_name), "name")
+        title = f"{self.attack}: an answer for {self.answered:,} of {names}"
+        return block(title, shown, rest, paragraph(str(self)))
 
 
 def _count(n: int, word: str) -> str:

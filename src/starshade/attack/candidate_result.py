@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.result import RESTRICT, AttackResult, Bits
+from starshade.attack.shown import Shown
 from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
@@ -114,6 +115,25 @@ class CandidateResult(AttackResult):
                 f"{self.false_match_absent}."
             )
         return text + self._beside_guessing()
+
+    def shares(self) -> tuple[Shown, ...]:
+        """Return what was found in the reader's words, the figure to look at first."""
+        found = (
+            Shown(
+                "right when one that fits is picked",
+                self.expected_top1,
+                f"high: records are found; guessing is right in 1 of {self.records:,}",
+            ),
+            Shown("exactly one record fits", self.single, "high: found, if the facts are right"),
+            Shown(f"fewer than {self.k} fit", self.fewer_than_k, "high: few to hide among"),
+            Shown(
+                "all that fit are equal and true",
+                self.disclosed,
+                "high: what the record says is known",
+            ),
+            Shown("some fit, but not the target", self.false_match, "high: the adversary errs"),
+        )
+        return found + self._absent("somebody fits, the target being absent")
 
     def _bounded(self) -> str:
         """Say what PA Thm 6.1 promises here."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.shown import Shown
 from starshade.stats import Rate
 
 __all__ = ["HomogeneityResult", "SensitiveItem", "SharedCells"]
@@ -115,6 +116,22 @@ class HomogeneityResult(CandidateResult):
         for place, item in enumerate(self.sensitive or (), start=1):
             text += f" Sensitive item {place} (as given) {self._given_away(item)}"
         return text
+
+    def shares(self) -> tuple[Shown, ...]:
+        """Return what was found in the reader's words, the figure to look at first."""
+        return (
+            *super().shares(),
+            Shown(
+                "all that fit have the same ratings",
+                self.profile_disclosed,
+                "high: the group's ratings are read, true or not",
+            ),
+            Shown(
+                "the same, and the target is among them",
+                self.profile_found,
+                "high: the right group's ratings are read",
+            ),
+        )
 
     def _single(self) -> str:
         """Say what is learnt exactly."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Bar, bar_chart
+from starshade.markup import block, facts, paragraph
 
 __all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 
@@ -205,8 +207,37 @@ class LinkResult:
             "as a guarantee."
         )
 
+    def plot(self) -> Chart:
+        """Draw how sure the cells that are shown make an adversary: j of g rated the item."""
+        bars = [
+            Bar(_bin(each["low"], each["high"]), each["edges"] / max(self.edges, 1))
+            for each in self.histogram
+        ]
+        return bar_chart(
+            "How sure a cell that is shown makes of a rating",
+            f"{self.edges:,} cells of {self.records:,} records in {self.groups:,} groups",
+            bars,
+            "share of the group that rated the item",
+            Axis("share of the cells shown", share=True),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        rows = (
+            ("a member of the group rated what is shown", _percent(self.confidence)),
+            ("everybody in the group did (certain)", _percent(self.everybody)),
+            ("nobody did", _percent(self.nobody)),
+            ("expected, knowing only the group's size", _percent(self.no_prior)),
+            ("expected, knowing how popular items are", _percent(self.exact)),
+        )
+        title = f"{self.attack}: how sure a cell that is shown makes of a rating"
+        return block(title, facts(rows), paragraph(str(self)))
+
+
+def _bin(low: float, high: float) -> str:
+    """Name a bin of shares."""
+    if low == high:
+        return "none" if low == 0 else "all"
+    return f"to {high:.0%}"
 
 
 def _percent(share: float | None) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
 from starshade.attack.link_result import NOT_ASKED
+from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.chart import Chart
+from starshade.chart.shapes import Level
 from starshade.stats import Rate
 
 __all__ = ["OfRank", "PaddingResult"]
@@ -181,8 +183,30 @@ class PaddingResult:
             )
         return text.rstrip()
 
+    def shares(self) -> tuple[Shown, ...]:
+        """Return what could be told apart, in the reader's words; nothing where nothing can."""
+        asked = (
+            ("of two cells, all items", self.auc, "a cell that rests on a rating ranks higher"),
+            (
+                "of two cells, one item",
+                self.auc_within_items,
+                "the same, where popularity is of no help",
+            ),
+            ("given member, all items", self.auc_member, "that very person rated the item"),
+        )
+        return tuple(Shown(name, rate, said) for name, rate, said in asked if rate is not None)
+
+    def plot(self) -> Chart:
+        """Draw how often the right one of two cells is told; 50 % is not at all."""
+        return shares_chart(
+            "Which cells rest on real ratings?",
+            f"{self.groups_tried:,} of {self.groups:,} groups, release alone, rank {self.rank}",
+            self.shares(),
+            Level(0.5, "nothing learnt"),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return shares_html(f"{self.attack}: 50 % is nothing learnt", self.shares(), str(self))
 
 
 def _told(rate: Rate | None) -> dict[str, float] | None:

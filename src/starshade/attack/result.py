@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.chart.shapes import Level
 from starshade.stats import Rate
 
 if TYPE_CHECKING:
     from starshade.attack.outcomes import Outcomes
     from starshade.attack.tradeoff import TradeOff
+    from starshade.chart import Chart
 
 __all__ = ["RESTRICT", "AttackResult", "Bits", "counted"]
 
@@ -208,5 +210,39 @@ class AttackResult:
             return ""
         return " This is no better than guessing."
 
+    def shares(self) -> tuple[Shown, ...]:
+        """Return what was found in the reader's words, the figure to look at first."""
+        found = (
+            Shown(
+                "right when it must answer",
+                self.expected_top1,
+                f"high: records are found; guessing is right in 1 of {self.records:,}",
+            ),
+            Shown("the right record stands out", self.success, "high: found beyond doubt"),
+            Shown(
+                "the right profile stands out",
+                self.disclosed,
+                "high: what it says is known, even where several share it",
+            ),
+            Shown("a wrong record stands out", self.false_match, "high: the adversary errs"),
+        )
+        return found + self._absent("somebody stands out, the target being absent")
+
+    def _absent(self, name: str) -> tuple[Shown, ...]:
+        absent = self.false_match_absent
+        meaning = "high: to find somebody proves little"
+        return () if absent is None else (Shown(name, absent, meaning),)
+
+    def plot(self) -> Chart:
+        """Draw the shares with their intervals, beside guessing."""
+        return shares_chart(
+            f"What {self.attack} finds",
+            f"{counted(self.records, 'record')}, {counted(self.targets, 'target')}; "
+            f"known of each: {self._facts()}",
+            self.shares(),
+            Level(1 / self.records, "guessing"),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        title = f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"
+        return shares_html(title, self.shares(), str(self))

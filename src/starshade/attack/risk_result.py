@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.markup import block, paragraph, table
 from starshade.ratings.atomic import atomic_file
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write_text import write_table
@@ -154,8 +156,28 @@ class RiskResult:
             "fits."
         )
 
+    def plot(self) -> Chart:
+        """Draw how many people so many known ratings, or fewer, identify."""
+        points = [
+            (step.known, rate.rate, rate.low, rate.high)
+            for step, rate in zip(self.steps, self._at_most(), strict=True)
+        ]
+        return curve_chart(
+            "How few facts identify how many people",
+            f"{self.records:,} records, {self.targets:,} targets; {self.knowledge['name']}",
+            {"": points},
+            Axis("ratings known of a person", zero=False, whole=True),
+            Axis("share identified by so many or fewer", share=True),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        rows = [
+            (f"{step.known:,}", f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
+            for step, rate in zip(self.steps, self._at_most(), strict=True)
+        ]
+        head = ("ratings known", "identified by so many or fewer", "95 % interval")
+        shown = table(head, rows, numbers=(1, 2))
+        return block("How few facts identify how many people", shown, paragraph(str(self)))
 
 
 def save_risk_list(result: RiskResult, ratings: Ratings, path: str | Path) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
 from time import perf_counter
 from typing import Any
 
@@ -13,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.kernels.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
+from starshade.markup import block, paragraph, table
 from starshade.progress import task
 from starshade.ratings.levels import near_levels
 from starshade.ratings.sample import check_targets, sample_users
@@ -143,8 +145,30 @@ class SparsityResult:
             "more a handful of facts stands for one person."
         )
 
+    def plot(self) -> Chart:
+        """Draw how many records have a neighbour so much alike (NS Fig 1)."""
+        curves = {}
+        for curve in self.neighbours:
+            rates = [(x, curve.at_least(x)) for x in _GRID]
+            curves[curve.name] = [(x, rate.rate, rate.low, rate.high) for x, rate in rates]
+        return curve_chart(
+            "How alike a record and its nearest neighbour are",
+            f"{self.targets:,} of {self.records:,} records; a low curve: records are alone",
+            curves,
+            Axis("similarity, of what either rated"),
+            Axis("share of records with such a neighbour", share=True),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        rows = [
+            (curve.name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
+            for curve in self.neighbours
+            for rate in [curve.delta(0.5)]
+        ]
+        head = ("alike in", "records with a neighbour that shares half", "95 % interval")
+        return block(
+            "How alone records are", table(head, rows, numbers=(1, 2)), paragraph(str(self))
+        )
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, Literal
 
 from starshade._version import __version__
 from starshade.attack.link_result import NOT_ASKED
 from starshade.attack.result import counted
+from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.chart import Chart
 from starshade.stats import Rate
 
 __all__ = ["Background", "Condition", "TrackerResult"]
@@ -208,8 +209,29 @@ class TrackerResult:
             text += f" In {last.mistaken} of the cases the one that fits is somebody else."
         return text + missing
 
+    def shares(self) -> tuple[Shown, ...]:
+        """Return what was found in the reader's words, the figure to look at first."""
+        all_told = "all else the interface tells of them is then known"
+        return (
+            Shown("singled out by counts", self.at_risk, "some count is one person's"),
+            *(
+                Shown(f"recognised, knowing {_listed(known.attributes)}", known.breached, all_told)
+                for known in self.backgrounds
+                if known.attributes
+            ),
+        )
+
+    def plot(self) -> Chart:
+        """Draw who is singled out, and who is recognised by what is known of them."""
+        return shares_chart(
+            f"What {self.attack} finds",
+            f"{counted(self.records, 'record')}, {self.queries:,} counts asked",
+            self.shares(),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        title = f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
+        return shares_html(title, self.shares(), str(self))
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Level, curve_chart
+from starshade.markup import block, paragraph
+
 __all__ = ["SLACK", "TradeOff", "trade_off"]
 
 SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
@@ -63,6 +67,25 @@ class TradeOff:
             f"{self.equal_error_rate:.1%} of the targets are missed, and as many are matched "
             "although they are absent."
         )
+
+    def plot(self) -> Chart:
+        """Draw both errors over φ; where they meet, one threshold serves both."""
+        curves = {
+            "present, and missed": list(zip(self.phi, self.false_negative, strict=True)),
+            "absent, and matched": list(zip(self.phi, self.false_match_absent, strict=True)),
+        }
+        rate = self.equal_error_rate
+        return curve_chart(
+            "The two errors of the attack",
+            "low curves: the adversary can tell who is there and who is not",
+            curves,
+            Axis("φ, by how much a record must stand out"),
+            Axis("share of the targets", share=True),
+            None if rate is None else Level(rate, "equal error"),
+        )
+
+    def _repr_html_(self) -> str:
+        return block("The two errors of the attack", paragraph(str(self)))
 
 
 def trade_off(

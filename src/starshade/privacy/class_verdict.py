@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.markup import figure_of
 from starshade.privacy.class_values import ClassValues
 from starshade.privacy.verdict import Verdict
 
@@ -43,6 +44,10 @@ class ClassVerdict(Verdict):
         told = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
         holds = "holds" if self.satisfied else "does not hold"
         return f"{self.model} ({told}) {holds}: {self.meaning}"
+
+    def _counts(self) -> list[tuple[str, str]]:
+        more = [(name.replace("_", " "), figure_of(value)) for name, value in self.figures.items()]
+        return super()._counts() + more
 
     def _group(self, entry: dict[str, Any]) -> str:
         told = [

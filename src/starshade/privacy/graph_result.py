@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
 from starshade.kernels.cliques import grow_cliques
+from starshade.markup import block, facts, figure_of, paragraph
 from starshade.privacy.parameters import check_k, check_records
 from starshade.privacy.proximity_verdict import count_of, each_of
 from starshade.rng import generator
@@ -19,6 +21,7 @@ from starshade.rng import generator
 __all__ = ["Decomposition", "GraphResult"]
 
 Outcome = Literal["found", "impossible", "not found"]
+_POINTS = 100  # of a curve
 _DRAWN = 6  # seeded orders tried after the one that the graph itself suggests
 
 
@@ -224,8 +227,31 @@ class GraphResult:
         )
         return told if self.decomposition is None else f"{told} {self.decomposition}"
 
+    def plot(self) -> Chart:
+        """Draw how many neighbours records have."""
+        degrees = np.sort(self.degrees)
+        places = np.linspace(0, len(degrees) - 1, min(len(degrees), _POINTS)).round()
+        points = [
+            ((place + 1) / len(degrees), float(degrees[int(place)])) for place in places.tolist()
+        ]
+        return curve_chart(
+            "How many others lie within ε of a record",
+            f"{self.records:,} records, ε = {self.eps:g}, nulls {self.nulls}",
+            {"": points},
+            Axis("share of the records, those with fewest first", share=True),
+            Axis("others within ε"),
+        )
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        degrees, sizes = self.degrees, self.component_sizes
+        rows = (
+            ("records", figure_of(self.records)),
+            ("pairs within ε of each other", figure_of(self.edges)),
+            ("connected components", figure_of(len(sizes))),
+            ("fewest others within ε of a record", figure_of(int(degrees.min()))),
+            ("mean of that", figure_of(float(degrees.mean()))),
+        )
+        return block(f"Proximity graph, ε = {self.eps:g}", facts(rows), paragraph(str(self)))
 
 
 def _counted(values: NDArray[np.int64], name: str, counted: str) -> list[dict[str, int]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.errors import ConfigError
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["ProximityVerdict", "count_of", "each_of"]
@@ -87,6 +90,30 @@ class ProximityVerdict(Verdict):
     def __str__(self) -> str:
         told = [self._head(), self._found(), self._patterns(), self._pools(), self._limits()]
         return " ".join(part for part in (*told, *self.warnings) if part)
+
+    def plot(self) -> Chart:
+        """Draw how many records lie in balls of at most so many; the model asks for k.
+
+        Raises
+        ------
+        ConfigError
+            Sizes were not counted to their end.
+        """
+        if self.sizes is None:
+            raise ConfigError(
+                "the sizes of balls were not counted", advice="Check with full=True (--full)."
+            )
+        points, so_far = [], 0
+        for size, n in self.sizes:
+            so_far += n
+            points.append((size, so_far / self.records))
+        return curve_chart(
+            "How many others look like a record",
+            f"{self.records:,} records; k = {self.parameters['k']} is asked of each",
+            {"": points},
+            Axis("records within ε, itself included", log=True),
+            Axis("share of the records with so many or fewer", share=True),
+        )
 
     def _head(self) -> str:
         sensitive = self._sensitive()

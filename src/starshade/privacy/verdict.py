@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
+from starshade.markup import block, facts, figure_of, paragraph, table
 
 __all__ = ["Verdict"]
 
@@ -92,5 +92,16 @@ class Verdict:
             return f"class {entry['row']:,} of the release, {size:,} record{'s' * (size != 1)}"
         return "a row that equals no other" if size == 1 else f"a set of {size:,} equal rows"
 
+    def _counts(self) -> list[tuple[str, str]]:
+        """Return what was counted, for a table."""
+        return [
+            ("records", figure_of(self.records)),
+            ("records it does not hold for", figure_of(self.failing_records)),
+            ("smallest group of records that are alike", figure_of(self.smallest_group)),
+        ]
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        title = f"{self.model} " + ("holds" if self.satisfied else "does not hold")
+        where = [(line,) for line in self.explain()]
+        worst = "" if self.satisfied or not where else table(("where it fails worst",), where)
+        return block(title, paragraph(str(self)), facts(self._counts()), worst)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.errors import ConfigError
 from starshade.progress import task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
@@ -42,6 +45,30 @@ class PairwiseResult(UtilityResult):
 
     all_pairs: tuple[float, ...] = ()
     within: tuple[float, ...] = ()
+
+    def plot(self) -> Chart:
+        """Draw how unlike any two people are, and two of one cluster (PA Fig 4).
+
+        Raises
+        ------
+        ConfigError
+            It was not measured, or no pair was to be had.
+        """
+        if not self.all_pairs:
+            raise ConfigError("no pair of people was compared: there is nothing to draw")
+        lines = (("any two people", self.all_pairs), ("two of one cluster", self.within))
+        curves = {
+            name: [((at + 0.5) / BINS, share) for at, share in enumerate(shares)]
+            for name, shares in lines
+            if shares
+        }
+        return curve_chart(
+            "How unlike people are",
+            "further left within clusters: like people were put together",
+            curves,
+            Axis("dissimilarity"),
+            Axis("share of the pairs", share=True),
+        )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.errors import ConfigError
 from starshade.utility.result import UtilityResult
 
 __all__ = ["KINDS", "QueryErrorResult", "Step"]
@@ -74,6 +77,28 @@ class QueryErrorResult(UtilityResult):
 
     attribute: str | None = None
     steps: tuple[Step, ...] = ()
+
+    def plot(self) -> Chart:
+        """Draw the error over the size of a condition, by kind.
+
+        Raises
+        ------
+        ConfigError
+            Nothing was asked: the data have no numeric attribute.
+        """
+        curves: dict[str, list[tuple[float, ...]]] = {}
+        for step in self.steps:
+            if step.error is not None:
+                curves.setdefault(step.kind, []).append((step.size, step.error))
+        if not curves:
+            raise ConfigError("no query was answered on both sides: there is nothing to draw")
+        return curve_chart(
+            f"How far the average of {self.attribute} is off",
+            f"{self.figures['query_error_conditions']:,} conditions; 0 is exact",
+            curves,
+            Axis("size of the condition (of a range: its width)", whole=True),
+            Axis("error, % of the answer"),
+        )
 
     @classmethod
     def of(cls, attribute: str | None, steps: tuple[Step, ...]) -> QueryErrorResult:

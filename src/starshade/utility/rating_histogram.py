@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Bar, bar_chart
+from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -31,10 +34,38 @@ class HistogramResult(UtilityResult):
     before, after : tuple of float
         Shares of cells, null first, then the ratings of the scale in ascending order; empty on
         a scale without steps.
+    levels : tuple of float
+        The ratings of the scale, ascending; empty on one without steps.
     """
 
     before: tuple[float, ...] = ()
     after: tuple[float, ...] = ()
+    levels: tuple[float, ...] = ()
+
+    def plot(self) -> Chart:
+        """Draw how the ratings are shared out, before and after; nulls are said beside.
+
+        Raises
+        ------
+        ConfigError
+            The scale has no steps.
+        """
+        if not self.levels:
+            raise ConfigError("on a scale without steps no ratings were counted to draw")
+        bars = []
+        for series, shares in (("before", self.before), ("after", self.after)):
+            rated = sum(shares[1:]) or 1.0
+            bars += [
+                Bar(f"{level:g}", share / rated, series)
+                for level, share in zip(self.levels, shares[1:], strict=True)
+            ]
+        return bar_chart(
+            "Ratings before and after",
+            f"null before: {self.before[0]:.1%} of all cells; after: {self.after[0]:.1%}",
+            bars,
+            "rating",
+            Axis("share of the cells with a rating", share=True),
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +126,7 @@ class RatingHistogram:
             "tells who rated what, and counts of ratings on it mean nothing.",
             before=tuple(before.tolist()),
             after=tuple(after.tolist()),
+            levels=() if scale.step is None else tuple(scale.levels.tolist()),
         )
 
 

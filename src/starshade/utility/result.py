@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 
 from starshade._version import __version__
+from starshade.markup import block, facts, figure_of, paragraph
 
 __all__ = ["UtilityResult"]
 
@@ -40,7 +40,11 @@ class UtilityResult:
         return f"{self.measure}: {told}. {self.meaning}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        rows = [
+            (name.replace("_", " "), "does not apply" if value is None else figure_of(value))
+            for name, value in self.figures.items()
+        ]
+        return block(self.measure, facts(rows), paragraph(self.meaning))
 
 
 def _told(value: float | int | None) -> str:

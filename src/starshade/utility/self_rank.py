@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.nearest import Nearness
@@ -30,6 +33,27 @@ class SelfRankResult(UtilityResult):
     """
 
     within: tuple[float, ...] = ()
+
+    def plot(self) -> Chart:
+        """Draw how many people are how near to their own version (PA Fig 5).
+
+        Raises
+        ------
+        ConfigError
+            It was not measured: there was no probe, or no receipt.
+        """
+        if not self.within:
+            raise ConfigError(
+                "self-rank was not measured", advice="Give a probe and the owner's receipt."
+            )
+        return curve_chart(
+            "How near people are to their own anonymized version",
+            f"{self.figures['self_rank_users']:,} people, "
+            f"{self.figures['self_rank_profiles']:,} profiles",
+            {"": [(percent / 100, share) for percent, share in enumerate(self.within, 1)]},
+            Axis("nearest profiles", share=True),
+            Axis("people whose own is among them", share=True),
+        )
 
 
 @dataclass(frozen=True)

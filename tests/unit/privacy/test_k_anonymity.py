@@ -191,4 +191,6 @@ def test_a_verdict_is_plain_data_and_a_paragraph():
     assert bad.explain() == ("a row that equals no other",)
     worse = KAnonymity(3).check(table([{0: 1}, {0: 1}, {0: 2}, {0: 3}], STARS))
     assert worse.explain() == ("a row that equals no other (2 such)", "a set of 2 equal rows")
-    assert bad._repr_html_().startswith("<p>k-anonymity (k = 2) does not hold")
+    html = bad._repr_html_()
+    assert "<p><strong>k-anonymity does not hold</strong></p>" in html
+    assert "a row that equals no other" in html

@@ -129,4 +129,5 @@ def test_a_result_is_flat_and_says_what_high_and_low_mean():
     result = Discernibility().measure(release)
     assert result.to_dict() == {"dm": 1600, "classes": 1, "smallest_class": 40}
     assert str(result).startswith("discernibility: dm 1,600, classes 1, smallest_class 40. Low is")
-    assert result._repr_html_().startswith("<p>discernibility")
+    assert "<strong>discernibility</strong>" in result._repr_html_()
+    assert "1,600" in result._repr_html_()

@@ -1,0 +1,293 @@
+"""The three shapes that results are drawn in: figures with intervals, bars, curves.
+
+Each takes plain data and returns a `Chart` whose description holds the figures themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starshade.chart import Chart, Spec, colours
+
+__all__ = ["Axis", "Bar", "Dot", "Level", "bar_chart", "curve_chart", "dot_chart"]
+
+_SHAPES = ["circle", "diamond", "square", "triangle-up"]
+_DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
+_TOLD = 12  # figures that a description lists; a curve names some of its points
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of figures.
+
+    Attributes
+    ----------
+    title : str
+    share : bool
+        Figures in [0, 1], written as percentages.
+    zero : bool
+        Whether the axis begins at 0.
+    log : bool
+    whole : bool
+        Whole numbers only.
+    """
+
+    title: str
+    share: bool = False
+    zero: bool = True
+    log: bool = False
+    whole: bool = False
+
+    def encoding(self, field: str) -> Spec:
+        """Return how a field stands on this axis."""
+        scale: Spec = {"type": "log"} if self.log else {"zero": self.zero}
+        if self.share and self.zero:
+            scale["domainMin"] = 0
+        axis: Spec = {"title": self.title, "format": "~%" if self.share else ",~r"}
+        if self.whole:
+            axis |= {"format": ",d", "tickMinStep": 1}
+        return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+
+    def told(self, value: float) -> str:
+        """Write a figure."""
+        return f"{value:.1%}" if self.share else f"{value:,.4g}"
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A figure with its 95 % interval, if it has one; `series` sets several of a name apart."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A height at a place; `series` sets several at one place apart."""
+
+    place: str
+    height: float
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value to compare with, and what it is."""
+
+    value: float
+    label: str
+
+
+def dot_chart(
+    title: str, subtitle: str, dots: Sequence[Dot], axis: Axis, level: Level | None = None
+) -> Chart:
+    """Draw figures under each other, each with its interval.
+
+    Parameters
+    ----------
+    title, subtitle : str
+    dots : sequence of Dot
+        From top to bottom; those that are no number are left out.
+    axis : Axis
+    level : Level, optional
+        A line across, such as what guessing achieves.
+    """
+    dots = [dot for dot in dots if not math.isnan(dot.value)]
+    values = [
+        {
+            "name": dot.name,
+            "value": dot.value,
+            "low": dot.value if dot.low is None else dot.low,
+            "high": dot.value if dot.high is None else dot.high,
+            "series": dot.series,
+        }
+        for dot in dots
+    ]
+    names, series = _distinct(d.name for d in dots), _distinct(d.series for d in dots)
+    y: Spec = {"field": "name", "type": "nominal", "sort": names}
+    y["axis"] = {"title": None, "labelLimit": 300}
+    plain: Spec = {"y": y, "color": _coloured(series)}
+    shape: Spec = {}
+    if len(series) > 1:
+        plain["yOffset"] = {"field": "series", "sort": series}
+        shape = {"shape": _told_apart(series, _SHAPES, title=None)}
+    ends = {"x": axis.encoding("low"), "x2": {"field": "high"}}
+    x = {"x": axis.encoding("value")}
+    tooltip = [{"field": name} for name in ("name", "series", "value", "low", "high")]
+    layers: list[Spec] = [
+        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": plain | ends},
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "encoding": plain | shape | x | {"tooltip": tooltip},
+        },
+    ]
+    body = {
+        "width": 420,
+        "height": {"step": 24 if len(series) < 2 else 14},
+        "layer": [{"data": {"values": values}, "layer": layers}, *_across(level, "x", axis)],
+    }
+    told = [_dot_told(dot, axis) for dot in dots]
+    return Chart(title, subtitle, _listed(told) + _level_told(level, axis), body)
+
+
+def bar_chart(title: str, subtitle: str, bars: Sequence[Bar], x: str, axis: Axis) -> Chart:
+    """Draw heights beside each other, in the order given.
+
+    Parameters
+    ----------
+    title, subtitle : str
+    bars : sequence of Bar
+    x : str
+        What the places are.
+    axis : Axis
+        Of the heights.
+    """
+    places, series = _distinct(b.place for b in bars), _distinct(b.series for b in bars)
+    values = [{"place": b.place, "height": b.height, "series": b.series} for b in bars]
+    encoding: Spec = {
+        "x": {
+            "field": "place",
+            "type": "nominal",
+            "sort": places,
+            "axis": {"title": x, "labelAngle": 0, "labelOverlap": True},
+        },
+        "y": axis.encoding("height"),
+        "color": _coloured(series),
+        "tooltip": [{"field": name} for name in ("place", "series", "height")],
+    }
+    if len(series) > 1:
+        encoding["xOffset"] = {"field": "series", "sort": series}
+    body = {
+        "width": max(200, min(560, 28 * len(places) * max(1, len(series)))),
+        "height": 240,
+        "data": {"values": values},
+        "mark": {"type": "bar"},
+        "encoding": encoding,
+    }
+    told = [f"{b.place}{f', {b.series}' if b.series else ''}: {axis.told(b.height)}" for b in bars]
+    return Chart(title, subtitle, _listed(told), body)
+
+
+def curve_chart(
+    title: str,
+    subtitle: str,
+    curves: Mapping[str, Sequence[tuple[float, ...]]],
+    x: Axis,
+    y: Axis,
+    level: Level | None = None,
+) -> Chart:
+    """Draw lines, with a band where there are intervals.
+
+    Parameters
+    ----------
+    title, subtitle : str
+    curves : mapping
+        Name → points (x, y) or (x, y, low, high), x ascending.
+    x, y : Axis
+    level : Level, optional
+        A height to compare with.
+    """
+    names = list(curves)
+    values = [
+        {"x": p[0], "y": p[1], "low": p[2 if len(p) > 2 else 1], "high": p[-1], "series": name}
+        for name, points in curves.items()
+        for p in points
+        if not math.isnan(p[1])
+    ]
+    plain: Spec = {"x": x.encoding("x"), "color": _coloured(names)}
+    line: Spec = plain | {"y": y.encoding("y")}
+    if len(names) > 1:
+        line["strokeDash"] = _told_apart(names, _DASHES, title=None)
+    dotted = max(map(len, curves.values()), default=0) <= _TOLD
+    band = {"y": y.encoding("low"), "y2": {"field": "high"}}
+    layers: list[Spec] = [
+        {"mark": {"type": "area", "opacity": 0.2}, "encoding": plain | band},
+        {"mark": {"type": "line", "point": dotted}, "encoding": line},
+    ]
+    body = {
+        "width": 420,
+        "height": 260,
+        "layer": [{"data": {"values": values}, "layer": layers}, *_across(level, "y", y)],
+    }
+    told = [
+        f"{f'{name}: ' if name else ''}{x.told(p[0])}: {y.told(p[1])}"
+        for name, points in curves.items()
+        for p in _some(points)
+    ]
+    said = f"{y.title} by {x.title}: {_listed(told)}{_level_told(level, y)}"
+    return Chart(title, subtitle, said, body)
+
+
+def _across(level: Level | None, side: str, axis: Axis) -> list[Spec]:
+    """Draw a dashed line where something else lies, with its name."""
+    if level is None:
+        return []
+    data = {"values": [{"at": level.value, "label": level.label}]}
+    place = {side: axis.encoding("at")}
+    text: Spec = {"type": "text", "align": "left", "baseline": "bottom", "color": "#555"}
+    text |= {"dx": 4, "dy": -2, "fontSize": 10}
+    if side == "x":  # beside the top of a standing line
+        text |= {"baseline": "bottom", "dy": -4, "dx": 0}
+    edge = {"y": {"value": 0}} if side == "x" else {"x": {"value": 0}}
+    return [
+        {
+            "data": data,
+            "layer": [
+                {
+                    "mark": {"type": "rule", "color": "#555", "strokeDash": [3, 3]},
+                    "encoding": place,
+                },
+                {"mark": text, "encoding": place | edge | {"text": {"field": "label"}}},
+            ],
+        }
+    ]
+
+
+def _coloured(series: Sequence[str]) -> Spec:
+    if len(series) < 2:
+        return {"value": colours(1)[0]}
+    return _told_apart(series, colours(len(series)), title=None)
+
+
+def _told_apart(series: Sequence[str], range_: Sequence[Any], *, title: str | None) -> Spec:
+    shown = [range_[i % len(range_)] for i in range(len(series))]
+    return {
+        "field": "series",
+        "type": "nominal",
+        "scale": {"domain": list(series), "range": shown},
+        "legend": {"title": title},
+    }
+
+
+def _distinct(names: Any) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _some(points: Sequence[tuple[float, ...]]) -> Sequence[tuple[float, ...]]:
+    """Choose at most six points of a curve, the first and the last among them."""
+    if len(points) <= 6:
+        return points
+    return [points[round(i * (len(points) - 1) / 5)] for i in range(6)]
+
+
+def _dot_told(dot: Dot, axis: Axis) -> str:
+    name = f"{dot.name}, {dot.series}" if dot.series else dot.name
+    if dot.low is None or dot.high is None:
+        return f"{name}: {axis.told(dot.value)}"
+    return f"{name}: {axis.told(dot.value)} [{axis.told(dot.low)}, {axis.told(dot.high)}]"
+
+
+def _level_told(level: Level | None, axis: Axis) -> str:
+    return "" if level is None else f" {level.label}: {axis.told(level.value)}."
+
+
+def _listed(told: Sequence[str]) -> str:
+    more = len(told) - 2 * _TOLD
+    shown = "; ".join(told[: 2 * _TOLD])
+    return f"{shown}; and {more:,} more." if more > 0 else f"{shown}."
