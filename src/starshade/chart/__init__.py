@@ -72,6 +72,19 @@ class Chart(Spec):
             }
         )
 
+    def beside(self, other: Chart, *, title: str, subtitle: str) -> Chart:
+        """Return this chart and another as two panels of one.
+
+        Parameters
+        ----------
+        other : Chart
+            The panel on the right.
+        title, subtitle : str
+            Of both together; each keeps its own title over its panel.
+        """
+        panels = [_panel(self), _panel(other)]
+        return Chart(title, subtitle, f"{self} {other}", {"hconcat": panels, "spacing": 28})
+
     def svg(self) -> str:
         """Render the chart.
 
@@ -98,6 +111,12 @@ class Chart(Spec):
         if find_spec("vl_convert") is not None:
             shown["image/svg+xml"] = self.svg()
         return shown
+
+
+def _panel(chart: Chart) -> Spec:
+    whole = ("$schema", "config", "description")
+    panel = {name: part for name, part in chart.items() if name not in whole}
+    return panel | {"title": small_title(chart["title"]["text"])}
 
 
 def svg_of(spec: Spec) -> str:

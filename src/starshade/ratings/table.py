@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csr_array
 
+    from starshade.chart import Chart
+
 __all__ = ["UNKNOWN_DAY", "ByItem", "Ratings", "ReadReport"]
 
 UNKNOWN_DAY = 65_535  # the uint16 that says "no day"
@@ -293,6 +295,17 @@ class Ratings:
         from starshade.ratings.store import write_store
 
         write_store(self, Path(path))
+
+    def plot(self) -> Chart:
+        """Draw how often each rating was given, and how much the most rated items hold."""
+        from starshade.ratings.show import ratings_chart
+
+        return ratings_chart(self)
+
+    def _repr_html_(self) -> str:
+        from starshade.ratings.show import ratings_html
+
+        return ratings_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csr_matrix
 
+    from starshade.chart import Chart
     from starshade.release.manifest import Manifest
 
 __all__ = ["Link", "Private", "Release"]
@@ -175,6 +176,17 @@ class Release:
         from starshade.release.export import sparse_rows
 
         return sparse_rows(self)
+
+    def plot(self) -> Chart:
+        """Draw how many records share a class of which size."""
+        from starshade.release.show import release_chart
+
+        return release_chart(self)
+
+    def _repr_html_(self) -> str:
+        from starshade.release.show import release_html
+
+        return release_html(self)
 
     def __repr__(self) -> str:
         return (

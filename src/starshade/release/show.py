@@ -1,0 +1,98 @@
+"""A release for a notebook: what it is, what it promises, what it still tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Bar, bar_chart
+from starshade.markup import block, facts, paragraph, table
+
+if TYPE_CHECKING:
+    from starshade.release.manifest import Claim
+    from starshade.release.table import Release
+
+__all__ = ["release_chart", "release_html"]
+
+_LAYOUTS = {
+    "generalized": "cells are what the members of a class said, all of it",
+    "record": "a row per person, some ratings moved",
+    "profile": "one profile for all members of a class",
+}
+_CLASSES = 12  # bars of class sizes; larger ones share the last
+
+
+def release_html(release: Release) -> str:
+    """Say what a release is, what it claims, and what it still tells."""
+    told = release.manifest
+    sizes = release.classes.sizes
+    rows = [
+        ("layout", f"{told.layout}: {_LAYOUTS[told.layout]}"),
+        ("classes of equal records", f"{release.classes.n_groups:,}"),
+        ("smallest class", f"{int(sizes.min()) if len(sizes) else 0:,} records"),
+        ("may be shown to", _audience(told.audience)),
+        ("personal attributes", ", ".join(told.attribute_columns) or "none"),
+        ("people left out", f"{told.users_deleted + told.users_without_rating:,}"),
+        ("items left out, rated by too few", f"{told.rare_items_dropped:,}"),
+    ]
+    shares = (
+        ("users in a class that shows one of their ratings", told.users_rating_disclosed),
+        ("users in a class that shows that they rated something", told.users_rating_exists),
+    )
+    rows += [(name, f"{share:.1%}") for name, share in shares if share is not None]
+    claims = [(c.model, _parameters(c), _counted(c)) for c in told.claims]
+    head = ("promise", "with", "counted on the files")
+    where = (
+        "Just made and not saved: save() counts the promises again on what was written. The link "
+        "to the people is in memory only."
+        if release.private is not None and not told.files
+        else ""
+    )
+    title = f"{told.method}: {release.n_records:,} records, {release.classes.n_items:,} items"
+    promises = table(head, claims, caption="What it promises") if claims else ""
+    return block(title, promises, facts(rows, "What it is"), paragraph(where))
+
+
+def release_chart(release: Release) -> Chart:
+    """Draw how many records share a class of which size: the larger, the better hidden."""
+    sizes = release.classes.sizes
+    found, classes = np.unique(sizes, return_counts=True)
+    records = found * classes
+    bars = [
+        Bar(f"{size:,}", n / max(release.n_records, 1))
+        for size, n in zip(found[:_CLASSES].tolist(), records[:_CLASSES].tolist(), strict=True)
+    ]
+    if len(found) > _CLASSES:
+        rest = int(records[_CLASSES:].sum()) / max(release.n_records, 1)
+        bars.append(Bar(f"{int(found[_CLASSES]):,} and more", rest))
+    return bar_chart(
+        "How many others a record looks like",
+        f"{release.n_records:,} records in {release.classes.n_groups:,} classes",
+        bars,
+        "records in the class",
+        Axis("share of the records", share=True),
+    )
+
+
+def _audience(audience: str) -> str:
+    if audience == "publish":
+        return "everybody (publish)"
+    return "nobody: it may only stand behind a query service"
+
+
+def _parameters(claim: Claim) -> str:
+    """Write parameters; items are counted, not named."""
+
+    def told(value: Any) -> str:
+        return f"{len(value)} items" if isinstance(value, list) else f"{value}"
+
+    return ", ".join(f"{name} = {told(value)}" for name, value in claim.parameters.items())
+
+
+def _counted(claim: Claim) -> str:
+    counted = ", ".join(
+        f"{name.replace('_', ' ')} {value:,}" for name, value in claim.verified.items()
+    )
+    return counted or "not yet: when it is saved"
