@@ -35,12 +35,19 @@ from starshade.audit.dossier_release import (
     model_rows,
     versions_of,
 )
-from starshade.audit.dossier_verdict import finding_rows, for_anybody, verdict_section
+from starshade.audit.dossier_verdict import (
+    finding_rows,
+    for_anybody,
+    owners_advice,
+    readers_advice,
+    verdict_section,
+)
+from starshade.audit.findings import records_differ
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
-from starshade.errors import ConfigError
 from starshade.ratings.describe import describe
 from starshade.ratings.table import Ratings
+from starshade.release.part import released_part
 from starshade.release.read import read_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -232,19 +239,20 @@ def gather(
 
     What `released` carries of private facts counts; `private` is told in the owner's edition.
     """
-    judge = (audit or Audit()).judge
-    result = judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
-    risk = _risk(ratings, seed)
-    told = for_anybody(result, [str(path) for path in earlier])
+    judge = audit or Audit()
+    result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
+    risk = _risk(ratings, judge.targets, seed)
+    places, linked = [str(path) for path in earlier], released.private is not None
     k = max(result.k or 0, _FEWEST)
+    shared = _shared(for_anybody(result, places), ratings, released, folder, risk, k)
     return Dossier(
         audit=result,
-        shared=_shared(told, ratings, released, folder, risk, k),
+        shared=shared,
         private={
-            "verdict": verdict_section(result),
+            "verdict": verdict_section(result, owners_advice(result, linked=linked)),
             "findings": finding_rows(result),
             "warnings": list(result.warnings),
-            "data": {**data_section(ratings, released.scale, k), **_dates(ratings)},
+            "data": {**shared["data"], **_read(ratings)},
             "stand_out": stand_out(risk),
             "tracker": tracker_row(result),
             "people": at_risk(risk, ratings, released),
@@ -253,7 +261,7 @@ def gather(
                 "release": str(folder),
                 "private": None if private is None else str(private),
                 "probe": probe is not None,
-                "earlier": [str(path) for path in earlier],
+                "earlier": places,
                 "command": command,
                 "digest": result.digest,
                 "seconds": result.seconds,
@@ -273,20 +281,20 @@ def _shared(
 ) -> dict[str, Any]:
     """Return what both editions show."""
     return {
-        "verdict": verdict_section(result),
+        "verdict": verdict_section(result, readers_advice(result)),
         "claims": claim_rows(result),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
         "data": data_section(ratings, release.scale, k),
         "stand_out": stand_out(risk, k),
-        "attacks": attack_rows(result),
+        "attacks": attack_rows(result, differ=records_differ(release)),
         "attack_meaning": ATTACK_MEANING,
         "tracker": tracker_row(result, k),
         "gives_away": given_away(result.gives_away),
         "models": model_rows(result),
         "disclosure": disclosure_section(result),
         "losses": loss_rows(result),
-        "histogram": histogram_section(release, ratings, k),
+        "histogram": histogram_section(release, released_part(release, ratings), k),
         "recommender": recommender_section(result),
         "recommender_how": NO_PROBE,
         "query_error": query_section(result),
@@ -297,15 +305,16 @@ def _shared(
     }
 
 
-def _risk(ratings: Ratings, seed: int) -> RiskResult | None:
-    """Attack everybody in the ratings as they are; None where there is nobody to attack."""
-    try:
-        return Risk().run(ratings, Knowledge(known=1, dates=False), rng=seed)
-    except ConfigError:
+def _risk(ratings: Ratings, targets: int, seed: int) -> RiskResult | None:
+    """Attack people in the ratings as they are; None where there is nobody to attack."""
+    known = Knowledge(known=1, dates=False)
+    if not known.eligible_users(ratings).any():
         return None
+    return Risk().run(ratings, known, targets=targets, rng=seed)
 
 
-def _dates(ratings: Ratings) -> dict[str, Any]:
+def _read(ratings: Ratings) -> dict[str, Any]:
+    """Return what was read that is for the owner alone."""
     found = describe(ratings)
     return {
         "first_day": found.first_day,

@@ -25,9 +25,9 @@ _TITLES = {
 }
 
 
-def attack_rows(result: AuditResult) -> list[dict[str, Any]]:
-    """Return a row for each attack and knowledge."""
-    limit = _limit(result)
+def attack_rows(result: AuditResult, *, differ: bool) -> list[dict[str, Any]]:
+    """Return a row for each attack and knowledge; `differ`: see `records_differ`."""
+    limit = _limit(result, differ)
     unknown = result.gives_away is not None and not result.gives_away.linked
     return [
         {
@@ -114,10 +114,11 @@ def given_away(given: GivesAway | None) -> dict[str, Any] | None:
     }
 
 
-def _limit(result: AuditResult) -> float | None:
+def _limit(result: AuditResult, differ: bool) -> float | None:
+    """Return what the audit held the attacks against."""
     asked = result.config.get("max_success")
     limits = [limit for limit in (asked, 1 / result.k if result.k else None) if limit]
-    return min(limits, default=None)
+    return next(iter(limits), None) if differ else min(limits, default=None)
 
 
 def _knows(tried: Evidence) -> str:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.levels import users_per_level
-from starshade.ratings.scale import Scale
+from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["data_section", "pooled", "scale_text"]
+__all__ = ["Bins", "bins_of", "data_section", "pooled"]
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-_BARS = 20  # levels of a histogram; more are put into ten bins
+_BARS = 20  # levels that a histogram shows one by one; more are put into ten bins
 _BINS = 10
-#: lower ends of the bins of ratings per user
-_ENDS = np.unique(np.round(np.outer(10.0 ** np.arange(8), (1, 2, 5)).ravel()).astype(np.int64))
+_FEW_ITEMS = 50  # up to here people are counted in steps as wide as one another, beyond 1, 2, 5, 10
 #: where the curve of the long tail is read off, as shares of the items
 _ALONG = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -49,7 +50,7 @@ def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
             "minimum": scale.minimum,
             "maximum": scale.maximum,
             "step": scale.step,
-            "text": scale_text(scale),
+            "text": _scale_text(scale),
         },
         "attributes": list(names),
         "sparsity": {
@@ -68,7 +69,7 @@ def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
     }
 
 
-def scale_text(scale: Scale) -> str:
+def _scale_text(scale: Scale) -> str:
     """Say a scale in words."""
     if scale.step is None:
         return f"{scale.minimum:g} to {scale.maximum:g}, any value between"
@@ -110,34 +111,80 @@ def pooled(people: Counts, k: int) -> list[tuple[int, int]]:
     return found
 
 
+@dataclass(frozen=True)
+class Bins:
+    """Bins of a scale, neighbours joined where fewer than k people gave what is in them.
+
+    Attributes
+    ----------
+    ends : list of (float, float)
+        Lowest and highest rating of each bin.
+    of_level : ndarray of int64, shape (n_levels,)
+        The bin of each level of the scale, or of each tenth of a scale without steps.
+    """
+
+    ends: list[tuple[float, float]]
+    of_level: Counts
+
+    @property
+    def labels(self) -> list[str]:
+        """What each bin holds, in words."""
+        return [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in self.ends]
+
+
+def bins_of(ratings: Ratings, scale: Scale, k: int) -> tuple[Bins, Counts]:
+    """Choose the bins of a histogram, and count ratings in them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scale : Scale
+        The one that is published: its levels are told, not those of the ratings.
+    k : int
+        The fewest people that a bin may rest on.
+
+    Returns
+    -------
+    bins : Bins
+        Empty where fewer than `k` people gave anything.
+    counts : ndarray of int64, shape (n_bins,)
+        Ratings.
+    """
+    coarse = scale.step is None or len(scale.levels) > _BARS
+    edges = np.linspace(scale.minimum, scale.maximum, _BINS + 1)
+    lows, highs = (edges[:-1], edges[1:]) if coarse else (scale.levels, scale.levels)
+    places = _places(ratings.levels, scale, edges if coarse else None)
+    people = users_per_level(
+        replace(ratings, levels=lows, codes=places.astype(np.uint8)[ratings.codes])
+    )
+    counts = np.bincount(ratings.codes, minlength=len(places)).astype(np.int64)
+    given = np.bincount(places, weights=counts, minlength=len(lows)).astype(np.int64)
+    ranges = pooled(people, k)
+    of_bin = np.repeat(np.arange(len(ranges)), [b - a for a, b in ranges])
+    if coarse and scale.step is not None:
+        of_bin = of_bin[_places(scale.levels, scale, edges)] if ranges else of_bin
+    ends = [(float(lows[a]), float(highs[b - 1])) for a, b in ranges]
+    found = np.array([given[a:b].sum() for a, b in ranges], dtype=np.int64)
+    return Bins(ends, of_bin), found
+
+
+def _places(levels: Floats, scale: Scale, edges: Floats | None) -> Counts:
+    """Return the bin of each level: between edges, or the nearest level of the scale."""
+    if edges is None:
+        steps = np.rint((levels - scale.minimum) / (scale.step or 1.0)).astype(np.int64)
+        return np.clip(steps, 0, len(scale.levels) - 1)
+    inside = np.searchsorted(edges, levels + SLACK, side="right") - 1
+    return np.clip(inside, 0, len(edges) - 2)
+
+
 def _histogram(ratings: Ratings, scale: Scale, k: int) -> list[dict[str, Any]]:
-    """Count ratings per level, or per tenth of the scale; neighbours joined where few rated so."""
-    counts = np.bincount(ratings.codes, minlength=len(ratings.levels)).astype(np.int64)
-    levels, people = ratings.levels, users_per_level(ratings)
-    if scale.step is None or len(levels) > _BARS:
-        edges = np.linspace(scale.minimum, scale.maximum, _BINS + 1)
-        at = np.clip(np.searchsorted(edges, levels, side="right") - 1, 0, _BINS - 1)
-        lows, highs = edges[:-1], edges[1:]
-        counts = np.bincount(at, weights=counts, minlength=_BINS).astype(np.int64)
-        # who gave several ratings of a bin counts once: the most that any of them has, at least
-        people = np.array([people[at == bin_].max(initial=0) for bin_ in range(_BINS)])
-    else:
-        lows = highs = levels
+    """Count ratings per level, or per tenth of the scale."""
+    bins, counts = bins_of(ratings, scale, k)
     total = max(int(counts.sum()), 1)
     return [
-        {
-            "label": _between(float(lows[a]), float(highs[b - 1])),
-            "low": float(lows[a]),
-            "high": float(highs[b - 1]),
-            "ratings": int(counts[a:b].sum()),
-            "share": int(counts[a:b].sum()) / total,
-        }
-        for a, b in pooled(people, k)
+        {"label": label, "low": low, "high": high, "ratings": count, "share": count / total}
+        for label, (low, high), count in zip(bins.labels, bins.ends, counts.tolist(), strict=True)
     ]
-
-
-def _between(low: float, high: float) -> str:
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _long_tail(ratings: Ratings, k: int) -> dict[str, Any]:
@@ -160,40 +207,38 @@ def _long_tail(ratings: Ratings, k: int) -> dict[str, Any]:
 
 
 def _per_user(ratings: Ratings, k: int) -> dict[str, Any]:
-    """Count people by how many ratings they gave; the tails joined, so that no bin is of few."""
-    given = ratings.user_support
-    at = np.searchsorted(_ENDS, given, side="right") - 1
-    people = np.bincount(np.maximum(at, 0), minlength=len(_ENDS)).astype(np.int64)
-    last = int(np.flatnonzero(people).max(initial=0)) + 1
-    ranges = [(a, b) for a, b in pooled(people[:last], k)]
-    while ranges and not people[slice(*ranges[0])].sum():
-        ranges.pop(0)
+    """Count people by how many ratings they gave; bins of too few are joined with the next."""
+    starts = _starts(ratings.n_items)
+    at = np.searchsorted(starts, ratings.user_support, side="right") - 1
+    people = np.bincount(at, minlength=len(starts)).astype(np.int64)
+    filled = np.flatnonzero(people)
+    first, last = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
     bins = []
-    for place, (a, b) in enumerate(ranges):
-        low = None if place == 0 else int(_ENDS[a])
-        high = None if place == len(ranges) - 1 else int(_ENDS[b]) - 1
-        users = int(people[a:b].sum())
+    for a, b in pooled(people[first:last], k):
+        low, users = int(starts[first + a]), int(people[first + a : first + b].sum())
+        more = first + b == len(starts)
+        high = ratings.n_items if more else min(int(starts[first + b]) - 1, ratings.n_items)
         bins.append(
             {
-                "label": _many(low, high),
+                "label": f"{low:,}" if low >= high else f"{low:,} to {high:,}",
                 "low": low,
                 "high": high,
                 "users": users,
-                "share": users / max(ratings.n_users, 1),
+                "share": users / ratings.n_users,
             }
         )
-    enough = ratings.n_users >= k
     return {
-        "mean": float(given.mean()) if enough and len(given) else None,
+        "mean": ratings.n_ratings / ratings.n_users if ratings.n_users >= k else None,
         "bins": bins,
         "meaning": "How many ratings people gave. Of those with many ratings an adversary can "
         "know many; those with few have little to be found by, and little to hide among.",
     }
 
 
-def _many(low: int | None, high: int | None) -> str:
-    if low is None:
-        return "any number" if high is None else f"up to {high:,}"
-    if high is None:
-        return f"{low:,} or more"
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _starts(n_items: int) -> Counts:
+    """Return the least number of ratings of each bin: in even steps, or 1, 2, 5, 10, 20, 50."""
+    if n_items <= _FEW_ITEMS:
+        ends = np.arange(1, n_items + 1, max(1, -(-n_items // _BINS)))
+    else:
+        ends = np.outer(10 ** np.arange(len(str(n_items))), (1, 2, 5)).ravel()
+    return np.concatenate([[0], ends[ends <= n_items]]).astype(np.int64)

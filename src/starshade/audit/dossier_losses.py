@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from starshade.audit.dossier_data import bins_of
 from starshade.audit.result import AuditResult
-from starshade.ratings.levels import users_per_level
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import RatingHistogram
@@ -237,32 +239,26 @@ def query_section(result: AuditResult) -> dict[str, Any] | None:
 def histogram_section(release: Release, original: Ratings, k: int) -> dict[str, Any] | None:
     """Return how ratings are shared out, before and after; None on a scale without steps.
 
-    A rating that fewer than `k` people gave counts with the next one.
+    Ratings that fewer than `k` people gave count with the next ones.
+
+    Parameters
+    ----------
+    release : Release
+    original : Ratings
+        The released items of the original.
+    k : int
     """
-    from starshade.audit.dossier_data import pooled
-
     found = RatingHistogram().measure(release, original=original)
-    if not found.before or len(found.before) > 101:
+    bins, _ = bins_of(original, release.scale, k)
+    if not found.before or not bins.ends:
         return None
-    levels = release.scale.levels
-    people = [0] * len(levels)
-    given = users_per_level(original)
-    for level, count in zip(original.levels.tolist(), given.tolist(), strict=True):
-        near = int(abs(levels - level).argmin())
-        people[near] = max(people[near], count)
-    import numpy as np
 
-    joined = pooled(np.array(people), k)
-
-    def shares(of: tuple[float, ...]) -> list[float]:
-        total = sum(of[1:]) or 1.0
-        return [sum(of[1 + a : 1 + b]) / total for a, b in joined]
+    def shares(cells: tuple[float, ...]) -> list[float]:
+        held = np.bincount(bins.of_level, weights=cells[1:], minlength=len(bins.ends))
+        return [float(share) for share in held / (held.sum() or 1.0)]
 
     return {
-        "levels": [
-            f"{levels[a]:g}" if b == a + 1 else f"{levels[a]:g} to {levels[b - 1]:g}"
-            for a, b in joined
-        ],
+        "levels": bins.labels,
         "before": shares(found.before),
         "after": shares(found.after),
         "null_before": found.before[0],

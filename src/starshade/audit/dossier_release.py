@@ -29,8 +29,28 @@ _PROFILES = {
     "pooled": "A cell is what a model predicts for a group as if it were one person.",
 }
 _HOW = {
-    True: "counted on the written files by a check that shares no code with the method",
-    False: "counted on the written files, which do not bear it out",
+    True: "Counted on the written files, by a check that shares no code with the method.",
+    False: "Counted on the written files, which do not bear the claim out.",
+}
+#: what a model asks, in words; its parameters stand in braces
+_ASKED = {
+    "k-anonymity": "every record equals at least {others} others",
+    "review-graph": "every record has at least {others} others with the same items and ratings",
+    "k-eps": "every record has at least {others} others whose ratings differ from its own by no "
+    "more than {eps}",
+    "k-eps-l": "every record has at least {others} others whose ratings differ from its own by no "
+    "more than {eps}, and among these each sensitive rating spreads by {l} or more",
+    "diversity": "whatever {b} items somebody rated together stand in at least {l} profiles",
+    "l-diversity": "among equal records {attribute} has at least {l} different values",
+    "t-closeness": "among equal records {attribute} is spread almost as among all, no more than "
+    "{t} away",
+}
+_COUNTED = {
+    "smallest_group": "the smallest such set has {}",
+    "smallest_group_at_least": "the smallest such set has {} or more",
+    "smallest_sd": "the smallest spread is {}",
+    "smallest_l": "the fewest different values are {}",
+    "largest_t": "the farthest away is {}",
 }
 
 
@@ -39,13 +59,30 @@ def claim_rows(result: AuditResult) -> list[dict[str, Any]]:
     return [
         {
             "model": claim["model"],
-            "asked": _told(claim["parameters"]),
-            "verified": _told(claim["verified"]),
+            "asked": _asked(claim["model"], claim["parameters"]),
+            "verified": "; ".join(
+                _COUNTED.get(name, f"{name} = {{}}").format(_value(count))
+                for name, count in claim["verified"].items()
+            )
+            or "nothing that the files would show",
             "holds": bool(claim["holds"]),
             "how": _HOW[bool(claim["holds"])],
         }
         for claim in result.claims
     ]
+
+
+def _asked(model: str, parameters: Mapping[str, Any]) -> str:
+    """Say what a claim asks: its parameters, and what they mean where that is known."""
+    told = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+    words = {name: _value(value) for name, value in parameters.items()}
+    k = parameters.get("k")
+    if type(k) is int:
+        words["others"] = str(k - 1)
+    try:
+        return f"{told}: {_ASKED[model].format(**words)}"
+    except KeyError:  # no model of ours, or not all of its parameters: the claim does not hold
+        return told
 
 
 def model_rows(result: AuditResult) -> list[dict[str, Any]]:
@@ -99,10 +136,6 @@ def versions_of(release: Release) -> dict[str, Any]:
         "made_with": release.manifest.starshade,
         "format": min(release.manifest.format, FORMAT_VERSION),
     }
-
-
-def _told(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
 
 
 def _value(value: Any) -> str:

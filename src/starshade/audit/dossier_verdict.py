@@ -8,7 +8,7 @@ from typing import Any
 
 from starshade.audit.result import AuditResult, Finding
 
-__all__ = ["finding_rows", "for_anybody", "verdict_section"]
+__all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
 
 _EARLIER = "an earlier release"
 
@@ -23,10 +23,10 @@ def for_anybody(result: AuditResult, earlier: Sequence[str]) -> AuditResult:
     )
 
 
-def verdict_section(result: AuditResult) -> dict[str, Any]:
+def verdict_section(result: AuditResult, advice: list[str]) -> dict[str, Any]:
     """Return the verdict in words."""
     if result.passed and result.same_data:
-        headline = "May leave the house by itself, but not together with an earlier release"
+        headline = "This release may leave the house alone, not beside an earlier one"
     elif result.passed:
         headline = "This release may leave the house"
     else:
@@ -36,7 +36,7 @@ def verdict_section(result: AuditResult) -> dict[str, Any]:
         "headline": headline,
         "paragraph": str(result),
         "reasons": list(result.reasons),
-        "advice": _advice(result),
+        "advice": advice,
     }
 
 
@@ -45,8 +45,66 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
     return [{"name": f.name, "passed": f.passed, "text": f.text} for f in result.findings]
 
 
-def _advice(result: AuditResult) -> list[str]:
-    return ["Read the warnings, then publish the folder as it is."] if result.passed else []
+#: what to do about a question that was answered with no; others are about a claimed model
+_REMEDIES = {
+    "claims": "Do not publish these files: what they claim is not what they are. Make the release "
+    "again (starshade anonymize), and audit the new one.",
+    "attack": "Make a release that hides people better: a larger --k, fewer items (--items top:N), "
+    "or another method (starshade compare shows what each costs), and audit it again.",
+    "tracker": "Do not let queries be asked of it. Make the release again with a larger --k.",
+    "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
+    "publish, make another release without exact attributes (--attributes none or generalized).",
+    "disclosed": "Make a release that tells less: a larger --k or fewer items; or, if what it "
+    "tells does no harm, decide so and raise --max-disclosed.",
+    "scale": "Read the ratings with the scale that was declared when the release was made "
+    "(--scale), or make the release again.",
+    "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
+}
+_OF_A_MODEL = (
+    "Do not publish it: a check of its own does not find what {} asks. Make the release again."
+)
+
+
+def owners_advice(result: AuditResult, *, linked: bool) -> list[str]:
+    """Say what the owner does now; `linked`: the receipt told who is who."""
+    failed = [finding.name for finding in result.findings if not finding.passed]
+    advice = [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
+    if not linked:
+        advice.insert(
+            0,
+            "Give the owner's receipt if there is one (--private FILE): only with it do the "
+            "attacks count what is really found.",
+        )
+    if result.same_data:
+        advice.append(
+            "Choose one of the releases of these data. Where an earlier one is out already, "
+            "publishing this one too undoes the promise of both."
+        )
+    if failed:
+        return list(dict.fromkeys(advice))
+    return [*advice, _STILL, _PUBLISH]
+
+
+def readers_advice(result: AuditResult) -> list[str]:
+    """Say what somebody does now to whom the release was given."""
+    if not result.passed:
+        return ["Do not use it, and tell its owner: by this report it should not have been given."]
+    return [
+        "Compare the digests at the end with the files that you hold: this report is about no "
+        "others.",
+        "These are still data about people. What is promised is that nobody can be pointed at "
+        "more often than said here, not that nothing can be learned; try to find nobody.",
+    ]
+
+
+_STILL = (
+    "Read what the release still tells (below) and decide whether that may be known. If not, use a "
+    "larger --k or fewer items."
+)
+_PUBLISH = (
+    "Publish the whole folder, its README.md included. Keep the receipt, the ratings and the "
+    "internal edition of this report to yourself."
+)
 
 
 def _published(finding: Finding) -> Finding:
