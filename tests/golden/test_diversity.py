@@ -7,7 +7,8 @@ import pytest
 
 from starshade.anonymize.diversity_repair import repair_diversity
 from starshade.kernels.item_bits import bits_of_levels
-from starshade.kernels.rated_sets import count_sets, rated_table
+from starshade.kernels.rated_sets import count_sets
+from starshade.kernels.rated_sets_walk import rated_table
 from starshade.privacy.item_diversity import Diversity
 from starshade.ratings.scale import Scale
 from starshade.release.making import Making

@@ -32,7 +32,8 @@ from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.csr import transpose
 from starshade.kernels.diversity_repair import choose_groups
 from starshade.kernels.item_bits import bits_of_levels
-from starshade.kernels.rated_sets import RatedTable, list_short, rated_table
+from starshade.kernels.rated_sets import list_short
+from starshade.kernels.rated_sets_walk import RatedTable, rated_table
 from starshade.progress import task
 from starshade.rng import generator
 

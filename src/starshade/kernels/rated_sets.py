@@ -1,10 +1,6 @@
-"""Walk the sets of items that somebody rated together, and count the groups that show them.
+"""Count the sets of items that somebody rated together, and the groups that show them.
 
-The sets that begin with an item (their least) are found from the rows of its raters: every item
-that stands behind it in such a row makes a pair, every one behind that in the rows that have the
-pair makes a triple, and so on. So each set is met once, nothing is kept of it, and what it costs
-is Σ over users of the number of their sets. Whom a set is shown by is a row of bits per item: the
-groups that show all of them are the ones in all rows, and counting stops at `least`.
+How they are walked is in `rated_sets_walk`.
 """
 
 from __future__ import annotations
@@ -16,36 +12,23 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.bits import ones
-from starshade.kernels.csr import transpose
 from starshade.kernels.lanes import cut, run
+from starshade.kernels.rated_sets_walk import (
+    RatedTable,
+    advance,
+    begin,
+    open_set,
+    room_for,
+)
 from starshade.kernels.readonly import fixed
-from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
 
 __all__ = [
-    "RatedTable",
     "SetTally",
     "count_sets",
     "covers",
     "list_short",
-    "rated_table",
 ]
-
-
-class RatedTable(NamedTuple):
-    """Who rated what, and which groups show what.
-
-    indptr, columns : the ratings by user, columns ascending in a row
-    item_ptr, raters, place : the same by item; `place` is where a rating stands in `columns`
-    bits : uint64, shape (items, words); bit g of an item: group g shows it
-    """
-
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    item_ptr: NDArray[np.int64]
-    raters: NDArray[np.int32]
-    place: NDArray[np.int64]
-    bits: NDArray[np.uint64]
 
 
 class SetTally(NamedTuple):
@@ -63,35 +46,6 @@ class SetTally(NamedTuple):
     fewest: NDArray[np.int64]
     worst: NDArray[np.int32]
     at_risk: NDArray[np.bool_]
-
-
-class _Room(NamedTuple):
-    """Scratch space of one lane; a row for each number of items chosen."""
-
-    users: NDArray[np.int64]
-    after: NDArray[np.int64]
-    held: NDArray[np.int64]
-    touched: NDArray[np.int32]
-    n_touched: NDArray[np.int64]
-    at: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    clock: NDArray[np.int64]
-    cover: NDArray[np.int64]
-    cover_of: NDArray[np.int64]
-    single: NDArray[np.int64]
-    words: NDArray[np.uint64]
-    chosen: NDArray[np.int32]
-
-
-def rated_table(
-    indptr: NDArray[np.int64], columns: NDArray[np.int32], bits: NDArray[np.uint64]
-) -> RatedTable:
-    """Put ratings and bits together; `columns` are ascending in a row and below ``len(bits)``."""
-    every = np.arange(len(columns), dtype=np.int64)
-    item_ptr, raters, place, _ = transpose(indptr, columns, every, None, len(bits))
-    return RatedTable(
-        fixed(indptr), fixed(columns), fixed(item_ptr), fixed(raters), fixed(place), bits
-    )
 
 
 def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
@@ -121,7 +75,7 @@ def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
             out.sets[own], out.short[own], out.fewest[own], out.worst[own], out.at_risk[lane]
         )
         with np.errstate(over="ignore"):  # interpreted, counting bits wraps around
-            _count(first, last, table, least, _room(table, most), part)
+            _count(first, last, table, least, room_for(table, most), part)
 
     run(work, len(lanes))
     return out._replace(at_risk=np.asarray(out.at_risk.any(axis=0)))
@@ -139,7 +93,7 @@ def list_short(
     cover : ndarray of int64, shape (n,)
         How many groups show each: below `least`.
     """
-    room = _room(table, most)
+    room = room_for(table, most)
     n = 64
     with np.errstate(over="ignore"):
         while True:
@@ -178,40 +132,20 @@ def _covers(sets, bits, least, out):  # type: ignore[no-untyped-def]
         out[s] = min(total, least)
 
 
-def _room(table: RatedTable, most: int) -> _Room:
-    n_items, words = table.bits.shape
-    raters = int(np.diff(table.item_ptr).max(initial=0))
-    return _Room(
-        np.empty((most, raters), np.int64),
-        np.empty((most, raters), np.int64),
-        np.zeros(most, np.int64),
-        np.empty((most, n_items), np.int32),
-        np.zeros(most, np.int64),
-        np.zeros(most, np.int64),
-        np.full((most, n_items), -1, np.int64),
-        np.zeros(1, np.int64),
-        np.empty((most, n_items), np.int64),
-        np.empty(n_items, np.int64),
-        np.empty(1, np.int64),
-        np.empty((most, words), np.uint64),
-        np.empty(most, np.int32),
-    )
-
-
 @njit(cache=True, nogil=True)
 def _count(first, last, table, least, room, out):  # type: ignore[no-untyped-def]
     """Tally the sets whose least item is one of first…last-1."""
     most = out.sets.shape[1]
     for item in range(first, last):
         row = item - first
-        depth = _begin(item, most, table, least, room)
+        depth = begin(item, most, table, least, room)
         if room.held[0] > 0:
             _tally_alone(row, least, room, out)
         while depth >= 0:
-            _open(depth, table, least, room)
+            open_set(depth, table, least, room)
             _tally(row, depth, least, room, out)
             _mark(depth, table, least, room, out.at_risk)
-            depth = _advance(depth, most, table, room)
+            depth = advance(depth, most, table, room)
 
 
 @njit(cache=True, nogil=True)
@@ -219,12 +153,12 @@ def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-
     """Write down the short sets that begin with `item`, as far as there is room; count all."""
     most = sets.shape[1]
     n = 0
-    depth = _begin(item, most, table, least, room)
+    depth = begin(item, most, table, least, room)
     if room.held[0] > 0 and room.single[0] < least:
         sets[0, 0], cover_of[0] = item, room.single[0]
         n = 1
     while depth >= 0:
-        _open(depth, table, least, room)
+        open_set(depth, table, least, room)
         for i in range(room.n_touched[depth]):
             if room.cover[depth, i] < least:
                 if n < len(sets):
@@ -232,91 +166,8 @@ def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-
                     sets[n, depth + 1] = room.touched[depth, i]
                     cover_of[n] = room.cover[depth, i]
                 n += 1
-        depth = _advance(depth, most, table, room)
+        depth = advance(depth, most, table, room)
     return n
-
-
-@njit(cache=True, nogil=True)
-def _begin(item, most, table, least, room):  # type: ignore[no-untyped-def]
-    """Choose the first item; return 0, or -1 where nothing is to stand behind it."""
-    n = 0
-    for p in range(table.item_ptr[item], table.item_ptr[item + 1]):
-        room.users[0, n] = table.raters[p]
-        room.after[0, n] = table.place[p] + 1
-        n += 1
-    room.held[0] = n
-    room.chosen[0] = item
-    room.words[0] = table.bits[item]
-    alone = room.chosen[:1]
-    _cover(room.words[0], table.bits, alone, least, room.single)
-    return 0 if n > 0 and most > 1 else -1
-
-
-@njit(cache=True, nogil=True)
-def _open(depth, table, least, room):  # type: ignore[no-untyped-def]
-    """List the items that stand behind the chosen ones in a row that has them, and their covers."""
-    n = 0
-    touched, stamp = room.touched[depth], room.stamp[depth]
-    room.clock[0] += 1  # a mark of its own for every set
-    mark = room.clock[0]
-    columns = table.columns
-    for i in range(room.held[depth]):
-        for p in range(room.after[depth, i], table.indptr[room.users[depth, i] + 1]):
-            item = columns[p]
-            if stamp[item] != mark:
-                stamp[item] = mark
-                touched[n] = item
-                n += 1
-    room.n_touched[depth] = n
-    room.at[depth] = 0
-    _cover(room.words[depth], table.bits, touched[:n], least, room.cover[depth])
-
-
-@njit(cache=True, nogil=True)
-def _cover(words, bits, items, least, out):  # type: ignore[no-untyped-def]
-    """Count, for each item, the groups that show it and all behind `words`, up to `least`."""
-    for i in range(len(items)):
-        row = bits[items[i]]
-        total = np.int64(0)
-        for w in range(len(words)):
-            total += ones(words[w] & row[w])
-            if total >= least:
-                total = least
-                break
-        out[i] = total
-
-
-@njit(cache=True, nogil=True)
-def _advance(depth, most, table, room):  # type: ignore[no-untyped-def]
-    """Choose one more item, or another last one, so that longer sets can be met; -1: no more."""
-    if depth + 2 >= most:
-        depth -= 1
-    while depth >= 0:
-        if room.at[depth] < room.n_touched[depth]:
-            room.chosen[depth + 1] = room.touched[depth, room.at[depth]]
-            room.at[depth] += 1
-            _keep(depth + 1, table, room)
-            return depth + 1
-        depth -= 1
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def _keep(depth, table, room):  # type: ignore[no-untyped-def]
-    """Keep, of the users and groups that have all chosen items but the last, those that have it."""
-    item = room.chosen[depth]
-    n = 0
-    for i in range(room.held[depth - 1]):
-        user = room.users[depth - 1, i]
-        stop = table.indptr[user + 1]
-        p = place_of(table.columns, room.after[depth - 1, i], stop, item)
-        if p < stop and table.columns[p] == item:
-            room.users[depth, n] = user
-            room.after[depth, n] = p + 1
-            n += 1
-    room.held[depth] = n
-    for w in range(table.bits.shape[1]):
-        room.words[depth, w] = room.words[depth - 1, w] & table.bits[item, w]
 
 
 @njit(cache=True, nogil=True)

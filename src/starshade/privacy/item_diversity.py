@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
-from starshade.kernels.rated_sets import rated_table
+from starshade.kernels.rated_sets_walk import rated_table
 from starshade.privacy.classes import Classes, graphs_of
 from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets

@@ -8,10 +8,10 @@ from starshade.release.card_profiles import (
     cells_are,
     how_to_read,
     level_bytes,
-    remains,
     stands_behind,
 )
-from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.card_promise import count, percent, promise
+from starshade.release.manifest import Manifest, ScaleModel
 
 __all__ = ["dataset_card", "describe_columns"]
 
@@ -78,8 +78,13 @@ def dataset_card(
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
-    promise = _promise(manifest, smallest_class)
-    parts = [_about(manifest), promise, _files(manifest, ranges), _reading(manifest), _LICENCE]
+    parts = [
+        _about(manifest),
+        promise(manifest, smallest_class),
+        _files(manifest, ranges),
+        _reading(manifest),
+        _LICENCE,
+    ]
     return first + "\n".join(parts)
 
 
@@ -141,34 +146,34 @@ def _about(manifest: Manifest) -> str:
         f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
     )
     lines = [
-        f"Ratings of {_count(manifest.items, 'item')} by "
-        f"{_count(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
+        f"Ratings of {count(manifest.items, 'item')} by "
+        f"{count(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {_count(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
+        f"- {count(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
         if manifest.layout == "record"
-        else f"- {_count(manifest.groups, 'group')}, of which the equal ones were joined: "
-        f"{_count(manifest.classes, 'class', 'classes')}",
+        else f"- {count(manifest.groups, 'group')}, of which the equal ones were joined: "
+        f"{count(manifest.classes, 'class', 'classes')}",
     ]
     if manifest.users_deleted:
-        people = _count(manifest.users_deleted, "person", "people")
+        people = count(manifest.users_deleted, "person", "people")
         lines.append(f"- {people} who could not be hidden among the others: left out")
     if manifest.users_without_rating:
-        people = _count(manifest.users_without_rating, "person", "people")
+        people = count(manifest.users_without_rating, "person", "people")
         lines.append(f"- {people} without a rating on these items: left out")
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
     elif manifest.rare_items_dropped:
-        items = _count(manifest.rare_items_dropped, "item")
+        items = count(manifest.rare_items_dropped, "item")
         lines.append(f"- {items} that {_too_few(manifest)} rated: left out")
     if manifest.invented_cells is not None:
         whose = "that their own person did not rate"
         what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
         if manifest.layout == "profile":
             what = f"that are not null {stands_behind(manifest)}"
-        lines.append(f"- {_percent(manifest.invented_cells)} of the cells {what}")
+        lines.append(f"- {percent(manifest.invented_cells)} of the cells {what}")
     if manifest.single_rater_cells is not None:
-        share = _percent(manifest.single_rater_cells)
+        share = percent(manifest.single_rater_cells)
         lines.append(f"- {share} of the cells that are not null were rated by one of their class")
     return "\n".join(lines) + "\n"
 
@@ -201,127 +206,6 @@ def _cells(manifest: Manifest) -> str:
     return f"{moved}. Null means no rating."
 
 
-def _promise(manifest: Manifest, smallest_class: int) -> str:
-    lines = ["## What is promised, and what is not\n"]
-    lines += [_claim(claim, bool(manifest.quasi_identifiers)) for claim in manifest.claims] or [
-        "- No privacy model is claimed."
-    ]
-    if manifest.layout == "record":
-        return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
-    if manifest.layout == "profile":
-        return "\n".join([*lines, remains(manifest), _NOT_DP]) + "\n"
-    lines += [
-        "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
-        "item alike, the class tells everybody's rating:\n",
-        f"- for {_percent(manifest.users_rating_disclosed)} of the people here, at least one "
-        "rating can be read off their class",
-        f"- for {_percent(manifest.users_rating_exists)}, it is certain of at least one item that "
-        "they rated it, if not how",
-        *_sensitive(manifest),
-        _NOT_DP,
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _sensitive(manifest: Manifest) -> list[str]:
-    """Say what a class tells of the attributes that are released as they were."""
-    if not manifest.sensitive_attributes:
-        return []
-    return [
-        "\nSensitive attributes stand here as they were. Whoever finds a person's class knows "
-        "that theirs is one of the values in it, and how often each occurs; how different these "
-        "are is promised only where a line above says so."
-    ]
-
-
-_NOT_DP = (
-    "\nThese are promises about this table, not differential privacy: they do not cover "
-    "a second release of the same people. Two releases of one data set can be intersected; "
-    "take one."
-)
-
-
-def _near(manifest: Manifest, smallest_class: int) -> list[str]:
-    """Say what nearness does not promise, or that records are equal beyond what is promised."""
-    if smallest_class >= (manifest.claimed_k or 2):
-        text = (
-            "\n**Hiding among k is not hiding what you rated.** The records of a class are equal "
-            f"in every cell, and the smallest class has {smallest_class:,}: nobody can single out "
-            "one by ratings. Whoever finds a person's class reads all of it."
-        )
-    else:
-        text = (
-            "\n**Near is not equal.** The records that a person hides among may differ from each "
-            "other. That others are near is all that is promised: whoever knows some of a person's "
-            "ratings exactly may single out one record, and then reads all of it."
-        )
-    lines = [text]
-    if manifest.sensitive_items:
-        lines.append(
-            "\nRatings of the sensitive items are not counted as known and were not changed: they "
-            "are what such a reader would learn."
-        )
-    return lines
-
-
-def _claim(claim: Claim, beside: bool) -> str:
-    """Word a claim; `beside`: there are quasi-identifiers that records are equal on too."""
-    found = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
-    asked = ", ".join(f"{name} = {_told(value)}" for name, value in claim.parameters.items())
-    text = f"- {claim.model} ({asked})"
-    if claim.model == "k-anonymity":
-        k = claim.parameters["k"]
-        assert isinstance(k, int)
-        text += f": every record equals at least {_count(k - 1, 'other')} on every cell"
-        text += " and quasi-identifier" * beside
-    if claim.model == "review-graph":
-        k = claim.parameters["k"]
-        assert isinstance(k, int)
-        text += f": every record equals at least {_count(k - 1, 'other')}, item by item"
-    if claim.model == "diversity":
-        text += (
-            ": every set of up to b items that somebody rated together is covered by the profiles "
-            "of at least l different groups"
-        )
-    if claim.model == "l-diversity":
-        text += ": every class has at least this many different values of it"
-    if claim.model == "t-closeness":
-        text += (
-            ": no class's values of it are distributed more than this far from those of all "
-            "records (earth mover's distance, 0 to 1)"
-        )
-    if claim.model in ("k-eps", "k-eps-l"):
-        text += _told_near(claim)
-    return f"{text}; counted on these files: {found.replace('_', ' ')}"
-
-
-def _told(value: float | int | str | list[str]) -> str:
-    """Write a parameter; keys may hold anything."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
-
-
-def _told_near(claim: Claim) -> str:
-    """Say in words what (k, eps) and (k, eps, l) are."""
-    k, eps = claim.parameters["k"], claim.parameters["eps"]
-    assert isinstance(k, int)
-    rules = {
-        "strict": "a null only near a null",
-        "ignore": "a null near everything",
-        "zero": "a null counting as the level below the scale",
-    }
-    of = "every item that is not sensitive" if claim.parameters.get("sensitive") else "every item"
-    text = (
-        f": every record has at least {_count(k - 1, 'other')} whose rating of {of} is within "
-        f"{eps:g} of its own, {rules[str(claim.parameters['nulls'])]}"
-    )
-    if claim.model == "k-eps-l":
-        text += (
-            f"; among each record and those near it, the ratings of each sensitive item spread by "
-            f"a standard deviation of at least {claim.parameters['l']:g}, unless nobody rated it"
-        )
-    return text
-
-
 def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
     lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
     for file, columns in describe_columns(manifest, ranges).items():
@@ -352,17 +236,9 @@ Not stated here: it is for the owner of the data to choose one and to write it d
 """
 
 
-def _count(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def _scale(scale: ScaleModel) -> str:
     bounds = f"from {scale.minimum:g} to {scale.maximum:g}"
     return bounds if scale.step is None else f"{bounds} in steps of {scale.step:g}"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def _cell(text: str) -> str:
