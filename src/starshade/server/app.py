@@ -1,44 +1,36 @@
-"""The studio's application: the guard, the addresses, the templates."""
+"""The studio's application: the guard, the addresses, the errors."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from starshade.errors import StarshadeError
+from starshade.server.answers import Desk, failure, refusal
+from starshade.server.guard import HEADERS, guard
+from starshade.server.routes_data import data_routes
+from starshade.server.routes_jobs import job_routes
+from starshade.server.routes_releases import release_routes
 
 if TYPE_CHECKING:
     from starshade.server.engine import Engine
     from starshade.server.store import Store
 
-__all__ = ["create_app"]
+__all__ = ["MOST_UPLOAD", "create_app"]
 
-_PAGES = (
-    "/",
-    "/data/{data_id}",
-    "/jobs/{job_id}",
-    "/jobs/{job_id}/events",
-    "/jobs/{job_id}/panel",
-    "/releases/{job_id}",
-    "/releases/{job_id}/report",
-    "/releases/{job_id}/download",
-    "/releases/{job_id}/receipt",
-)
-_ACTIONS = (
-    "/data/path",
-    "/data/synthetic",
-    "/data/upload",
-    "/data/{data_id}/mapping",
-    "/data/{data_id}/attack",
-    "/data/{data_id}/compare",
-    "/data/{data_id}/release",
-    "/data/{data_id}/delete",
-    "/jobs/{job_id}/cancel",
-    "/jobs/{job_id}/again",
-)
+MOST_UPLOAD = 4 * 10**9  # bytes
 
 
-def create_app(store: Store, engine: Engine, *, token: str, port: int) -> FastAPI:
+def create_app(
+    store: Store, engine: Engine, *, token: str, port: int, most_upload: int = MOST_UPLOAD
+) -> FastAPI:
     """Make the application.
 
     Parameters
@@ -49,14 +41,34 @@ def create_app(store: Store, engine: Engine, *, token: str, port: int) -> FastAP
         What the address opened first must carry (``?token=``).
     port : int
         Where it will listen: requests for another host or port are refused.
+    most_upload : int
+        Bytes of an upload at most.
     """
     app = FastAPI(openapi_url=None)
-    for path in _PAGES:
-        app.add_api_route(path, _soon, methods=["GET"])
-    for path in _ACTIONS:
-        app.add_api_route(path, _soon, methods=["POST"])
+    desk = Desk(store, engine, most_upload)
+    for routes in (data_routes, job_routes, release_routes):
+        app.include_router(routes(desk))
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    for kind in (StarshadeError, HTTPException):
+        app.add_exception_handler(kind, _told)
+    app.add_exception_handler(RequestValidationError, _nowhere)
+    app.add_exception_handler(Exception, _broken)
+    app.add_middleware(guard, token=token, port=port, refuse=refusal)
     return app
 
 
-def _soon() -> PlainTextResponse:
-    return PlainTextResponse("not built yet", status_code=501)
+def _told(request: Request, error: Exception) -> Response:
+    return failure(request, error)
+
+
+def _nowhere(request: Request, error: Exception) -> Response:
+    """Answer an address that is none: a number that is no number, an unknown edition."""
+    return failure(request, HTTPException(404))
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    """Answer our own mistake; this runs outside the guard, which protects all other answers."""
+    response = failure(request, error)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response

@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["CONTENT_POLICY", "Refuse", "cookie_name", "guard", "hosts"]
+__all__ = ["CONTENT_POLICY", "HEADERS", "Refuse", "cookie_name", "guard", "hosts"]
 
 #: makes the answer to what is refused: request, status, message, advice
 Refuse = Callable[[Request, int, str, str], Response]
@@ -38,7 +38,7 @@ CONTENT_POLICY = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -115,7 +115,7 @@ def _protecting(send: Send) -> Send:
     async def protected(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
