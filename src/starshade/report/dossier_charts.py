@@ -79,12 +79,20 @@ def pictures(told: Mapping[str, Any]) -> dict[str, str]:
 
 
 def palette_css() -> str:
-    """Return style that gives each colour of the pictures its variable, ``--before`` and so on."""
-    return "\n".join(
-        f'svg [{what}="{light}"] {{ {what}: var(--{name}); }}'
-        for name, (light, _) in PALETTE.items()
+    """Return style for the pictures: a variable for each colour, and what is drawn in it.
+
+    The dark counterparts are for screens alone: what is printed is dark on white.
+    """
+    light, dark = (
+        " ".join(f"--{name}: {pair[side]};" for name, pair in PALETTE.items()) for side in (0, 1)
+    )
+    drawn = "\n".join(
+        f'svg [{what}="{colour}"] {{ {what}: var(--{name}); }}'
+        for name, (colour, _) in PALETTE.items()
         for what in ("fill", "stroke")
     )
+    dark_screen = "@media screen and (prefers-color-scheme: dark)"
+    return f":root {{ {light} }}\n{dark_screen} {{ :root {{ {dark} }} }}\n{drawn}"
 
 
 def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
@@ -161,7 +169,7 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
     layers: list[Spec] = [
         {
             "data": {"values": names},
-            "mark": {"type": "text", "align": "left", "dx": 2, "dy": -13, "color": _MUTED},
+            "mark": {"type": "text", "align": "left", "dx": 2, "dy": -14, "color": _MUTED},
             "encoding": {"y": y, "x": {"datum": 0}, "text": {"field": "name"}},
         },
         {
@@ -190,7 +198,7 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
         f"ratings is {percent(best[0])}, in the release {percent(best[1])}"
         f"; the limit is {percent(rows[0]['limit'])}."
     )
-    return _chart(said, {"height": {"step": 38}, "layer": layers})
+    return _chart(said, {"height": {"step": 40}, "layer": layers})
 
 
 def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
@@ -201,7 +209,7 @@ def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
             "mark": {"type": "tick", "color": _LIMIT, "size": size, "thickness": 2},
             "encoding": {"y": y, "x": x | {"field": name}},
         }
-        for name, size in (("limit", 18), ("guessing", 9))
+        for name, size in (("limit", 14), ("guessing", 7))
     ]
 
 
