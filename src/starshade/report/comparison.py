@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
+from starshade.audit.frontier import frontier_chart
 from starshade.report.folder import Drawn, save_folder, table_lines
-from starshade.report.frontier import frontier_chart
 
 __all__ = ["save_comparison"]
 
@@ -50,7 +50,7 @@ def save_comparison(comparison: Comparison, folder: str | Path) -> tuple[str, ..
     """
     charts = []
     if len(comparison.refused) < len(comparison.rows):
-        spec = frontier_chart(comparison, _size(comparison))
+        spec = frontier_chart(comparison, comparison.rests_on)
         charts.append(Drawn("frontier", "Loss against attack, and loss over k", spec))
     return save_folder(
         folder,
@@ -62,19 +62,10 @@ def save_comparison(comparison: Comparison, folder: str | Path) -> tuple[str, ..
     )
 
 
-def _size(comparison: Comparison) -> str:
-    data, original = comparison.data, comparison.original
-    return (
-        f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
-        f"{comparison.known} cells known of each of {original['targets']:,} targets, by which "
-        f"{comparison.attack} finds {_told(original['expected_top1'], share=True)} in the original"
-    )
-
-
 def _page(comparison: Comparison) -> Iterator[str]:
     yield "# Methods side by side\n"
     yield (
-        f"{_size(comparison)}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
+        f"{comparison.rests_on}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
         f"starshade {comparison.version}. Two attacks are tried, scoreboard-rh and label, on the "
         "same people and scored by who became which record; the one that finds more records is "
         "reported, and named. Seconds run from ratings to release, on the machine at hand.\n"

@@ -17,7 +17,7 @@ from starshade.errors import OutputError
 from starshade.ratings.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.comparison import save_comparison
-from starshade.report.frontier import frontier_chart
+from starshade.audit.frontier import frontier_chart
 
 
 @pytest.fixture(scope="module")

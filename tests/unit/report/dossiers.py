@@ -1,0 +1,68 @@
+"""Dossiers to show: of real releases of a small table, and one of marks alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.audit.dossier import Dossier, compile_dossier
+from starshade.audit.verdict import Audit
+from starshade.ratings.select import top_items
+from starshade.ratings.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+
+__all__ = ["COMMAND", "SEED", "Shown", "marked", "people", "small_dossier"]
+
+SEED = 918_273_645
+COMMAND = "starshade report <ratings> release --private 'the receipt'"
+_AUDIT = Audit(known=(2, 4), targets=40)
+
+
+def people(n: int = 70) -> Ratings:
+    """Return a table whose ids are markup."""
+    ratings = synthesize(n_users=n, n_items=200, n_ratings=40 * n, rng=1)
+    return replace(
+        ratings,
+        users=Vocabulary.of([f"<b>person-{i:03d}</b>" for i in range(ratings.n_users)]),
+        items=Vocabulary.of([f"<i>film-{i}</i>" for i in range(ratings.n_items)]),
+    )
+
+
+def small_dossier(place: Path, *, max_disclosed: float | None = None) -> Dossier:
+    """Make a release of 70 people in `place`, and judge it."""
+    ratings = people()
+    release = KLikeness(k=5, items=top_items(9)).anonymize(ratings, rng=SEED)
+    release.save(place / "release", private=place / "receipt.json")
+    return compile_dossier(
+        ratings,
+        place / "release",
+        private=place / "receipt.json",
+        audit=replace(_AUDIT, max_disclosed=max_disclosed),
+        rng=SEED,
+        command=COMMAND,
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Stands in for a `Dossier` where only what it tells matters."""
+
+    told: dict[str, Any]
+
+    def public(self) -> dict[str, Any]:
+        return {**self.told, "edition": "public"}
+
+    def internal(self) -> dict[str, Any]:
+        return self.told
+
+
+def marked(told: Any, mark: str) -> Any:
+    """Return the same with a mark before each text; names that lead the way stay."""
+    if isinstance(told, dict):
+        return {key: marked(value, mark) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [marked(value, mark) for value in told]
+    return mark + told if isinstance(told, str) else told

@@ -1,0 +1,139 @@
+"""The pictures of a report: their colours in light, dark and print, their names, their figures."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from starshade.report.dossier_charts import PALETTE, charts, palette_css, pictures
+from starshade.report.page import render_report
+from tests.unit.report.dossiers import Shown, small_dossier
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return small_dossier(tmp_path_factory.mktemp("dossier")).public()
+
+
+@pytest.fixture(scope="module")
+def drawn(told: dict[str, Any]) -> dict[str, ElementTree.Element]:
+    return {name: ElementTree.fromstring(svg) for name, svg in pictures(told).items()}
+
+
+def test_there_is_a_picture_of_each(drawn: dict[str, ElementTree.Element]) -> None:
+    assert set(drawn) == {
+        "attacks",
+        "stand_out",
+        "ratings",
+        "ratings_per_user",
+        "long_tail",
+        "histogram",
+    }
+
+
+def test_every_colour_has_its_counterpart_in_the_dark(
+    drawn: dict[str, ElementTree.Element],
+) -> None:
+    style = palette_css()
+    known = {light for light, _ in PALETTE.values()}
+    for name, svg in drawn.items():
+        for element in svg.iter():
+            for what in ("fill", "stroke"):
+                colour = element.get(what)
+                assert colour in (None, "none", "transparent", *known), (name, element.tag)
+                if colour in known:
+                    assert f'svg [{what}="{colour}"]' in style
+            if element.tag == f"{SVG}text":  # else it is black, in the dark too
+                assert element.get("fill") in known
+            assert element.get("style") is None
+
+
+@pytest.mark.parametrize(("side", "scheme"), [(0, "light"), (1, "dark")])
+def test_marks_and_text_stand_out_from_the_page(
+    told: dict[str, Any], side: int, scheme: str
+) -> None:
+    html = render_report(_shown(told), public=True)
+    ground = re.findall(r"--page: (#\w{6})", html)[side]
+    for name, colours in PALETTE.items():
+        least = 1.2 if name == "grid" else 4.5
+        assert _contrast(colours[side], ground) >= least, name
+
+
+def test_contrast_is_measured_as_wcag_does() -> None:
+    assert _contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert _contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_each_picture_is_one_thing_with_a_name(drawn: dict[str, ElementTree.Element]) -> None:
+    for svg in drawn.values():
+        assert svg.get("role") == "img"
+        assert svg.get("aria-label")
+        inner = [element for element in svg.iter() if element is not svg]
+        assert not [e for e in inner if e.get("role") or e.get("aria-label") or e.get("id")]
+
+
+def test_the_attack_picture_shows_each_attack_before_and_after(
+    told: dict[str, Any], drawn: dict[str, ElementTree.Element]
+) -> None:
+    svg = drawn["attacks"]
+    said = [element.text for element in svg.iter(f"{SVG}text")]
+    for row in told["attacks"]:
+        assert f"{row['attack']}: {row['knowledge']}" in said
+    marks = _marks(svg)
+    assert len(marks["before"]) == len(marks["after"]) == len(told["attacks"])
+    # further right is more often: the order of marks is the order of the rates
+    for side, found in marks.items():
+        rates = [row[side]["rate"] for row in told["attacks"]]
+        assert all(
+            (found[i] < found[j]) == (rates[i] < rates[j])
+            for i in range(len(rates))
+            for j in range(len(rates))
+        )
+
+
+def test_limits_and_guesses_are_ticked_where_there_are_some(told: dict[str, Any]) -> None:
+    layers = charts(told)["attacks"]["layer"]
+    ticks = [layer for layer in layers if layer["mark"]["type"] == "tick"]
+    assert [len(layer["data"]["values"]) for layer in ticks] == [len(told["attacks"])] * 2
+    free = {**told, "attacks": [{**row, "limit": None} for row in told["attacks"]]}
+    ticks = [x for x in charts(free)["attacks"]["layer"] if x["mark"]["type"] == "tick"]
+    assert [len(layer["data"]["values"]) for layer in ticks] == [0, len(told["attacks"])]
+
+
+def test_bars_say_their_figure(told: dict[str, Any], drawn: dict[str, ElementTree.Element]) -> None:
+    said = [element.text for element in drawn["ratings"].iter(f"{SVG}text")]
+    for each in told["data"]["histogram"]["bins"]:
+        assert each["label"] in said
+        assert f"{each['share']:.1%}" in said
+
+
+def _marks(svg: ElementTree.Element) -> dict[str, list[float]]:
+    """Return where the points of each side lie, from left to right, in the order of the rows."""
+    found: dict[str, list[tuple[float, float]]] = {"before": [], "after": []}
+    for path in svg.iter(f"{SVG}path"):
+        place = re.fullmatch(r"translate\(([\d.-]+),([\d.-]+)\)", path.get("transform") or "")
+        for side, points in found.items():
+            if place and path.get("fill") == PALETTE[side][0]:
+                points.append((float(place[2]), float(place[1])))
+    return {side: [x for _, x in sorted(points)] for side, points in found.items()}
+
+
+def _contrast(one: str, other: str) -> float:
+    """Return WCAG's contrast ratio of two colours."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(c * w for c, w in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
+
+
+def _shown(told: dict[str, Any]) -> Any:
+    return Shown(told)
