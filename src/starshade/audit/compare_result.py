@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
 from starshade.attack.result import counted
 from starshade.audit.attempts import ORIGINAL
+from starshade.audit.frontier import frontier_chart
+from starshade.chart import Chart
+from starshade.markup import block, figure_of, paragraph, table
 
 __all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
 
@@ -196,6 +198,26 @@ class Comparison:
         """The ratings as they are, as a row."""
         return Row(ORIGINAL, 1, None, self.original, attack=self.attack)
 
+    @property
+    def rests_on(self) -> str:
+        """On how much data and which attack everything rests, in a line."""
+        data, original = self.data, self.original
+        return (
+            f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
+            f"{self.known} cells known of each of {original['targets']:,} targets, by which "
+            f"{self.attack} finds {original['expected_top1']:.1%} in the original"
+        )
+
+    def plot(self) -> Chart:
+        """Draw loss against what the attack finds, and loss over k.
+
+        Raises
+        ------
+        ConfigError
+            Every release was refused.
+        """
+        return frontier_chart(self, self.rests_on)
+
     def table(self) -> list[dict[str, Any]]:
         """Return a flat dict per row."""
         marks = on_frontier(self.rows)
@@ -245,4 +267,22 @@ class Comparison:
             yield f"Refused: {', '.join(row.name for row in self.refused)}."
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        marks = on_frontier(self.rows)
+        rows = [
+            (
+                row.name,
+                "–" if row.loss is None else f"{row.loss[0].replace('_', ' ')} {row.loss[1]:.4g}",
+                _share(row.figures.get("expected_top1")),
+                _share(row.figures.get("users_rating_disclosed")),
+                figure_of(row.figures.get("users_deleted")),
+                row.refused or ("yes" if best else "no"),
+            )
+            for row, best in zip(self.rows, marks, strict=True)
+        ]
+        head = ("release", "lost", "record found", "rating disclosed", "people left out")
+        shown = table((*head, "beaten by none"), rows, numbers=(2, 3, 4))
+        return block("Methods side by side", paragraph(str(self)), shown)
+
+
+def _share(value: Figure) -> str:
+    return "–" if value is None else f"{value:.1%}"

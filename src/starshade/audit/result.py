@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.giveaway import GivesAway
+from starshade.audit.show import audit_chart, audit_html
+from starshade.chart import Chart
 from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding"]
@@ -273,9 +274,9 @@ class AuditResult:
             f"{alone} is that nobody points at the right record more often than 1 in {self.k}."
         )
 
+    def plot(self) -> Chart:
+        """Draw what the attacks find before and after, beside 1/k."""
+        return audit_chart(self)
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{'yes' if f.passed else 'no'}</td><td>{escape(f.text)}</td></tr>"
-            for f in self.findings
-        )
-        return f"<p>{escape(str(self))}</p><table>{rows}</table>"
+        return audit_html(self)

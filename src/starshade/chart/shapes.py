@@ -46,7 +46,7 @@ class Axis:
         scale: Spec = {"type": "log"} if self.log else {"zero": self.zero}
         if self.share and self.zero:
             scale["domainMin"] = 0
-        axis: Spec = {"title": self.title, "format": "~%" if self.share else ",~r"}
+        axis: Spec = {"title": self.title, "format": "~%" if self.share else ",~r", "tickCount": 6}
         if self.whole:
             axis |= {"format": ",d", "tickMinStep": 1}
         return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}

@@ -91,7 +91,10 @@ class QueryErrorResult(UtilityResult):
             if step.error is not None:
                 curves.setdefault(step.kind, []).append((step.size, step.error))
         if not curves:
-            raise ConfigError("no query was answered on both sides: there is nothing to draw")
+            raise ConfigError(
+                "no query was answered on both sides: there is nothing to draw",
+                advice="A release answers queries if it carries personal attributes.",
+            )
         return curve_chart(
             f"How far the average of {self.attribute} is off",
             f"{self.figures['query_error_conditions']:,} conditions; 0 is exact",

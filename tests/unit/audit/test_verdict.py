@@ -45,7 +45,9 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert [f.name for f in result.findings] == named
     assert result.warnings == ("One of the attacks had only 10 targets; its interval is wide.",)
     assert "may leave" in str(result)
-    assert "<table>" in result._repr_html_()
+    html = result._repr_html_()
+    assert "<strong>PASS</strong>" in html
+    assert "1 in 3" in str(result.plot())
     found = json.loads(json.dumps(result.to_dict()))
     assert found["config"]["targets"] == 10
     assert found["utility"] == measure_all(KLikeness(k=3).anonymize(RATINGS, rng=0), RATINGS)
