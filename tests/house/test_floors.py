@@ -36,6 +36,9 @@ def test_the_reader_sees_the_house() -> None:
         ("attack", 'import_module("starshade.anonymize.k_likeness")'),
         ("kernels", "from starshade.rng import Rng"),
         ("audit", "from starshade.cli.run import main"),
+        ("cli", "from starshade.server.store import Store"),
+        ("server", "from starshade.cli.run import main"),
+        ("report", "from starshade.server.serve import open_studio"),
     ],
 )
 def test_a_step_up_or_sideways_is_caught(tmp_path: Path, room: str, source: str) -> None:
@@ -54,6 +57,7 @@ def test_a_step_up_or_sideways_is_caught(tmp_path: Path, room: str, source: str)
         ("ratings", "import numpy"),
         ("audit", "from starshade.attack.scoreboard_rh import ScoreboardRH"),
         ("attack", 'message = "starshade is a house"'),
+        ("cli", "from starshade.server.serve import open_studio"),
     ],
 )
 def test_a_step_down_is_not(tmp_path: Path, room: str, source: str) -> None:

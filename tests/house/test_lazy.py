@@ -21,6 +21,7 @@ COMMANDS = [
     ["audit"],
     ["query"],
     ["compare"],
+    ["studio"],
     ["reproduce", "kl"],
     ["reproduce", "ns"],
     ["reproduce", "sr"],

@@ -27,6 +27,7 @@ __all__ = ["main"]
         "report": "starshade.cli.report:report",
         "compare": "starshade.cli.compare:compare",
         "query": "starshade.cli.query:query",
+        "studio": "starshade.cli.studio:studio",
         "reproduce": "starshade.cli.reproduce:reproduce",
         "list": "starshade.cli.listing:listing",
         "doctor": "starshade.cli.doctor:doctor",

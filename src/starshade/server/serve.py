@@ -1,0 +1,187 @@
+"""The studio's one door: open it, serve it until it is told to stop, close it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starshade.errors import ConfigError, OutputError
+
+if TYPE_CHECKING:
+    from starshade.server.engine import Engine
+    from starshade.server.store import Store
+
+__all__ = ["HOST", "PORT", "Opened", "open_studio"]
+
+HOST = "127.0.0.1"
+PORT = 8321  # tried first, where none is asked for
+_PATIENCE = 2  # seconds for answers that are still being sent
+_BACKLOG = 128
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A studio that is ready.
+
+    Attributes
+    ----------
+    address : str
+        What to open in a browser; it holds the token, so it is a secret.
+    port : int
+    work : Path
+        Where everything is kept.
+    """
+
+    address: str
+    port: int
+    work: Path
+
+
+def open_studio(
+    work: str | Path,
+    *,
+    ratings: str | None = None,
+    port: int | None = None,
+    browser: bool = True,
+    most_upload: int | None = None,
+    tell: Callable[[Opened], None],
+) -> None:
+    """Serve the studio on this machine until it is interrupted.
+
+    Parameters
+    ----------
+    work : path
+        The work folder; made if it does not exist.
+    ratings : str, optional
+        A file to begin with.
+    port : int, optional
+        None: 8321, or any that is free.
+    browser : bool
+        Open the page in a browser.
+    most_upload : int, optional
+        Bytes of an upload at most.
+    tell : callable
+        Hears when the studio is ready.
+
+    Raises
+    ------
+    ConfigError
+        The extra ``web`` is not installed, or the file is not there.
+    OutputError
+        The port is taken, or the work folder cannot be used.
+    """
+    _ensure_installed()
+    from starshade.server.app import MOST_UPLOAD, create_app
+    from starshade.server.engine import Engine
+    from starshade.server.store import Store
+
+    first = None if ratings is None else _existing(ratings)
+    token = secrets.token_urlsafe(32)
+    with closing(_listening(port)) as listening, closing(Store(Path(work))) as store:
+        number = int(listening.getsockname()[1])
+        engine = Engine(store)
+        engine.start()
+        with closing(engine):
+            app = create_app(
+                store, engine, token=token, port=number, most_upload=most_upload or MOST_UPLOAD
+            )
+            place = "/" if first is None else _begin(store, engine, first)
+            opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
+            with _serving(app, listening):
+                tell(opened)
+                if browser:
+                    webbrowser.open(opened.address)
+                _wait()
+
+
+def _ensure_installed() -> None:
+    try:
+        import fastapi
+        import jinja2
+        import uvicorn
+    except ImportError as error:
+        raise ConfigError(
+            f"the studio needs {error.name}, which is not installed",
+            advice="Install it: pip install 'starshade[web]'.",
+        ) from error
+    del fastapi, jinja2, uvicorn
+
+
+def _existing(ratings: str) -> str:
+    path = os.path.abspath(os.path.expanduser(ratings))
+    if not os.path.exists(path):
+        raise ConfigError(
+            f"{ratings}: there is no such file or folder", advice="Give the path of your ratings."
+        )
+    return path
+
+
+def _begin(store: Store, engine: Engine, path: str) -> str:
+    """Add the file that was named, unless it is there from an earlier time."""
+    from starshade.server.answers import Desk
+    from starshade.server.routes_data import bring_path
+
+    for data in store.all_data():
+        if data.kind == "file" and data.source == path:
+            return f"/data/{data.id}"
+    return bring_path(Desk(store, engine, 0), {"path": path})
+
+
+def _listening(port: int | None) -> socket.socket:
+    """Take a port of this machine, for nobody outside."""
+    wanted = (PORT, 0) if port is None else (port,)
+    for number in wanted:
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((HOST, number))
+            made.listen(_BACKLOG)
+        except OSError as error:
+            made.close()
+            if number == wanted[-1]:
+                raise OutputError(
+                    f"port {number}: {os.strerror(error.errno or 0)}",
+                    advice="Choose another one with --port, or leave it out.",
+                ) from error
+        else:
+            return made
+    raise AssertionError("the last port was returned or refused")
+
+
+@contextmanager
+def _serving(app: object, listening: socket.socket) -> Iterator[None]:
+    """Serve in a thread: the main one hears Ctrl-C."""
+    import uvicorn
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,  # type: ignore[arg-type]
+            log_level="warning",
+            access_log=False,  # addresses hold the token
+            server_header=False,
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(_PATIENCE + 3)
+
+
+def _wait() -> None:
+    """Wait for Ctrl-C or SIGTERM, which is how a studio ends."""
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        return
