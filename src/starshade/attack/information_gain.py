@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.sparsity import about_one_star
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.kernels.closeness import mean_log_neighbours
 from starshade.kernels.readonly import fixed
+from starshade.markup import block, paragraph
 from starshade.ratings.levels import near_levels
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
@@ -93,6 +96,24 @@ class InformationGain:
             f"within {self.rating_error:g}, {self.with_rating[0]:.1f} and "
             f"{self.with_rating[middle]:.1f}."
         )
+
+    def plot(self) -> Chart:
+        """Draw how many bits one known item is worth, from the most rated down (NS Fig 7)."""
+        ranks = self.shown_ranks().tolist()
+        curves = {
+            name: [(rank, float(bits[rank - 1])) for rank in ranks]
+            for name, bits in self.curves().items()
+        }
+        return curve_chart(
+            "What one known rating is worth",
+            f"{self.records:,} people; {np.log2(self.records):.1f} bits single out one of them",
+            curves,
+            Axis("rank of the item, most rated first", log=True),
+            Axis("bits"),
+        )
+
+    def _repr_html_(self) -> str:
+        return block("What one known rating is worth", paragraph(str(self)))
 
 
 def information_gain(

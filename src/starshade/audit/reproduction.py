@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-__all__ = ["introduced", "left_out", "plain_facts"]
+from starshade.audit.figures import Figure
+from starshade.markup import block, paragraph, table
+
+__all__ = ["introduced", "left_out", "plain_facts", "study_html"]
 
 
 def plain_facts(result: Any) -> dict[str, Any]:
@@ -47,6 +50,12 @@ def introduced(whose: str, data: Mapping[str, Any], numbers: Sequence[str]) -> s
 def left_out(skipped: Sequence[Any]) -> str:
     """Count what the data could not give; nothing where there is nothing."""
     return f" Left out, with the reason: {len(skipped)}." if skipped else ""
+
+
+def study_html(title: str, text: str, figures: Sequence[Figure]) -> str:
+    """Return a study for a notebook: what came of it, and which figures it holds."""
+    rows = [(f"Fig. {figure.number}", figure.title) for figure in figures]
+    return block(title, paragraph(text), table(("figure", "what it shows"), rows) if rows else "")
 
 
 def _plain(value: Any) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
+from starshade.markup import paragraph
 
 __all__ = ["QueryResult"]
 
@@ -111,7 +111,7 @@ class QueryResult:
         return f"resting on {n:,} record{'s' * (n != 1)}"
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+        return "".join(map(paragraph, str(self).splitlines()))
 
 
 def _told(value: Value) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
@@ -12,7 +11,7 @@ from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.kl.losses import Measured
 from starshade.audit.kl.queries import Asked
-from starshade.audit.reproduction import introduced, left_out, plain_facts
+from starshade.audit.reproduction import introduced, left_out, plain_facts, study_html
 
 __all__ = ["GeneralizationStudy", "loss_rows", "query_rows"]
 
@@ -72,7 +71,7 @@ class GeneralizationStudy:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return study_html("Riyana & Natwichai, on these ratings", str(self), self.figures)
 
 
 def loss_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:

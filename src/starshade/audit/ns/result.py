@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
@@ -13,6 +12,7 @@ from starshade.attack.sparsity import SparsityResult
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.ns.checks import Check
 from starshade.audit.ns.statements import Statement
+from starshade.audit.reproduction import study_html
 from starshade.ratings.habits import OffTop
 
 __all__ = ["Reproduction"]
@@ -126,4 +126,4 @@ class Reproduction:
         return told
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return study_html("Narayanan & Shmatikov, on these ratings", str(self), self.figures)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from statistics import fmean
 from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
-from starshade.audit.reproduction import introduced, left_out, plain_facts
+from starshade.audit.reproduction import introduced, left_out, plain_facts, study_html
 
 __all__ = ["LevelRow", "PredictiveStudy", "Row", "find"]
 
@@ -163,7 +162,7 @@ class PredictiveStudy:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return study_html("Chang, Thompson, Wang & Yao, on these ratings", str(self), self.figures)
 
 
 def find(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -19,7 +18,10 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.audit.sr.attribute import Labels, labels_of
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
+from starshade.markup import block, paragraph, table
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -105,7 +107,29 @@ class Prediction:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        rows = [
+            (name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
+            for name, rate in self._rates()
+        ]
+        head = ("guessed right from", "share", "95 % interval")
+        shown = table(head, rows, numbers=(1, 2))
+        return block(f"What ratings tell of {self.attribute}", shown, paragraph(str(self)))
+
+    def plot(self) -> Chart:
+        """Draw how often the attribute is guessed right, before and after."""
+        return dot_chart(
+            f"What ratings tell of {self.attribute}",
+            f"{self.trials} trials of {self.users:,} users",
+            [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
+            Axis("guessed right, share of the users", share=True),
+        )
+
+    def _rates(self) -> tuple[tuple[str, Rate], ...]:
+        return (
+            ("the original ratings", self.original),
+            ("the anonymized ratings", self.anonymized),
+            ("no ratings: the most frequent class", self.majority),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.check import Check, told_apart
 from starshade.audit.figures import Figure, Skipped
-from starshade.audit.reproduction import introduced, left_out, plain_facts
+from starshade.audit.reproduction import introduced, left_out, plain_facts, study_html
 from starshade.audit.sr.loss import Loss, Predicted
 from starshade.audit.sr.timing import Job, Timed
 
@@ -75,7 +74,7 @@ class Study:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
+        return study_html("Sun & Sun, on these ratings", str(self), self.figures)
 
 
 def first_verdicts(timed: dict[Job, Timed], k: int, eps: float, l: float) -> list[dict[str, Any]]:  # noqa: E741
