@@ -6,10 +6,9 @@ Result::
     figures    of the new release: `starshade.audit.make.Made`
     text       a paragraph on it
     passed     whether it may leave the house
-    verdict    as in a `Dossier`: headline, paragraph, reasons, advice
-    findings, warnings
-    files      [{name, sha256, bytes}] of the release
     zip_bytes
+    verdict, claims, findings, warnings, attacks, disclosure, losses, method, files
+               as in a `Dossier`, for its owner
 
 Files: see `starshade.server.work_folder`.
 """
@@ -48,6 +47,18 @@ _SETTINGS = {
 }
 _NO_DATE = (1980, 1, 1, 0, 0, 0)  # a release does not tell when it was made, nor does its wrapping
 _CHUNK = 1 << 20
+#: what the pages say of the judgement; the rest stands in the reports
+_TOLD = (
+    "verdict",
+    "claims",
+    "findings",
+    "warnings",
+    "attacks",
+    "disclosure",
+    "losses",
+    "method",
+    "files",
+)
 
 
 def perform(order: Order) -> Done:
@@ -105,11 +116,8 @@ def perform(order: Order) -> Done:
             "figures": told,
             "text": str(made),
             "passed": dossier.passed,
-            "verdict": judged["verdict"],
-            "findings": judged["findings"],
-            "warnings": judged["warnings"],
-            "files": judged["files"],
             "zip_bytes": size,
+            **{name: judged[name] for name in _TOLD},
         }
     )
 
