@@ -11,7 +11,7 @@ _COMMANDS = Path(__file__).with_name("command-line.md")
 _MARK = "<!-- keys -->"
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
-_PATH = re.compile(r"<code>([^<]{20,})</code>")
+_PATH = re.compile(r"<code>([^<]*/[^<]*)</code>")
 _JOINT = re.compile(r"(?<=::)|(?<=[/_])")
 _DIAGRAMS = re.compile(r'<script type="module">(?:(?!</script>).)*mermaid.*?</script>', re.S)
 

@@ -176,7 +176,7 @@ def browser() -> Iterator[Any]:
     ("path", "width", "scheme"),
     [
         ("index", 1280, "light"),
-        ("index", 360, "dark"),
+        ("queries", 360, "dark"),
         ("reference/python/errors", 360, "dark"),
         ("tutorials/publish", 1280, "light"),
     ],
