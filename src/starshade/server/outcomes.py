@@ -171,7 +171,7 @@ def _compare(job: JobRow, result: Result) -> Outcome:
             Figure(
                 "Found in the ratings as they are",
                 percent(original.get("expected_top1")),
-                "Before any release; hold the releases below against it.",
+                "Before any release: what the releases are to be held against.",
                 original.get("expected_top1"),
             ),
         ),

@@ -14,8 +14,6 @@ from starshade.server.rows import DataRow, JobRow
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
 
 _USUAL_K = 5
-_CAREFUL_K = 10
-_EXPOSED = 0.5  # share found from which the larger k is suggested
 _FEW = 0.01  # share found up to which more knowledge is suggested first
 _SURVEY = 0.5  # share of empty cells below which data look like a survey's
 _FEW_ITEMS = 10
@@ -67,7 +65,8 @@ def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
 def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     """Suggest a method and a k, or an attacker who knows more."""
     found = top1_of(job.result or {})
-    method, k, items = _choice(facts, found)
+    method, items = _choice(facts)
+    k = _USUAL_K
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
     make = Next(
         f"Suggested release: {what}. By it nobody can be told apart from {k - 1} others: who "
@@ -97,15 +96,11 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     return (compare, make)
 
 
-def _choice(facts: Facts, found: float | None) -> tuple[str, int, str]:
-    """Return the method, k and number of items that are suggested."""
-    k = _CAREFUL_K if found is not None and found >= _EXPOSED else _USUAL_K
-    people, items = facts.get("users") or 0, facts.get("items") or 0
-    if people < 20 * _CAREFUL_K:
-        k = _USUAL_K  # of few people, large groups leave nothing
+def _choice(facts: Facts) -> tuple[str, str]:
+    """Return the method and the number of items that are suggested."""
     if facts.get("sparsity", 1.0) < _SURVEY:
-        return "interval", k, ""
-    return "k-exchange", k, str(_FEW_ITEMS) if items > 3 * _FEW_ITEMS else ""
+        return "interval", ""
+    return "k-exchange", str(_FEW_ITEMS) if (facts.get("items") or 0) > 3 * _FEW_ITEMS else ""
 
 
 def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
