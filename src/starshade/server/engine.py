@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import wait
 from typing import Any
 
-from starshade.errors import StarshadeError
+from starshade.errors import InternalError, StarshadeError
 from starshade.server.crew import Worker
 from starshade.server.rows import JobRow, State, Step
 from starshade.server.store import Store
@@ -140,8 +141,8 @@ class Engine:
                     job = self._take()
                     if job is not None:
                         self._do(job)
-                except StarshadeError as error:  # a full disk is no reason to give up
-                    self.trouble = error
+                except Exception as error:  # a full disk is no reason to give up
+                    self.trouble = _in_words(error)
                     with self._changed:
                         self._changed.wait_for(lambda: self._closing, _RETRY)
         finally:
@@ -164,8 +165,9 @@ class Engine:
         """Have a job done, and write down how it ended."""
         try:
             end = self._have_done(job)
-        except StarshadeError as error:
-            end = _End("failed", error=error.message, advice=error.advice)
+        except Exception as error:
+            told = _in_words(error)
+            end = _End("failed", error=told.message, advice=told.advice)
         try:
             self._settle(job, end)
         finally:
@@ -241,6 +243,14 @@ class Engine:
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.kill()
+
+
+def _in_words(error: Exception) -> StarshadeError:
+    """Return what to tell of an error; of our own bug the rest goes to stderr."""
+    if isinstance(error, StarshadeError):
+        return error
+    traceback.print_exception(error)
+    return InternalError(type(error).__name__)
 
 
 def _died(code: int) -> _End:

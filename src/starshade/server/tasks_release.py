@@ -2,7 +2,7 @@
 
 Result::
 
-    method, k, seed
+    k, seed
     figures    of the new release: `starshade.audit.make.Made`
     text       a paragraph on it
     passed     whether it may leave the house
@@ -110,7 +110,6 @@ def perform(order: Order) -> Done:
     judged = dossier.internal()
     return Done(
         {
-            "method": entry.name,
             "k": int(method.k),
             "seed": seed,
             "figures": told,

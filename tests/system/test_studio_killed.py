@@ -1,0 +1,291 @@
+"""The studio's engine in a process of its own: killed at any instant, on a full disk, read-only."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from starshade.errors import OutputError
+from starshade.server.engine import Engine
+from starshade.server.store import Store
+from tests.system.test_studio_engine import wait_for
+
+_STUDIO = """
+import json, sys, time
+from pathlib import Path
+from starshade.server.engine import Engine
+from starshade.server.store import Store
+
+store = Store(Path(sys.argv[1]))
+engine = Engine(store)
+engine.start()
+
+def tell(**figures):
+    print(json.dumps(figures), flush=True)
+
+def do(kind, data, settings=None):
+    job = store.add_job(kind, data.id, settings)
+    engine.wake()
+    while not (row := store.job(job.id)).ended:
+        time.sleep(0.02)
+    return row
+
+small = {"like": "movielens-100k", "n_users": 100, "n_items": 40, "seed": 1}
+"""
+_ENDLESS = """
+data = store.add_data("synthetic", "small", "movielens-100k", small)
+done = do("read", data)
+release = do("release", data, {"config": {"k": 4}, "items": "top:5", "targets": 20, "known": [2]})
+endless = store.add_data(
+    "synthetic", "endless", "netflix", {"n_users": 100_000, "n_ratings": 20_000_000, "seed": 1}
+)
+running = store.add_job("read", endless.id)
+waiting = store.add_job("attack", data.id, {"targets": 10})
+engine.wake()
+while not store.job(running.id).progress:
+    time.sleep(0.02)
+tell(worker=engine.worker_pid, release=release.id, state=release.state, running=running.id,
+     waiting=waiting.id)
+time.sleep(600)
+"""
+
+
+@contextmanager
+def studio(work: Path, code: str, *around: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a studio; it is killed at the end, if it is still there."""
+    command = [*around, sys.executable, "-c", _STUDIO + code, str(work)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_there(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_kill_9_of_the_server_in_the_middle_of_a_job(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    with studio(work, _ENDLESS) as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert told["state"] == "done"
+        assert is_there(told["worker"])
+        with pytest.raises(OutputError, match="another studio"):
+            Store(work)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not is_there(told["worker"]))  # nobody stays behind
+    # what a reading leaves that is killed while it writes
+    half = work / "data" / "2" / f".tmp-{told['running']}-0123456789abcdef"
+    half.mkdir(parents=True)
+    (half / "by_user.codes.npy").write_bytes(b"half")
+
+    store = Store(work)
+    engine = Engine(store)
+    engine.start()
+    interrupted = store.job(told["running"])
+    assert interrupted.state == "interrupted"
+    assert interrupted.error == "The studio was ended while this ran."
+    assert interrupted.advice is not None
+    assert not half.exists()
+    folder = store.places.release(told["release"])
+    assert store.job(told["release"]).state == "done"
+    assert (folder / "release.zip").is_file()
+    assert (folder / "report.html").is_file()
+    wait_for(lambda: store.job(told["waiting"]).ended)
+    assert store.job(told["waiting"]).state == "done"  # it goes on where it was
+    engine.close()
+    store.close()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.9])
+def test_kill_9_while_a_release_is_made_leaves_all_of_it_or_nothing(
+    tmp_path: Path, delay: float
+) -> None:
+    work = tmp_path / "work"
+    code = """
+data = store.add_data("synthetic", "small", "movielens-100k", small)
+do("read", data)
+job = store.add_job("release", data.id, {"config": {"k": 4}, "items": "top:5", "targets": 20})
+engine.wake()
+while not (Path(sys.argv[1]) / "releases" / str(job.id)).exists():
+    time.sleep(0.005)
+tell(job=job.id)
+time.sleep(600)
+"""
+    with studio(work, code) as process:
+        assert process.stdout is not None
+        job_id = json.loads(process.stdout.readline())["job"]
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    store = Store(work)
+    engine = Engine(store)
+    engine.start()
+    engine.close()
+    job = store.job(job_id)
+    left = sorted(path.name for path in (work / "releases").iterdir())
+    assert (job.state, left) in [("interrupted", []), ("done", [str(job_id)])]
+    if job.state == "done":
+        assert (work / "releases" / str(job_id) / "release.zip").is_file()
+    store.close()
+
+
+def test_ctrl_c_is_for_the_server_to_answer(tmp_path: Path) -> None:
+    code = """
+try:
+    while engine.worker_pid is None:
+        time.sleep(0.02)
+    tell(worker=engine.worker_pid)
+    time.sleep(600)
+except KeyboardInterrupt:
+    worker = engine.worker_pid
+    time.sleep(0.5)
+    tell(same=engine.worker_pid == worker)
+    engine.close()
+    store.close()
+    tell(closed=True)
+"""
+    with studio(tmp_path / "work", code) as process:
+        assert process.stdout is not None
+        worker = json.loads(process.stdout.readline())["worker"]
+        process.send_signal(signal.SIGINT)
+        assert json.loads(process.stdout.readline()) == {"same": True}
+        assert json.loads(process.stdout.readline()) == {"closed": True}
+        assert process.wait(10) == 0
+        assert not is_there(worker)
+
+
+_MOUNT = 'mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@"'
+
+
+def mounted(options: str, place: Path) -> list[str]:
+    """Return the beginning of a command that sees a small file system of its own at a place."""
+    begin = ["unshare", "-rm", "sh", "-c", _MOUNT, "sh", options, str(place)]
+    try:
+        tried = subprocess.run([*begin, "true"], capture_output=True, timeout=20)
+    except FileNotFoundError:
+        pytest.skip("needs unshare: apt-get install util-linux")
+    if tried.returncode:
+        pytest.skip("needs a system that lets one mount in a namespace of one's own")
+    return begin
+
+
+def test_a_read_only_folder_is_refused_in_words(tmp_path: Path) -> None:
+    code = """
+from starshade.errors import OutputError
+from starshade.server.store import Store
+from pathlib import Path
+import sys
+try:
+    Store(Path(sys.argv[1]) / "work")
+except OutputError as error:
+    print(error.message, error.advice, sep="|")
+"""
+    begin = mounted("ro", tmp_path)
+    done = subprocess.run(
+        [*begin, sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.stdout == (
+        f"{tmp_path / 'work'}: cannot be written to: Read-only file system|Choose another place.\n"
+    ).replace("cannot be written to", "cannot be written"), done.stderr
+
+
+_FULL = """
+import os, shutil
+from starshade.errors import OutputError
+
+data = store.add_data("synthetic", "small", "movielens-100k", small)
+first = do("read", data)
+tell(step="read", state=first.state)
+
+work = Path(sys.argv[1])
+def fill(spare):
+    free = shutil.disk_usage(work).free
+    with open(work.parent / "filler", "ab") as file:
+        file.write(b"x" * max(0, free - spare))
+
+job = store.add_job("release", data.id, {"config": {"k": 4}, "items": "top:5", "targets": 20})
+fill(24_000)
+engine.wake()
+while not store.job(job.id).ended:
+    time.sleep(0.02)
+job = store.job(job.id)
+tell(step="release", state=job.state, error=job.error, advice=job.advice,
+     left=os.listdir(work / "releases"))
+
+fill(0)
+try:
+    for _ in range(100):
+        store.add_job("attack", data.id, {"long": "x" * 2000})
+    tell(step="full", error=None)
+except OutputError as error:
+    tell(step="full", error=error.message, jobs=len(store.jobs()))
+
+(work.parent / "filler").unlink()
+after = do("release", data, {"config": {"k": 4}, "items": "top:5", "targets": 20, "known": [2]})
+tell(step="room", state=after.state, error=after.error, trouble=str(engine.trouble))
+engine.close()
+store.close()
+"""
+
+
+def test_a_full_disk_is_said_in_words_and_nothing_is_lost(tmp_path: Path) -> None:
+    begin = mounted("size=3m", tmp_path)
+    with studio(tmp_path / "work", _FULL, *begin) as process:
+        out, _ = process.communicate(timeout=120)
+    told = {line["step"]: line for line in map(json.loads, out.splitlines())}
+    assert told["read"]["state"] == "done"
+    assert told["release"]["state"] == "failed"
+    assert "no space left" in told["release"]["error"]
+    assert "Free some space" in told["release"]["advice"]
+    assert told["release"]["left"] == []
+    assert "no space left" in told["full"]["error"]
+    assert told["room"] == {"step": "room", "state": "done", "error": None, "trouble": "None"}
+
+
+def test_the_worker_ends_with_its_parent_where_no_signal_tells(tmp_path: Path) -> None:
+    # the closed socket alone
+    code = """
+import ctypes, os, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+start = (
+    "import ctypes; ctypes.CDLL = lambda name: (_ for _ in ()).throw(OSError()); "
+    "from starshade.server.worker import main; import sys; main(sys.argv[1:])"
+)
+(tmp := sys.argv[1])
+os.makedirs(tmp + "/scratch")
+worker = subprocess.Popen(
+    [sys.executable, "-c", start, str(theirs.fileno()), str(os.getpid()), tmp],
+    pass_fds=[theirs.fileno()],
+)
+print(worker.pid, flush=True)
+theirs.close()
+time.sleep(600)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        worker = int(process.stdout.readline())
+        # past the look at who the parent is: it listens
+        wait_for(lambda: len(os.listdir(f"/proc/{worker}/task")) > 1)
+        process.kill()
+    wait_for(lambda: not is_there(worker))
