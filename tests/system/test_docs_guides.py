@@ -1,0 +1,109 @@
+"""What the guides tell one to type works, in their order, and prints what they quote."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import starshade as ss
+from starshade.ratings.table import Ratings
+from tests.system import pages
+
+GUIDES = {
+    "choosing-a-method": 4,
+    "k-eps-l": 6,
+    "nulls": 7,
+    "real-scales": 7,
+    "big-data": 6,
+    "reading-the-report": 4,
+    "ci-gate": 9,
+}
+
+
+def text(name: str) -> str:
+    return (pages.DOCS / "guides" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def rows(name: str, head: str) -> list[list[str]]:
+    """Return the cells of the table of a guide that begins with these words."""
+    page = text(name)
+    lines = page[page.index(f"| {head} |") :].split("\n\n")[0].split("\n")[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_guide_is_tried() -> None:
+    assert {path.stem for path in (pages.DOCS / "guides").glob("*.md")} == set(GUIDES)
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_commands_work_and_say_what_is_quoted(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = f"guides/{name}.md"
+    assert len(pages.steps(page)) >= GUIDES[name]
+    pages.run(page, tmp_path, monkeypatch)
+    pages.python(page, {})
+    if name == "reading-the-report":
+        compare_sections(tmp_path)
+
+
+def compare_sections(folder: Path) -> None:
+    """Find every section of both editions explained, in their order."""
+    bold = re.findall(r"^\*\*([^*]+?)\.?\*\*", text("reading-the-report"), re.M)
+    for edition in ("report.html", "public.html"):
+        page = (folder / edition).read_text(encoding="utf-8")
+        heads = [re.sub("<[^>]+>", "", h) for h in re.findall(r"<h2\b[^>]*>(.*?)</h2>", page, re.S)]
+        explained = [head for head in heads if not head.startswith("Words used")]
+        places = [bold.index(head.split(",")[0] if "Annex" in head else head) for head in explained]
+        assert len(places) >= 6
+        assert all(a < b for a, b in pairwise(places))
+        for section in ("What the release still tells", "What to do now"):
+            assert section in page
+
+
+@pytest.fixture(scope="module")
+def survey() -> Ratings:
+    return ss.synthesize("survey", n_users=2000, rng=1)
+
+
+def test_the_table_of_eps(survey: Ratings) -> None:
+    sensitive = ("s01", "s02", "s03", "s04")
+    for eps, failing, _ in rows("k-eps-l", "ε | records that fail (of 2,000; k = 5) | read it as"):
+        model = ss.KEpsAnonymity(k=5, eps=float(eps), sensitive=sensitive, nulls="ignore")
+        assert f"{model.check(survey).failing_records:,}" == failing
+
+
+def test_the_table_of_l(survey: Ratings) -> None:
+    head = "l, on a scale of 1 to 6 | records that fail (k = 5, ε = 2)"
+    for least, failing in rows("k-eps-l", head):
+        model = ss.KEpsLAnonymity(k=5, eps=2, l=float(least), sensitive=("s01",), nulls="ignore")
+        assert f"{model.check(survey).failing_records:,}" == failing
+
+
+def test_the_table_of_k() -> None:
+    ratings = ss.synthesize("movielens-100k", rng=1)
+    found = ss.compare(ratings, ["k-exchange"], (2, 5, 10, 20), items=ss.top_items(10), rng=1)
+    figures: list[dict[str, Any]] = [dict(found.original), *found.table()]
+    table = rows(
+        "k-eps-l",
+        "k | record found, at most | record found, 4 facts | readable rating | GenILoss",
+    )
+    assert [cells[2:4] for cells in table] == [
+        [f"{100 * row[name]:.1f} %" for name in ("expected_top1", "users_rating_disclosed")]
+        for row in figures
+    ]
+    assert [float(cells[4]) for cells in table] == [round(row["gen_iloss"], 2) for row in figures]
+
+
+def test_the_workflow_does_what_was_tried() -> None:
+    page = text("ci-gate")
+    (workflow,) = re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)
+    commands = re.findall(r"run: (starshade .*)", workflow)
+    tried = [step.command for step in pages.steps("guides/ci-gate.md")]
+    assert len(commands) == 3
+    assert commands[:2] == tried[1:3]
+    assert commands[2].startswith("starshade report ")  # tried in the guide that reads it
