@@ -42,6 +42,7 @@ class Run:
     as_json: bool = False
     given_seed: int | None = None
     _tell: Callable[[str], None] = progress.note
+    _clear: Callable[[], None] = lambda: None
     _started: float = field(default_factory=time.perf_counter)
 
     @cached_property
@@ -61,6 +62,7 @@ class Run:
             text = json.dumps(plain(figures), ensure_ascii=escaped, allow_nan=False)
         else:
             text = _render(summary())
+        self._clear()  # bars and a result on one terminal would write over each other
         try:
             print(text, flush=True)
         except BrokenPipeError:  # the reader has seen enough: no error, the exit code stands
@@ -94,7 +96,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 _watching(quiet, log_file, values) as terminal,
                 budget.limits(memory=allowed, threads=threads),
             ):
-                run = Run(as_json, seed, terminal.show)
+                run = Run(as_json, seed, terminal.show, terminal.close)
                 return command(*args, run=run, **kwargs)
 
         options = [*_OPTIONS, *([_SEED] if with_seed else [])]

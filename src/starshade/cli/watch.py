@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
 
 __all__ = ["Log", "Terminal"]
+
+_PATIENCE = 0.8  # seconds without an announcement
 
 
 class Log:
@@ -46,6 +49,9 @@ class Log:
 class Terminal:
     """A reporter: bars where stderr is a terminal, notes everywhere.
 
+    Where nothing is announced for a while a bar says that there is work all the same: loading
+    the code of a command can take a second, too.
+
     Parameters
     ----------
     quiet : bool
@@ -58,16 +64,19 @@ class Terminal:
         self._quiet = quiet
         self._log = log
         self._bars: Progress | None = None
-        self._terminal = sys.stderr.isatty()
+        self._seen = not quiet and sys.stderr.isatty()
+        self._lock = threading.RLock()
+        self._idle: TaskID | None = None
+        self._timer: threading.Timer | None = None
+        self._wait("starting")
 
     def start(self, label: str, total: float | None) -> int:
         """Show a bar, if anybody can see one."""
-        if self._quiet or not self._terminal:
+        if not self._seen:
             return 0
-        if self._bars is None:
-            self._bars = _bars()
-            self._bars.start()
-        return self._bars.add_task(label, total=total)
+        with self._lock:
+            self._stop_waiting()
+            return self._open().add_task(label, total=total)
 
     def advance(self, handle: int, amount: float) -> None:
         """Move a bar on."""
@@ -76,11 +85,13 @@ class Terminal:
 
     def stop(self, handle: int) -> None:
         """Take a bar away, and the display with the last one."""
-        if self._bars is None:
-            return
-        self._bars.remove_task(cast("TaskID", handle))
-        if not self._bars.tasks:
-            self.close()
+        with self._lock:
+            if self._bars is None:
+                return
+            self._bars.remove_task(cast("TaskID", handle))
+            if not self._bars.tasks:
+                self.close()
+                self._wait("working")
 
     def note(self, message: str) -> None:
         """Show one line, and keep it in the log."""
@@ -92,18 +103,47 @@ class Terminal:
         """Print one line, above the bars if there are any."""
         if self._quiet:
             return
-        if self._bars is not None:
-            from rich.text import Text
+        with self._lock:
+            if self._bars is not None:
+                from rich.text import Text
 
-            self._bars.console.print(Text(message, style="dim"))
-        else:
-            print(message, file=sys.stderr, flush=True)
+                self._bars.console.print(Text(message, style="dim"))
+            else:
+                print(message, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
-        if self._bars is not None:
-            self._bars.stop()
-            self._bars = None
+        """Leave the terminal as it was, until the next task."""
+        with self._lock:
+            self._stop_waiting()
+            if self._bars is not None:
+                self._bars.stop()
+                self._bars = None
+
+    def _open(self) -> Progress:
+        if self._bars is None:
+            self._bars = _bars()
+            self._bars.start()
+        return self._bars
+
+    def _wait(self, label: str) -> None:
+        """Show a bar of this name if nothing is announced for a while."""
+        if self._seen:
+            self._timer = threading.Timer(_PATIENCE, self._say, (label,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _say(self, label: str) -> None:
+        with self._lock:
+            if self._timer is threading.current_thread():  # nobody was faster
+                self._idle = self._open().add_task(label, total=None)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._idle is not None and self._bars is not None:
+            self._bars.remove_task(self._idle)
+        self._idle = None
 
 
 def _bars() -> Progress:
@@ -133,4 +173,5 @@ def _bars() -> Progress:
         Left(),
         console=Console(stderr=True),
         transient=True,
+        redirect_stdout=False,  # what is printed there is the result
     )
