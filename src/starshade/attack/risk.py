@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.only_fit import OnlyFit
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
@@ -44,8 +45,8 @@ class Risk:
         Numbers of cells to try, ascending, each at least 1.
     share : float
         Share of the draws, in (0, 1], in which the record must stand out.
-    attack : ScoreboardRH
-        With its φ; `absent` plays no part.
+    attack : ScoreboardRH or OnlyFit
+        With its φ, or whether a single record agrees; `absent` plays no part.
 
     Raises
     ------
@@ -70,7 +71,7 @@ class Risk:
     draws: int = 20
     known: tuple[int, ...] = (1, 2, 4, 8, 16)
     share: float = 0.9
-    attack: ScoreboardRH = field(default_factory=ScoreboardRH)
+    attack: ScoreboardRH | OnlyFit = field(default_factory=ScoreboardRH)
 
     def __post_init__(self) -> None:
         if not (_is_count(self.draws) and self.draws <= _MOST_DRAWS):

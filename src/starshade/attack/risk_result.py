@@ -142,19 +142,32 @@ class RiskResult:
         shares = ", ".join(f"{rate} by {step.known}" for step, rate in rates)
         text = (
             f"{self.attack} on {self.records:,} records, {self.targets:,} targets "
-            f"({self.knowledge['name']}): identified, that is their record stands out by the "
-            f"attack's φ = {self.config['phi']:g} in at least {self.share:.0%} of {self.draws} "
-            f"draws, by so many known cells or fewer: {shares}. None of these numbers identifies "
+            f"({self.knowledge['name']}): identified, that is {self._how} in at least "
+            f"{self.share:.0%} of {self.draws} draws, by so many known cells or fewer: {shares}. "
+            f"None of these numbers identifies "
             f"{self.never:,} of the targets"
         )
         short = self.steps[-1].ineligible
         if short:
             text += f"; {short:,} of them have fewer than {self.steps[-1].known} cells to know"
+        if self._phi is None:
+            return f"{text}."
         return (
             f"{text}. Whoever is not identified so is not safe for that: this attack answers only "
             "where a record stands out, while the label-based one often finds that a single record "
             "fits."
         )
+
+    @property
+    def _phi(self) -> float | None:
+        phi: float | None = self.config.get("phi")
+        return phi
+
+    @property
+    def _how(self) -> str:
+        if self._phi is None:
+            return "no record but theirs agrees with what is known"
+        return f"their record stands out by the attack's φ = {self._phi:g}"
 
     def plot(self) -> Chart:
         """Draw how many people so many known ratings, or fewer, identify."""

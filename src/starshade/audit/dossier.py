@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.only_fit import OnlyFit
 from starshade.attack.risk import Risk
 from starshade.attack.risk_result import RiskResult
 from starshade.audit.dossier_attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
@@ -165,6 +166,7 @@ class Dossier:
         }
 
 
+_DRAWS = 10  # of what is known of each person, to see who stands out
 _FEWEST = 5  # people behind any figure of a public edition, however small the claimed k
 
 
@@ -242,14 +244,14 @@ def gather(
     judge = audit or Audit()
     result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
     risk = _risk(ratings, judge.targets, seed)
-    places, linked = [str(path) for path in earlier], released.private is not None
+    places = [str(path) for path in earlier]
     k = max(result.k or 0, _FEWEST)
     shared = _shared(for_anybody(result, places), ratings, released, folder, risk, k)
     return Dossier(
         audit=result,
         shared=shared,
         private={
-            "verdict": verdict_section(result, owners_advice(result, linked=linked)),
+            "verdict": verdict_section(result, owners_advice(result, released)),
             "findings": finding_rows(result),
             "warnings": list(result.warnings),
             "data": {**shared["data"], **_read(ratings)},
@@ -310,7 +312,7 @@ def _risk(ratings: Ratings, targets: int, seed: int) -> RiskResult | None:
     known = Knowledge(known=1, dates=False)
     if not known.eligible_users(ratings).any():
         return None
-    return Risk().run(ratings, known, targets=targets, rng=seed)
+    return Risk(draws=_DRAWS, attack=OnlyFit()).run(ratings, known, targets=targets, rng=seed)
 
 
 def _read(ratings: Ratings) -> dict[str, Any]:

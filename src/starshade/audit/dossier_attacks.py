@@ -125,7 +125,7 @@ def _knows(tried: Evidence) -> str:
     knowledge = tried.knowledge
     many = "1 rating" if knowledge.known == 1 else f"{knowledge.known} ratings"
     if not knowledge.rating_error:
-        told = f"{many}, to the letter"
+        told = f"{many}, exactly"
     else:
         told = f"{many}, to within {knowledge.rating_error:g}"
     if knowledge.wrong:

@@ -133,9 +133,6 @@ _SHARES = {
 _RECOMMENDER = {
     "rmse_refit": ("Error of a recommender trained on the release", "rmse_original", True),
     "rmse_release": ("Error when the released cell itself predicts", "rmse_original", True),
-    "mae_refit": ("Mean absolute error, trained on the release", "mae_original", True),
-    "mae_release": ("Mean absolute error, released cell", "mae_original", True),
-    "target_deviation_release": ("Error from a person's own version", None, True),
     "similar_user_deviation_release": ("Error from the profile most like them", None, True),
     "top_n_agreement_refit": ("Recommendations that are the same", None, False),
 }

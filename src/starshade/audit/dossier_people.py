@@ -36,10 +36,10 @@ def stand_out(risk: RiskResult | None, k: int = 1) -> dict[str, Any]:
     return {
         "steps": steps,
         "users": 0 if risk is None else risk.targets,
-        "knowledge": "so many ratings of a person, right to the letter, and no dates",
-        "meaning": "The share of people whose record, in the ratings as they are, stands out from "
-        "all others for somebody who knows so many of their ratings (in 9 of 10 draws). High means "
-        "risk: to take the names away protects none of these people.",
+        "knowledge": "so many ratings of a person exactly, and no dates",
+        "meaning": "The share of people of whom so many known ratings are enough, whichever they "
+        "are: in 9 of 10 draws no other record agrees with them. High means risk: to take the "
+        "names away protects none of these people.",
     }
 
 
@@ -66,10 +66,21 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
         "rows": rows,
         "listed": len(rows),
         "total": len(order),
-        "text": "The people whom the fewest known ratings identify in the ratings as they are, "
-        "and what the release still tells of them: among how many they hide, how many of their "
-        "ratings their class shows plainly, and of how many items it shows that they rated them.",
+        "text": _text(risk, ratings),
     }
+
+
+def _text(risk: RiskResult, ratings: Ratings) -> str:
+    told = (
+        "The people whom the fewest known ratings identify in the ratings as they are, and what "
+        "the release still tells of them: among how many they hide, how many of their ratings "
+        "their class shows plainly, and of how many items it shows that they rated them. A dash: "
+        "they are not in the release, or nobody can tell. The first are those to hold back, or to "
+        "hide among more, if this is too much."
+    )
+    if risk.targets + risk.ineligible < ratings.n_users:
+        told += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."
+    return told
 
 
 _Told = list[int | None]

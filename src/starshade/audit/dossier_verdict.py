@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from starshade.audit.findings import understated
 from starshade.audit.result import AuditResult, Finding
+from starshade.release.table import Release
 
 __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
 
@@ -34,7 +36,7 @@ def verdict_section(result: AuditResult, advice: list[str]) -> dict[str, Any]:
     return {
         "passed": result.passed,
         "headline": headline,
-        "paragraph": str(result),
+        "paragraph": result.paragraph,
         "reasons": list(result.reasons),
         "advice": advice,
     }
@@ -65,24 +67,22 @@ _OF_A_MODEL = (
 )
 
 
-def owners_advice(result: AuditResult, *, linked: bool) -> list[str]:
-    """Say what the owner does now; `linked`: the receipt told who is who."""
+def owners_advice(result: AuditResult, release: Release) -> list[str]:
+    """Say what the owner does now, as far as the receipt told who is who."""
     failed = [finding.name for finding in result.findings if not finding.passed]
-    advice = [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
-    if not linked:
-        advice.insert(
-            0,
-            "Give the owner's receipt if there is one (--private FILE): only with it do the "
-            "attacks count what is really found.",
-        )
+    advice = []
+    if release.private is None:
+        advice.append(_RECEIPT)
+    if understated(release) is not None and "attack" in failed:
+        failed.remove("attack")
+        advice.append(_NO_RECEIPT)
+    advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.same_data:
         advice.append(
             "Choose one of the releases of these data. Where an earlier one is out already, "
             "publishing this one too undoes the promise of both."
         )
-    if failed:
-        return list(dict.fromkeys(advice))
-    return [*advice, _STILL, _PUBLISH]
+    return list(dict.fromkeys(advice)) + ([_STILL, _PUBLISH] if result.passed else [])
 
 
 def readers_advice(result: AuditResult) -> list[str]:
@@ -97,6 +97,14 @@ def readers_advice(result: AuditResult) -> list[str]:
     ]
 
 
+_RECEIPT = (
+    "Give the receipt that was written with the release, if there is one (--private FILE): only "
+    "with it do the attacks count what is really found."
+)
+_NO_RECEIPT = (
+    "Without a receipt nobody can tell whether this release hides people well enough. If there is "
+    "none, make the release again and keep its receipt (--private FILE)."
+)
 _STILL = (
     "Read what the release still tells (below) and decide whether that may be known. If not, use a "
     "larger --k or fewer items."
