@@ -158,7 +158,7 @@
 
   // ---- charts: Vega-Lite without eval, in the page's colours, as wide as there is room
 
-  const drawn = new WeakMap();
+  const drawn = new WeakSet();
   const LIBRARIES = ["vega", "vega-lite", "vega-embed", "vega-interpreter"];
   let loaded = null;
 
@@ -233,10 +233,8 @@
   }
 
   async function draw(box) {
-    const script = box.querySelector("script");
-    if (script) drawn.set(box, JSON.parse(script.textContent));
-    const spec = drawn.get(box);
-    if (!spec) return;
+    drawn.add(box);
+    const spec = JSON.parse(box.dataset.chart);
     await libraries();
     box.hidden = false;
     const place = document.createElement("div");
@@ -253,7 +251,8 @@
     // only once it is whole: a chart that fails leaves the old one, or the table alone
     box.replaceChildren(place);
     made.view.addEventListener("click", (event, item) => {
-      const href = item && item.datum && item.datum.href;
+      const point = item && ["symbol", "rule"].includes(item.mark.marktype);
+      const href = point && item.datum && item.datum.href;
       if (typeof href === "string" && /^\/(?!\/)/.test(href)) location.assign(href);
     });
     for (const mark of box.querySelectorAll(".mark-symbol path")) {
