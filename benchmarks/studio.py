@@ -106,7 +106,10 @@ def until_done(visitor: Visitor, pages: list[str], limit: float) -> str:
         for path in pages:
             page = visitor.get(path)
         panel = visitor.get(pages[-1] + "/panel")
-        if not re.search(r"/jobs/\d+/cancel", panel):
+        state = re.search(r'data-state="(\w+)"', panel)
+        if state is not None and state[1] not in ("queued", "running"):
+            if state[1] != "done":
+                raise SystemExit(f"the job ended {state[1]}:\n{panel}")
             return page
     raise SystemExit(f"not done after {limit:g} s")
 
