@@ -1,4 +1,4 @@
-"""The studio's SQLite file: its tables, a connection for each thread, and refusals in words."""
+"""The studio's SQLite file: its tables, connections to it, and refusals in words."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _FORBIDDEN = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_P
 class Database:
     """A SQLite file in write-ahead mode.
 
-    Any thread may use it: each reads over a connection of its own, and so never waits for a
-    write; writes take turns, and are on the disk when they return.
+    Any thread may use it: whoever reads has a connection to themselves meanwhile, and so never
+    waits for a write; writes take turns, and are on the disk when they return.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class Database:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._writing = threading.RLock()
-        self._own = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Connection] = []  # as many as were needed at once
+        self._closed = False
         try:
             self._prepare()
         except BaseException:
@@ -71,9 +71,9 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         with self._writing:
-            while self._open:
-                self._open.pop().close()
-            self._own = threading.local()
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         """Read.
@@ -83,8 +83,8 @@ class Database:
         OutputError
             The file is damaged, or the disk refuses.
         """
-        with self._in_words():
-            return self._connection().execute(query, values).fetchall()
+        with self._in_words(), self._borrowed() as db:
+            return db.execute(query, values).fetchall()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -95,8 +95,7 @@ class Database:
         OutputError
             The disk is full or refuses (any OSError from the body too); nothing was written.
         """
-        with self._writing, self._in_words():
-            db = self._connection()
+        with self._writing, self._in_words(), self._borrowed() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -115,28 +114,41 @@ class Database:
                 advice="Use that version, or choose another folder with --work.",
             )
         if version == 0:
-            with self._in_words():
-                self._connection().executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+            with self._in_words(), self._borrowed() as db:
+                db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
             with suppress(OSError):
                 self._file.chmod(0o600)
 
-    def _connection(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
-        existing: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if existing is not None:
-            return existing
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection: threads come and go, and each would leave one open."""
+        try:
+            db = self._idle.pop()
+        except IndexError:
+            db = self._connect()
+        try:
+            yield db
+        finally:
+            if self._closed:
+                db.close()
+            else:
+                self._idle.append(db)
+
+    def _connect(self) -> sqlite3.Connection:
         made = sqlite3.connect(
             self._file,
             timeout=_PATIENCE,
             isolation_level=None,
-            check_same_thread=False,  # `close` may be called by another
+            check_same_thread=False,  # one thread after the other
         )
-        self._open.append(made)
-        made.row_factory = sqlite3.Row
-        made.execute("PRAGMA journal_mode = WAL")
-        made.execute("PRAGMA synchronous = FULL")  # a finished job survives a power cut
-        made.execute("PRAGMA foreign_keys = ON")
-        self._own.connection = made
+        try:
+            made.row_factory = sqlite3.Row
+            made.execute("PRAGMA journal_mode = WAL")
+            made.execute("PRAGMA synchronous = FULL")  # a finished job survives a power cut
+            made.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            made.close()
+            raise
         return made
 
     @contextmanager

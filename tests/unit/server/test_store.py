@@ -1,4 +1,3 @@
-import json
 import os
 import sqlite3
 import stat
@@ -229,7 +228,7 @@ def test_what_json_does_not_know_is_not_written(store):
 
 def test_a_full_disk_is_said_in_words_and_loses_nothing(store):
     data = store.add_data("file", "a", "/a")
-    connection = store._database._connection()
+    (connection,) = store._database._idle
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(OutputError, match="no space left"):
@@ -237,7 +236,38 @@ def test_a_full_disk_is_said_in_words_and_loses_nothing(store):
     assert store.jobs() == ()
     connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
     job = store.add_job("attack", data.id, {"long": "x" * 100_000})
-    assert json.dumps(job.settings) == json.dumps({"long": "x" * 100_000})
+    assert store.job(job.id).settings == {"long": "x" * 100_000}
+
+
+def test_threads_that_come_and_go_leave_nothing_open(store):
+    data = store.add_data("file", "a", "/a")
+    for _ in range(20):
+        thread = threading.Thread(target=store.data, args=(data.id,))
+        thread.start()
+        thread.join()
+    assert len(store._database._idle) == 1
+
+
+def test_many_threads_add_jobs_at_once(store):
+    data = store.add_data("file", "a", "/a")
+
+    def add():
+        for _ in range(20):
+            store.add_job("attack", data.id)
+            store.jobs()
+
+    threads = [threading.Thread(target=add) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(store.jobs()) == 160
+    taken = []
+    while job := store.next_job():
+        assert store.begin(job.id)
+        taken.append(job.id)
+    assert taken == sorted(set(taken))
+    assert len(taken) == 160
 
 
 def test_paths_are_absolute(tmp_path, monkeypatch):
