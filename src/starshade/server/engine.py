@@ -142,11 +142,19 @@ class Engine:
                     if job is not None:
                         self._do(job)
                 except Exception as error:  # a full disk is no reason to give up
-                    self.trouble = _in_words(error)
+                    self._complain(_in_words(error))
                     with self._changed:
                         self._changed.wait_for(lambda: self._closing, _RETRY)
         finally:
             self._dismiss()
+
+    def _complain(self, trouble: StarshadeError) -> None:
+        """Say to those who wait why nothing happens."""
+        self.trouble = trouble
+        with suppress(StarshadeError):
+            waiting = [job for job, _ in self._unwritten] + [self._store.next_job()]
+            for job in filter(None, waiting):
+                self._store.report(job.id, (), (trouble.message, trouble.advice))
 
     def _take(self) -> JobRow | None:
         """Wait for a job, and mark it as running; None when the engine closes."""

@@ -1,0 +1,75 @@
+"""The engine without a worker process; with one: tests/system/test_studio_engine.py."""
+
+import time
+
+import pytest
+
+from starshade.errors import OutputError
+from starshade.server import engine as engine_module
+from starshade.server.engine import Engine
+from starshade.server.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "work")
+    yield opened
+    opened.close()
+
+
+class Nobody:
+    """A worker that cannot be hired."""
+
+    def __init__(self, work):
+        raise OutputError("the worker process cannot be started", advice="Close other programs.")
+
+
+def until(what):
+    end = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_job_that_waits_says_why_nothing_happens(store, monkeypatch):
+    monkeypatch.setattr(engine_module, "Worker", Nobody)
+    data = store.add_data("file", "a", "/a")
+    job = store.add_job("read", data.id)
+    engine = Engine(store)
+    engine.start()
+    until(lambda: store.job(job.id).notes)
+    assert store.job(job.id).state == "queued"
+    assert store.job(job.id).notes == (
+        "the worker process cannot be started",
+        "Close other programs.",
+    )
+    assert str(engine.trouble).startswith("the worker process cannot be started")
+    assert engine.cancel(job.id).state == "cancelled"
+    engine.close()
+
+
+def test_what_ran_when_the_studio_ended_is_interrupted_and_what_waited_waits(store, monkeypatch):
+    monkeypatch.setattr(engine_module, "Worker", Nobody)
+    data = store.add_data("file", "a", "/a")
+    ran, waits = (store.add_job("read", data.id) for _ in range(2))
+    store.begin(ran.id)
+    engine = Engine(store)
+    engine.start()
+    engine.close()
+    assert [job.state for job in store.jobs()] == ["queued", "interrupted"]
+    assert "Start it again" in store.job(ran.id).advice
+    assert store.job(waits.id).started is None
+
+
+def test_closing_what_was_never_started_is_no_error(store):
+    Engine(store).close()
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(-9, "ran out of memory"), (-11, "signal 11"), (1, "exit code 1"), (0, "exit code 0")],
+)
+def test_how_a_worker_died_is_said_in_words(code, said):
+    end = engine_module._died(code)
+    assert (end.state, said in end.error) == ("failed", True)
+    assert end.advice
