@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from starshade.errors import OutputError
@@ -317,3 +318,50 @@ time.sleep(600)
         wait_for(lambda: len(os.listdir(f"/proc/{worker}/task")) > 1)
         process.kill()
     wait_for(lambda: not is_there(worker))
+
+
+@contextmanager
+def command(work: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """Run ``starshade studio``, and open its first page."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "starshade",
+            "studio",
+            "--work",
+            str(work),
+            "--no-browser",
+            "--json",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            address = json.loads(process.stdout.readline())["address"]
+            with httpx.Client(base_url=address.partition("/?")[0], follow_redirects=True) as client:
+                assert client.get(address).status_code == 200
+                yield process, client
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def test_kill_9_of_the_command_and_its_page_after_starting_again(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi", reason="pip install 'starshade[web]'")
+    work = tmp_path / "work"
+    with command(work) as (process, client):
+        small = {"like": "movielens-100k", "n_users": "100", "n_items": "40", "seed": "1"}
+        client.post("/data/synthetic", data=small)
+        wait_for(lambda: "100 people" in client.get("/data/1").text)
+        endless = {"like": "netflix", "n_users": "100000", "n_ratings": "20000000", "seed": "1"}
+        client.post("/data/synthetic", data=endless)
+        wait_for(lambda: "drawing" in client.get("/jobs/2/panel").text)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with command(work) as (process, client):
+        assert "100 people" in client.get("/data/1").text  # what was finished is there
+        said = client.get("/jobs/2").text
+        assert "The studio was ended while this ran." in said
+        assert 'action="/jobs/2/again"' in said

@@ -87,8 +87,8 @@ class Worker:
 
     def kill(self) -> int:
         """End the process, whatever it does; return how it ended."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
+        if self._process.poll() is None:  # else its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self.connection.close()
         return self._process.wait()

@@ -72,7 +72,8 @@ class Telling:
             for handle in over[: max(0, len(over) - _STEPS)]:
                 del self._steps[handle]
             self._next += 1
-            self._steps[self._next] = _Begun(label, total, time.monotonic(), inner)
+            whole = None if total is None else float(total)
+            self._steps[self._next] = _Begun(label, whole, time.monotonic(), inner)
             handle = self._next
         self._news.set()
         return handle

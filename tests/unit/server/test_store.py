@@ -216,6 +216,7 @@ def test_reading_does_not_wait_for_a_write(store):
         assert not reader.is_alive()
     assert seen == ["a"]
     assert store.data(data.id).name == "b"
+    assert store._database.rows("PRAGMA journal_mode")[0][0] == "wal"
 
 
 def test_what_json_does_not_know_is_not_written(store):

@@ -1,4 +1,7 @@
+import json
 import time
+
+import numpy as np
 
 from starshade.progress import note, task, watch
 from starshade.server.telling import Telling
@@ -30,6 +33,14 @@ def test_the_last_state_is_always_sent():
     last = told(work)[-1]
     assert steps(last) == [("reading", 10.0, 10, True)]
     assert last["notes"] == ["two columns"]
+
+
+def test_totals_that_numpy_counted_are_sent():
+    def work():
+        with task("reading", np.int64(3)) as step:
+            step(np.float32(1.5))
+
+    assert json.loads(json.dumps(told(work)[-1]))["progress"][0]["total"] == 3
 
 
 def test_a_step_within_another_is_told_while_it_goes_on():
