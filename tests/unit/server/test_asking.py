@@ -1,0 +1,239 @@
+"""What the forms offer is what the classes have, and what they ask for can be done."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.anonymize.registry import ENTRIES as METHOD_ENTRIES
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
+from starshade.audit.compare import compare
+from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError
+from starshade.ratings.read import read_ratings
+from starshade.ratings.select import parse_items
+from starshade.ratings.synth import synthesize
+from starshade.registry import find
+from starshade.server.ask_attack import ATTACK, ATTACKS
+from starshade.server.ask_compare import COMPARE
+from starshade.server.ask_data import MAPPING, PATH, SYNTHETIC, said_before
+from starshade.server.ask_release import METHODS, RELEASE
+from starshade.server.asking import Asking, Facts, asked
+from starshade.server.forms import Sent, prefilled
+from tests.unit.server.desk import FACTS
+
+DATED = ("scoreboard-rh", "scoreboard")  # the others look at no dates
+ALL = (ATTACK, COMPARE, RELEASE, MAPPING, PATH, SYNTHETIC)
+
+
+def sent(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> Sent:
+    """Send a form as it is offered, but for what is said."""
+    told = {name: [value] if isinstance(value, str) else value for name, value in said.items()}
+    return prefilled(asking.settings(facts), {}) | told
+
+
+def settings(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> dict[str, Any]:
+    found, errors = asked(asking, facts, sent(asking, facts, **said))
+    assert not errors
+    return found
+
+
+def errors(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> dict[str, str]:
+    return asked(asking, facts, sent(asking, facts, **said))[1]
+
+
+def attack_of(told: dict[str, Any]) -> tuple[Any, Knowledge]:
+    entry = find(ATTACK_ENTRIES, told["attack"], "attack")
+    return entry.load()(**told["config"]), Knowledge(**told["knowledge"])
+
+
+def method_of(told: dict[str, Any]) -> Any:
+    items = None if told["items"] is None else parse_items(told["items"])
+    Audit(known=tuple(told["known"]), targets=told["targets"])
+    return find(METHOD_ENTRIES, told["method"], "method").load()(**told["config"], items=items)
+
+
+def test_every_method_is_offered() -> None:
+    assert set(METHODS) == {entry.name for entry in METHOD_ENTRIES}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_can_be_made_as_it_is_offered(name: str) -> None:
+    attack, knowledge = attack_of(settings(ATTACK, attack=name))
+    assert attack == find(ATTACK_ENTRIES, name, "attack").load()()
+    assert knowledge == Knowledge(dates=name in DATED)
+
+
+def test_no_dates_in_the_data_none_in_the_form() -> None:
+    facts = FACTS | {"first_day": None}
+    assert "day_error" not in sent(ATTACK, facts)
+    assert not settings(ATTACK, facts)["knowledge"]["dates"]
+
+
+def test_dates_that_are_left_empty_are_not_known() -> None:
+    _, knowledge = attack_of(settings(ATTACK, day_error=""))
+    assert not knowledge.knows_days
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_can_be_made_as_it_is_offered(name: str) -> None:
+    method = method_of(settings(RELEASE, method=name))
+    assert method.k == 5
+    assert getattr(method, "profile", "pooled") == "pooled"
+    assert (method.items is None) == (name == "predictive")
+
+
+def every_choice() -> list[tuple[Asking, str, str, dict[str, str]]]:
+    found = []
+    for asking in (ATTACK, RELEASE):
+        for setting in asking.settings(FACTS):
+            beside = {asking.chooser: setting.only_for[0]} if setting.only_for else {}
+            found += [
+                (asking, setting.name, choice.value, beside)
+                for choice in setting.choices
+                if setting.kind == "choice"
+            ]
+    return found
+
+
+@pytest.mark.parametrize(("asking", "name", "value", "beside"), every_choice())
+def test_every_choice_is_one_for_the_class_too(
+    asking: Asking, name: str, value: str, beside: dict[str, str]
+) -> None:
+    told = settings(asking, **{**beside, name: value})
+    if asking is ATTACK:
+        attack_of(told)
+    else:
+        method_of(told)
+
+
+@pytest.mark.parametrize(
+    ("asking", "said", "at"),
+    [
+        (ATTACK, {"known": "0"}, "known"),
+        (ATTACK, {"known": "2.5"}, "known"),
+        (ATTACK, {"known": ""}, "known"),
+        (ATTACK, {"wrong": "-1"}, "wrong"),
+        (ATTACK, {"wrong": "9"}, "wrong"),
+        (ATTACK, {"rating_error": "-0.1"}, "rating_error"),
+        (ATTACK, {"rating_error": "nan"}, "rating_error"),
+        (ATTACK, {"rating_error": "inf"}, "rating_error"),
+        (ATTACK, {"day_error": "65535"}, "day_error"),
+        (ATTACK, {"phi": "-1"}, "phi"),
+        (ATTACK, {"tolerance": "-1", "attack": "label"}, "tolerance"),
+        (ATTACK, {"attack": "telepathy"}, "attack"),
+        (ATTACK, {"wrong_kind": "both"}, "wrong_kind"),
+        (RELEASE, {"k": "1"}, "k"),
+        (RELEASE, {"method": "magic"}, "method"),
+        (RELEASE, {"method": "interval", "eps": "-1"}, "eps"),
+        (RELEASE, {"method": "interval", "l": "1"}, "sensitive"),
+        (RELEASE, {"method": "predictive", "profile": "vague"}, "profile"),
+        (RELEASE, {"distinct": "2"}, "attributes"),
+        (RELEASE, {"attributes": "generalized", "distinct": "2"}, "sensitive_attributes"),
+        (RELEASE, {"rare_items": "eat"}, "rare_items"),
+    ],
+)
+def test_what_a_class_refuses_is_refused_at_its_field(
+    asking: Asking, said: dict[str, str], at: str
+) -> None:
+    message = errors(asking, **said)
+    assert list(message) == [at]
+    assert message[at][0].isupper() or message[at][0] == "“"
+    assert message[at].endswith(".")
+    assert message[at].isprintable()
+
+
+@pytest.mark.parametrize("known", ["0", "2.5"])
+def test_the_classes_agree(known: str) -> None:
+    with pytest.raises(ConfigError):
+        Knowledge(known=float(known))  # type: ignore[arg-type]
+    for settings_of in ({"phi": -1.0}, {"absent": False, "phi": float("nan")}):
+        with pytest.raises(ConfigError):
+            find(ATTACK_ENTRIES, "scoreboard-rh", "attack").load()(**settings_of)
+
+
+@pytest.mark.parametrize(
+    ("asking", "said", "at", "told"),
+    [
+        (ATTACK, {"known": "5000"}, "known", "1,682 items"),
+        (RELEASE, {"k": "944"}, "k", "943 people"),
+        (RELEASE, {"items": "1683"}, "items", "from 1 to 1,682"),
+        (RELEASE, {"known": "2, four"}, "known", "2, 5, 10"),
+        (COMPARE, {"ks": "1, 5"}, "ks", "from 2"),
+        (COMPARE, {"ks": "5000"}, "ks", "943 people"),
+        (COMPARE, {"ks": ""}, "ks", "Nothing is given"),
+        (COMPARE, {"ks": ", ".join(map(str, range(2, 20)))}, "ks", "12 at most"),
+        (COMPARE, {"methods": []}, "methods", "at least one"),
+        (COMPARE, {"methods": ["k-exchange", "magic"]}, "methods", "not offered"),
+        (SYNTHETIC, {"like": "survey", "n_ratings": "5"}, "n_ratings", "survey"),
+        (SYNTHETIC, {"n_users": "0"}, "n_users", "at least 1"),
+        (PATH, {"path": "/nowhere/at all.csv"}, "path", "nothing at /nowhere/at all.csv"),
+        (PATH, {"path": "a\0b"}, "path", "character"),
+        (PATH, {"path": "x" * 5000}, "path", "too long"),
+        (PATH, {"path": "/" + "x" * 3000}, "path", "cannot be opened"),
+        (MAPPING, {"id_col": "who"}, "id_col", "survey"),
+        (MAPPING, {"users": "/nowhere"}, "users", "nothing at"),
+    ],
+)
+def test_what_cannot_be_is_said_at_the_field(
+    asking: Asking, said: dict[str, Any], at: str, told: str
+) -> None:
+    assert told in errors(asking, **said)[at]
+
+
+def test_a_comparison_is_asked_as_compare_takes_it() -> None:
+    told = settings(COMPARE, methods=["k-exchange", "predictive", "interval"])
+    assert (told["eps"], told["profile"]) == (1, "pooled")
+    inspect.signature(compare).bind(None, **{k: v for k, v in told.items() if k != "seed"})
+    alone = settings(COMPARE)  # an ε or a profile that no method has a use for is refused there
+    assert (alone["eps"], alone["profile"]) == (None, None)
+
+
+def test_reading_is_asked_as_read_ratings_takes_it(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("")
+    said = {
+        "user_col": "who", "scale": "1:5:1", "wide": "yes", "id_col": "#", "header": "no",
+        "attribute_cols": "age, sex", "null_values": "99,", "no_dates": "yes",
+        "on_duplicate": "mean", "users": str(tmp_path / "people.csv"),
+    }  # fmt: skip
+    told = settings(MAPPING, **said)
+    assert told["attribute_cols"] == ["age", "sex"]
+    assert told["null_values"] == ["99"]
+    assert (told["header"], told["dates"]) == (False, False)
+    inspect.signature(read_ratings).bind("a.csv", **told)
+    again, _ = asked(MAPPING, FACTS, sent(MAPPING) | said_before(told))
+    assert again == told
+
+
+def test_nothing_said_of_the_mapping_is_nothing_asked() -> None:
+    assert settings(MAPPING) == {}
+
+
+def test_made_up_data_are_asked_as_synthesize_takes_them() -> None:
+    told = settings(SYNTHETIC, n_users="50", n_items="20", n_ratings="300", seed="1")
+    seed = told.pop("seed")
+    assert synthesize(**told, rng=seed).n_ratings == 300
+
+
+def test_a_path_may_be_quoted_or_begin_at_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / "my ratings.csv"
+    file.write_text("")
+    for said in (f'"{file}"', "~/my ratings.csv", f"  {file} ", f"file://{file}"):
+        assert settings(PATH, path=said) == {"path": str(file)}
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for asking in ALL:
+        names = [setting.name for setting in asking.settings(FACTS)]
+        assert len(names) == len(set(names))
+        for setting in asking.settings(FACTS):
+            assert setting.label
+            assert setting.help or setting.kind in ("yes-no", "choice"), setting.name
+            assert not (setting.kind == "choice" and not setting.choices)

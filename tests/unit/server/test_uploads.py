@@ -1,0 +1,214 @@
+"""Files that the browser sends: whole or not at all, under names that can do no harm."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from starshade.errors import InputError
+from starshade.server import uploads
+from starshade.server.uploads import file_name, shown_name
+from tests.unit.server.desk import PORT, TOKEN, Desk
+
+BODY = b"user,item,stars\n1,1,5\n"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    opened = Desk(tmp_path / "work", most_upload=1000)
+    yield opened
+    opened.close()
+
+
+def left_behind(desk: Desk) -> list[str]:
+    return [str(p) for p in (desk.store.work / "uploads").rglob("*") if p.is_file()]
+
+
+def upload(desk: Desk, name: str = "a.csv", body: bytes = BODY, **more: Any) -> Any:
+    headers = {"Accept": "application/json"}
+    return desk.post("/data/upload", params={"name": name}, content=body, headers=headers, **more)
+
+
+def test_a_file_that_is_sent_lies_there_whole_and_is_to_be_read(desk: Desk) -> None:
+    answer = upload(desk)
+    (data,) = desk.store.all_data()
+    assert answer.json() == {"location": f"/data/{data.id}"}
+    assert (data.kind, data.name) == ("upload", "a.csv")
+    place = desk.store.places.upload(data.id) / data.source
+    assert place.read_bytes() == BODY
+    assert left_behind(desk) == [str(place)]
+    (job,) = desk.store.jobs(data.id)
+    assert (job.kind, job.state) == ("read", "queued")
+    assert desk.engine.woken == 1
+
+
+def test_a_form_without_a_script_is_led_to_the_page(desk: Desk) -> None:
+    answer = desk.post("/data/upload?name=a.csv", content=BODY)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/data/1")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../etc/passwd",
+        "..\\..\\windows\\system32\\a.csv",
+        "/etc/cron.d/a.csv",
+        "a\0b.csv",
+        "a\nSet-Cookie: x.csv",
+        "\u202egpj.csv",  # turns the line round
+        "<script>alert(1)</script>.csv",
+        "'; DROP TABLE data; --.csv",
+        ".bashrc",
+        "-rf.csv",
+        "con.csv",
+        "a" * 3000 + ".csv",
+        "ratings.csv/",
+        "名前.csv",
+        "🎬",
+    ],
+)
+def test_a_name_does_no_harm(desk: Desk, name: str) -> None:
+    answer = upload(desk, name)
+    if answer.status_code == 400:  # nothing of it is a name
+        assert left_behind(desk) == []
+        return
+    (data,) = desk.store.all_data()
+    (place,) = left_behind(desk)
+    assert Path(place).parent == desk.store.places.upload(data.id)
+    assert Path(place).name == data.source
+    assert len(data.source.encode()) <= 255
+    assert not data.source.startswith((".", "-"))
+    assert len(data.name) <= 100
+    assert data.name.isprintable()
+    page = desk.get(f"/data/{data.id}").text
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+
+
+@pytest.mark.parametrize("name", ["", "..", "/", "../..", "\u202e", "a/"])
+def test_no_name_is_refused(desk: Desk, name: str) -> None:
+    answer = upload(desk, name)
+    assert answer.status_code == 400
+    assert "has no name" in answer.json()["error"]["message"]
+    assert desk.store.all_data() == ()
+
+
+def test_a_name_keeps_its_ending() -> None:
+    # formats are recognised by it too
+    assert shown_name("x" * 500 + ".tar.gz").endswith(".tar.gz")
+    assert file_name("my ratings (1).csv.gz") == "my_ratings_1_.csv.gz"
+
+
+def test_what_is_too_large_is_refused_before_it_comes(desk: Desk) -> None:
+    answer = upload(desk, body=b"x" * 1001)
+    assert answer.status_code == 413
+    error = answer.json()["error"]
+    assert "1.0 kB" in error["message"]
+    assert "path on this machine" in error["advice"]
+    assert left_behind(desk) == []
+    assert desk.store.all_data() == ()
+
+
+def test_what_fits_to_the_byte_is_taken(desk: Desk) -> None:
+    assert upload(desk, body=b"x" * 1000).status_code == 200
+
+
+def test_nothing_is_no_file(desk: Desk) -> None:
+    assert upload(desk, body=b"").status_code == 400
+    assert left_behind(desk) == []
+
+
+def call(
+    desk: Desk, messages: list[dict[str, Any]], length: int | None
+) -> tuple[int, list[dict[str, Any]]]:
+    """Send a request by hand: what httpx would not."""
+    headers = [
+        (b"host", f"127.0.0.1:{PORT}".encode()),
+        (b"cookie", f"starshade-{PORT}={TOKEN}".encode()),
+        (b"accept", b"application/json"),
+    ]
+    headers += [] if length is None else [(b"content-length", str(length).encode())]
+    waiting, sent = iter(messages), []
+    scope = {
+        "type": "http", "method": "POST", "path": "/data/upload", "raw_path": b"/data/upload",
+        "query_string": b"name=a.csv", "headers": headers, "http_version": "1.1",
+        "scheme": "http", "server": ("127.0.0.1", PORT), "client": ("127.0.0.1", 1),
+        "root_path": "",
+    }  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        return next(waiting, {"type": "http.disconnect"})
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    run: Callable[..., Awaitable[None]] = desk.app
+    desk.wait(run(scope, receive, send))
+    return sent[0]["status"], sent
+
+
+def part(body: bytes, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+@pytest.mark.parametrize("length", [100, None])
+def test_a_connection_that_breaks_leaves_nothing(desk: Desk, length: int | None) -> None:
+    status, sent = call(desk, [part(b"half a file")], length)
+    assert status == 400
+    assert b"arrived" in sent[1]["body"]
+    assert left_behind(desk) == []
+    assert desk.store.all_data() == ()
+
+
+@pytest.mark.parametrize("length", [5, 500])
+def test_more_or_less_than_was_announced_is_refused(desk: Desk, length: int) -> None:
+    status, _ = call(desk, [part(b"ten bytes!", more=False)], length)
+    assert status == 400
+    assert left_behind(desk) == []
+
+
+def test_what_grows_beyond_the_limit_is_cut_off(desk: Desk) -> None:
+    taken = []
+
+    def endless() -> Iterator[dict[str, Any]]:
+        while True:
+            taken.append(1)
+            yield part(b"x" * 100)
+
+    status, _ = call(desk, endless(), None)  # type: ignore[arg-type]
+    assert status == 413
+    assert len(taken) == 11
+    assert left_behind(desk) == []
+
+
+def test_a_disk_that_is_nearly_full_is_said_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda _: SimpleNamespace(free=64 << 20))
+    answer = upload(desk)
+    assert answer.status_code == 507
+    assert "does not fit" in answer.json()["error"]["message"]
+    assert left_behind(desk) == []
+
+
+def test_a_disk_that_fills_up_meanwhile_leaves_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_file: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(uploads, "_settle", full)
+    answer = upload(desk)
+    assert answer.status_code == 507
+    assert "space" in answer.json()["error"]["message"]
+    assert left_behind(desk) == []
+    assert desk.store.all_data() == ()
+
+
+def test_a_name_that_is_too_strange_says_so() -> None:
+    with pytest.raises(InputError, match="has no name"):
+        shown_name("...")
