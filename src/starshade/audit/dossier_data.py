@@ -151,21 +151,38 @@ def bins_of(ratings: Ratings, scale: Scale, k: int) -> tuple[Bins, Counts]:
         Ratings.
     """
     coarse = scale.step is None or len(scale.levels) > _BARS
-    edges = np.linspace(scale.minimum, scale.maximum, _BINS + 1)
-    lows, highs = (edges[:-1], edges[1:]) if coarse else (scale.levels, scale.levels)
-    places = _places(ratings.levels, scale, edges if coarse else None)
-    people = users_per_level(
-        replace(ratings, levels=lows, codes=places.astype(np.uint8)[ratings.codes])
-    )
+    edges = np.linspace(scale.minimum, scale.maximum, _BINS + 1) if coarse else None
+    places = _places(ratings.levels, scale, edges)
+    lows, highs = (scale.levels, scale.levels) if edges is None else (edges[:-1], edges[1:])
+    own = None if scale.step is None else _places(scale.levels, scale, edges)
+    if own is not None:  # each bin from its first level to its last
+        first = np.searchsorted(own, np.arange(len(lows)))
+        lows, highs = scale.levels[first], scale.levels[np.r_[first[1:], len(own)] - 1]
     counts = np.bincount(ratings.codes, minlength=len(places)).astype(np.int64)
-    given = np.bincount(places, weights=counts, minlength=len(lows)).astype(np.int64)
-    ranges = pooled(people, k)
-    of_bin = np.repeat(np.arange(len(ranges)), [b - a for a, b in ranges])
-    if coarse and scale.step is not None:
-        of_bin = of_bin[_places(scale.levels, scale, edges)] if ranges else of_bin
-    ends = [(float(lows[a]), float(highs[b - 1])) for a, b in ranges]
-    found = np.array([given[a:b].sum() for a, b in ranges], dtype=np.int64)
-    return Bins(ends, of_bin), found
+    joined = _joined(ratings, places, len(lows), k)
+    if joined is None:
+        return Bins([], np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64)
+    found = np.bincount(joined[places], weights=counts, minlength=joined[-1] + 1)
+    held = [np.flatnonzero(joined == bin_) for bin_ in range(joined[-1] + 1)]
+    ends = [(float(lows[those[0]]), float(highs[those[-1]])) for those in held]
+    return Bins(ends, joined if own is None else joined[own]), found.astype(np.int64)
+
+
+def _joined(ratings: Ratings, places: Counts, n_bins: int, k: int) -> Counts | None:
+    """Return what each bin is joined to, so that all hold nobody or `k` people; None: too few.
+
+    Who is in two bins is one person in both together: so people are counted anew after joining.
+    """
+    joined = np.arange(n_bins)
+    while True:
+        codes = joined[places].astype(np.uint8)[ratings.codes]
+        levels = np.arange(joined[-1] + 1, dtype=np.float64)
+        ranges = pooled(users_per_level(replace(ratings, levels=levels, codes=codes)), k)
+        if not ranges:
+            return None
+        if len(ranges) == len(levels):
+            return joined
+        joined = np.repeat(np.arange(len(ranges)), [b - a for a, b in ranges])[joined]
 
 
 def _places(levels: Floats, scale: Scale, edges: Floats | None) -> Counts:
