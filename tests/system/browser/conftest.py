@@ -17,7 +17,7 @@ from tests.house.floors import SRC
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SCREENS = SRC.parents[1] / "test-out" / "screens"
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*token=\S+")
+ADDRESS = re.compile(r'"address": "(http://127\.0\.0\.1:\d+/\?token=[^"]+)"')
 
 
 @dataclass
@@ -62,9 +62,16 @@ def chromium() -> Iterator[Any]:
 def studio(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a studio; yield its address with the token."""
     work = tmp_path_factory.mktemp("studio") / "work"
-    command = [sys.executable, "-m", "starshade", "studio", "--work", str(work), "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from starshade.cli.studio import studio; studio()",
+        "--work",
+        str(work),
+        "--no-browser",
+    ]
     process = subprocess.Popen(
-        [*command, "--no-browser", "--max-upload", "1MB"],
+        [*command, "--max-upload", "1M", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -78,7 +85,7 @@ def studio(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 break
         else:
             pytest.fail("no address: " + "".join(told))
-        yield found[0]
+        yield found[1]
     finally:
         process.terminate()
         process.wait(timeout=20)
@@ -104,14 +111,14 @@ def look(chromium: Any, studio: str) -> Iterator[Look]:
 
 def watched(page: Any, at: str, address: str) -> Seen:
     """Watch a page, and open it at an address."""
+    page.goto(address)
+    page.wait_for_url(lambda url: "token" not in url)
     seen = Seen(page, at)
     ours = (at + "/", "data:", "blob:", "about:")
     page.on("request", lambda r: r.url.startswith(ours) or seen.faults.append(r.url))
     page.on("pageerror", lambda error: seen.faults.append(str(error)))
     page.on("console", lambda m: m.type == "error" and seen.faults.append(m.text))
     page.on("dialog", lambda d: (seen.faults.append(d.message), d.dismiss()))
-    page.goto(address)
-    page.wait_for_url(lambda url: "token" not in url)
     return seen
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import starshade as ss
@@ -64,6 +65,7 @@ def walk(look: Look, ratings_file: Path, tmp_path_factory: pytest.TempPathFactor
     submit(page, "attack")
     page.wait_for_url("**/jobs/*")
     done(page)
+    assert "<b>films" in page.locator(".trail").inner_text()
     attack = seen.path
 
     next_step(page).click()
@@ -100,8 +102,8 @@ def test_the_release_in_the_zip_is_whole(walk: Walk, tmp_path: Path) -> None:
     with zipfile.ZipFile(walk.zipped) as archive:
         archive.extractall(tmp_path)
     release = ss.read_release(next(tmp_path.rglob("release.json")).parent)
-    assert release.k == int(walk.clicked)
-    assert release.n_items <= 10
+    assert np.bincount(release.class_of_record).min() >= int(walk.clicked)
+    assert len(release.cells().items) == 10
 
 
 def test_a_clicked_point_and_its_button_lead_to_the_same_form(walk: Walk, look: Look) -> None:
@@ -112,16 +114,6 @@ def test_a_clicked_point_and_its_button_lead_to_the_same_form(walk: Walk, look: 
     buttons.first.click()
     assert seen.page.locator("#release").get_attribute("open") is not None
     assert seen.page.locator("#release-method input:checked").count() == 1
-    seen.expect_whole()
-
-
-def test_markup_of_strangers_is_shown_as_text(walk: Walk, look: Look) -> None:
-    seen = look()
-    seen.go(walk.data)
-    assert "<b>films" in seen.page.locator("h1").inner_text()
-    for path in (walk.data, walk.attack, walk.compare, walk.release, "/"):
-        seen.go(path)
-        assert seen.page.locator("main b, main i, img[src=x]").count() == 0
     seen.expect_whole()
 
 
@@ -145,18 +137,19 @@ def test_every_page_is_accessible_and_fits(
     page = seen.page
     pages = {
         "2-home": "/",
-        "3-data": walk.data,
-        "4-attack": walk.attack,
-        "5-compare": walk.compare,
-        "6-form": walk.asked,
-        "7-release": walk.release,
+        "3-attack": walk.attack,
+        "4-compare": walk.compare,
+        "5-data": walk.asked,
+        "6-release": walk.release,
     }
-    found = []
+    found: list[str] = []
     for name, path in pages.items():
         seen.go(path)
         if page.locator("[data-chart]").count():
             page.locator(".canvas svg.marks").first.wait_for()
         seen.shoot(f"{name}-{width}-{scheme}")
+        # what strangers named their file and items is text
+        assert page.locator("main b, main i, img[src=x]").count() == 0
         found += faults_of(page, axe, name)
     assert not found, "\n".join(found)
     seen.expect_whole()
@@ -181,9 +174,9 @@ def test_what_is_wrong_is_said_at_its_field(walk: Walk, look: Look) -> None:
     submit(seen.page, "release")
     error = seen.page.locator("#release-k-error")
     error.wait_for()
-    assert "90 people" in error.inner_text()
+    assert "people in the data. Give at most" in error.inner_text()
     assert seen.page.locator("#release-k").get_attribute("aria-invalid") == "true"
-    seen.shoot("8-refused-360")
+    seen.shoot("7-refused-360")
     assert not faults_of(seen.page, axe, "refused")
 
 
@@ -196,12 +189,12 @@ def test_a_file_that_holds_no_ratings_is_refused_in_words(look: Look, tmp_path: 
     page.locator("#upload button[type=submit]").click()
     trouble = page.locator("#upload .trouble")
     trouble.wait_for()
-    assert "at most 1 MB" in trouble.inner_text()
+    assert "at most 1" in trouble.inner_text()
     page.set_input_files("#upload-file", tmp_path / "letter.csv")
     page.locator("#upload button[type=submit]").click()
     page.wait_for_url("**/data/*")
     page.locator(".job .trouble").wait_for()
-    seen.shoot("9-no-ratings-1280")
+    seen.shoot("8-no-ratings-1280")
     assert page.locator("#mapping").count() == 1
     seen.expect_whole()
 
@@ -217,7 +210,7 @@ def made_up(page: Any, **sizes: str) -> None:
 def test_a_job_is_cancelled_before_two_tabs(look: Look) -> None:
     seen = look()
     page = seen.page
-    made_up(page, seed="1")
+    made_up(page, n_users="500", n_items="400", n_ratings="20000")
     page.locator("#compare > summary").click()
     fill(page, "compare", items="", ks="2, 3, 4, 5, 6, 7")
     submit(page, "compare")
@@ -227,11 +220,11 @@ def test_a_job_is_cancelled_before_two_tabs(look: Look) -> None:
     for tab in (page, other):
         tab.locator(".mark.running").first.wait_for()
     page.locator(".work .now progress").first.wait_for()
-    seen.shoot("10-running-1280")
+    seen.shoot("9-running-1280")
     page.locator("button", has_text="Cancel").click()
     for tab in (page, other):
         tab.locator(".panel[data-state=cancelled]").wait_for()
-        assert tab.locator("button", has_text="again").count() == 1
+        tab.locator("button", has_text="again").wait_for()
     seen.expect_whole()
 
 
