@@ -1,0 +1,148 @@
+"""``starshade report``, ``audit --report`` and the reports of the demo."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import stat
+from pathlib import Path
+
+import pytest
+
+from starshade.audit.dossier import Dossier
+from starshade.cli.again import made_by
+from starshade.cli.options import Reading
+from starshade.release.read import read_release
+from tests.system.conftest import Made, call, refused, told
+
+pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
+pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
+
+QUICK = ("--targets", 30, "--seed", 7)
+NOTHING = {"wide": False, "null_values": (), "on_duplicate": "error", "show_values": False}
+READING = Reading(**(dict.fromkeys(Reading.__dataclass_fields__) | NOTHING))  # type: ignore[arg-type]
+
+
+def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    asked = ("report", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    own, public = tmp_path / "own.html", tmp_path / "public.html"
+    found = told(*asked, "--out", own)
+    assert found["pass"] is True
+    assert found["headline"] == "This release may leave the house"
+    assert found["edition"] == "internal"
+    assert found["bytes"] == own.stat().st_size <= 1_000_000
+    assert told(*asked, "--out", public, "--public")["edition"] == "public"
+    assert stat.S_IMODE(own.stat().st_mode) == 0o600
+    assert "--seed 7" in own.read_text()
+    for secret in ("--seed", str(made.receipt), str(ratings_csv)):
+        assert secret not in public.read_text()
+
+
+def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
+    assert result.exit_code == 0
+    assert result.stdout.split("\n")[0].startswith("This release may leave the house. The report")
+
+
+def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
+    asked = ("report", ratings_csv, made.folder)
+    (tmp_path / "there").write_text("mine")
+    assert "exists already" in refused(*asked, "--out", tmp_path / "there")
+    assert "inside the release" in refused(*asked, "--out", made.folder / "report.html")
+    assert "no release" in refused("report", ratings_csv, tmp_path, "--out", tmp_path / "r.html")
+    probe = ("--probe", ratings_csv, "--out", tmp_path / "r.html")
+    assert "receipt" in refused(*asked, *probe)
+    inside = ("audit", ratings_csv, made.folder, "--report", made.folder / "report.html")
+    assert "inside the release" in refused(*inside)
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    assert not (made.folder / "report.html").exists()
+
+
+def test_without_the_extra_it_says_what_to_install(
+    ratings_csv: Path, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("starshade.cli.reporting.find_spec", lambda name: None)
+    said = refused("report", ratings_csv, made.folder, "--out", tmp_path / "r.html")
+    assert "pip install 'starshade[report]'" in said
+    said = refused("audit", ratings_csv, made.folder, "--report", tmp_path / "r.html")
+    assert "pip install 'starshade[report]'" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_audit_writes_it_too_and_keeps_its_exit_code(
+    ratings_csv: Path, made: Made, tmp_path: Path
+) -> None:
+    asked = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK, "--known", 4)
+    without = told(*asked, "--max-success", 0.001, code=1)
+    found = told(*asked, "--max-success", 0.001, "--report", tmp_path / "r.html", code=1)
+    assert found.pop("report") == str(tmp_path / "r.html")
+    assert without.pop("report") is None
+    assert "should not leave the house" in (tmp_path / "r.html").read_text()
+    same = ("verdict", "findings", "claims", "utility", "disclosure", "digest", "warnings")
+    assert {name: found[name] for name in same} == {name: without[name] for name in same}
+
+
+def test_held_out_ratings_are_reported(ratings_csv: Path, tmp_path: Path) -> None:
+    train, probe, out = (tmp_path / name for name in ("train.csv", "probe.csv", "out"))
+    told("data", "split", ratings_csv, "--out", train, "--probe", probe, "--seed", 1)
+    told("anonymize", train, "--k", 4, "--out", out, "--private", tmp_path / "out.json")
+    asked = ("report", train, out, "--private", tmp_path / "out.json", "--probe", probe, *QUICK)
+    told(*asked, "--out", tmp_path / "r.html")
+    assert "held-out ratings were predicted" in (tmp_path / "r.html").read_text()
+
+
+def test_a_failure_while_writing_leaves_nothing(
+    ratings_csv: Path, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(dossier: Dossier) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Dossier, "public", broken)
+    asked = ("report", ratings_csv, made.folder, "--public", *QUICK)
+    said = refused(*asked, "--out", tmp_path / "r.html")
+    assert "no space left" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+METHODS = [
+    "--method k-likeness --k 3 --items top:4 --rare-items keep",
+    "--method k-exchange --k 3 --hierarchy range",
+    "--method interval --k 3 --eps 1 --l 0.2 --sensitive 3 --nulls zero",
+    "--method predictive --k 3 --profile simple --b 1 --l 2",
+    "--method predictive --k 3 --no-biases --factors 2 --profile-step 0.1",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_command_makes_the_same_release_again(
+    method: str, ratings_csv: Path, tmp_path: Path
+) -> None:
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    told("anonymize", ratings_csv, *method.split(), "--out", out, "--private", receipt)
+    release = read_release(out, private=receipt)
+    command = made_by(release, str(ratings_csv), str(out), READING)
+    assert command is not None
+    told(*shlex.split(command)[1:])
+    for path in out.iterdir():
+        assert (tmp_path / "out-again" / path.name).read_bytes() == path.read_bytes()
+    assert made_by(read_release(out), str(ratings_csv), str(out), READING) is None
+
+
+def test_the_demo_reports_beside_its_release(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    found = told("demo", "--out", out, "--seed", 1)
+    assert found["reports"] == [f"{out}-report.html", f"{out}-report-public.html"]
+    assert all(Path(place).is_file() for place in found["reports"])
+    assert "release.json" in {path.name for path in out.iterdir()}
+    assert not list(out.glob("*.html"))
+    assert "starshade demo --seed 1" in (tmp_path / "demo-report.html").read_text()
+    assert "exists already" in refused("demo", "--out", tmp_path / "demo")
+    json.dumps(found)
+
+
+def test_the_demo_does_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("starshade.cli.reporting.find_spec", lambda name: None)
+    result = call("demo", "--out", tmp_path / "demo", "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "pip install 'starshade[report]'" in result.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
