@@ -17,7 +17,9 @@ from starshade.anonymize.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.audit.dossier import Dossier, compile_dossier
+from starshade.audit.dossier_attacks import tracker_row
 from starshade.audit.dossier_data import bins_of, data_section, pooled
 from starshade.audit.dossier_losses import LOSSES
 from starshade.audit.dossier_people import at_risk, stand_out
@@ -31,6 +33,7 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.read import read_release
+from starshade.stats import Rate
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=420, rng=0)
 QUICK = Audit(known=(2, 4), targets=60)
@@ -246,19 +249,45 @@ def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -
         assert row["exists"] == sum(not null for _, null in shown)
 
 
-def test_steps_of_too_few_people_are_left_out(dossier: Dossier) -> None:
-    own, public = dossier.internal()["stand_out"], dossier.public()["stand_out"]
-    shares = {step["known"]: step["identified"]["rate"] for step in own["steps"]}
-    assert list(shares.values()) == sorted(shares.values())
-    found = 0
-    for step in public["steps"]:
-        people = round(step["identified"]["rate"] * public["users"])
-        assert shares[step["known"]] == step["identified"]["rate"]
-        assert people - found == 0 or people - found >= 5
-        assert public["users"] - people == 0 or public["users"] - people >= 5
-        found = people
+def risk(*identified: int, targets: int) -> RiskResult:
+    steps = tuple(RiskStep(2**i, targets, found, 0) for i, found in enumerate(identified))
+    nobody = np.empty(0, dtype=np.int64)
+    return RiskResult(
+        "label", targets, targets, 0, 10, 0.9, steps, {}, {}, 0, "", 0.0, nobody, nobody,
+        nobody.astype(float),
+    )  # fmt: skip
+
+
+def known(told: dict[str, Any]) -> list[int]:
+    return [step["known"] for step in told["steps"]]
+
+
+def test_steps_of_too_few_people_are_left_out() -> None:
+    # 1 known: nobody; 2: three people; 4: three more; 8: ten more; 16: all but two
+    found = risk(0, 3, 3, 10, 4, targets=22)
+    assert known(stand_out(found)) == [1, 2, 4, 8, 16]
+    public = stand_out(found, 5)
+    assert known(public) == [1, 4, 8]  # six at once; then two would be left
+    assert public["steps"][1]["identified"]["rate"] == 6 / 22
+    assert known(stand_out(risk(4, 0, targets=4), 5)) == []
     assert stand_out(None)["steps"] == []
+
+
+def test_nobody_to_attack(dossier: Dossier) -> None:
     assert at_risk(None, RATINGS, read_release(dossier.internal()["run"]["release"])) is None
+
+
+def test_a_share_of_too_few_people_is_not_told(dossier: Dossier) -> None:
+    asked = dossier.audit.tracker
+    assert asked is not None
+    few = replace(asked, before=replace(asked.before, targets=60, at_risk=Rate(2 / 60, 0, 0.1)))
+    odd = replace(dossier.audit, tracker=few)
+    own, public = tracker_row(odd), tracker_row(odd, 5)
+    assert own is not None
+    assert public is not None
+    assert own["before"]["rate"] == 2 / 60
+    assert public["before"] is None
+    assert public["after"]["rate"] == 0
 
 
 def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) -> None:
