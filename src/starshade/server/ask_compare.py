@@ -55,7 +55,8 @@ _REST = (
     Setting(
         "held_out",
         "Share of the ratings kept apart to test recommenders",
-        "0: no recommender is trained. 0.1 is usual; it shows what predictive releases lose.",
+        "0: no recommender is trained. predictive needs it, as its releases are compared by what "
+        "a recommender loses; 0.1 is usual.",
         "number",
         "0",
         least=0,
@@ -83,6 +84,11 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     people = facts.get("users")
     if ks and people is not None and ks[-1] > people:
         errors["ks"] = f"There are only {people:,} people in the data. Give at most {people:,}."
+    if "predictive" in methods and not values["held_out"]:
+        errors["held_out"] = (
+            "predictive releases are compared by what a recommender loses on ratings that are kept "
+            "apart. Give a share, for example 0.1, or leave predictive out."
+        )
     return {
         "methods": list(methods),
         "ks": ks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
@@ -14,6 +15,7 @@ __all__ = [
     "GROUPING",
     "METHODS",
     "NEAR",
+    "PREDICTIVE_ITEMS",
     "PROFILE",
     "RELEASE",
     "ks_of",
@@ -37,6 +39,7 @@ METHODS = {
 GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
 NEAR = ("interval", "suppress")
 _SUMMARIES = {entry.name: entry.summary for entry in ENTRIES}
+PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
@@ -181,7 +184,7 @@ def usual_items(facts: Facts) -> str:
     return str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
 
 
-def top(facts: Facts, help_text: str, *, only_for: tuple[str, ...] = ()) -> Setting:
+def top(facts: Facts, help_text: str) -> Setting:
     """Return the setting of how many items are released."""
     return Setting(
         "items",
@@ -191,7 +194,6 @@ def top(facts: Facts, help_text: str, *, only_for: tuple[str, ...] = ()) -> Sett
         usual_items(facts),
         least=1,
         most=facts.get("items"),
-        only_for=only_for,
     )
 
 
@@ -209,10 +211,17 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         facts,
         "How many items go into the release, the most rated first. Fewer items lose less detail "
         "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
-        only_for=(*GROUPING, *NEAR),
+    )
+    few = replace(items, only_for=(*GROUPING, *NEAR))
+    many = replace(
+        items,
+        name=PREDICTIVE_ITEMS,
+        help="Empty: all of them, which is what recommenders are trained on.",
+        default="",
+        only_for=("predictive",),
     )
     personal = _personal(tuple(facts.get("attributes") or ()))
-    return (chooser, K, EPS, PROFILE, items, *personal, _HIERARCHY, *_SPREAD, *_REST)
+    return (chooser, K, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
 
 
 def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
@@ -264,7 +273,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
     config |= _sensitive_items(values, errors) | _attributes(values, errors)
-    items = values.get("items")
+    items = values.get("items") or values.get(PREDICTIVE_ITEMS)
     return {
         "method": values["method"],
         "config": config,

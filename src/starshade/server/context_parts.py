@@ -100,7 +100,7 @@ class Chart:
     text : str
         The picture in a sentence or two.
     table : Table or None
-        The picture's numbers.
+        The picture's numbers; None where they stand beside it (`Outcome.points`).
     """
 
     title: str
@@ -126,7 +126,7 @@ class Point:
     best : bool
         On the frontier: no other one of its kind is better in everything.
     limit : str
-        1/k, beside which `success` is read.
+        1/k, beside which `success` is read; empty where refused.
     href : str
         The form that makes it; empty where refused.
     refused : str

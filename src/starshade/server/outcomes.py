@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure, percent
-from starshade.server.contexts import Chart, Figure, Outcome, Point, Table
+from starshade.server.ask_release import PREDICTIVE_ITEMS
+from starshade.server.contexts import Chart, Figure, Outcome, Point
 from starshade.server.rows import JobRow
 from starshade.server.words import count, interval, sentence
 
@@ -68,6 +69,8 @@ def top1_of(result: Result) -> float | None:
 def release_address(data_id: int, **chosen: Any) -> str:
     """Return the address of the form that makes a release, filled in."""
     said = {name: value for name, value in chosen.items() if value not in (None, "")}
+    if said.get("method") == "predictive" and "items" in said:
+        said[PREDICTIVE_ITEMS] = said.pop("items")
     return f"/data/{data_id}?{urlencode({'form': 'release', **said})}#release"
 
 
@@ -197,7 +200,7 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         success="" if refused else percent(row.get("expected_top1")),
         loss_kind=_LOSSES.get(kind, ""),
         best=bool(row.get("frontier")),
-        limit=percent(1 / k),
+        limit="" if refused else percent(1 / k),
         href=""
         if refused
         else release_address(data_id, method=method, k=k, eps=eps, profile=profile, items=items),
@@ -217,11 +220,6 @@ def _frontier(spec: Any, points: list[Point]) -> Chart | None:
         spec=linked,
         text=f"On the frontier: {best}. Every point's figures are in the table, with a link to "
         "make that release.",
-        table=Table(
-            "What each release would lose, and what is still found",
-            ("Release", "Loss", "Found", "At most (1/k)", "On the frontier"),
-            tuple((p.name, p.loss, p.success, p.limit, "yes" if p.best else "no") for p in made),
-        ),
     )
 
 

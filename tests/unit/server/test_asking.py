@@ -84,7 +84,12 @@ def test_every_method_can_be_made_as_it_is_offered(name: str) -> None:
     method = method_of(settings(RELEASE, method=name))
     assert method.k == 5
     assert getattr(method, "profile", "pooled") == "pooled"
-    assert (method.items is None) == (name == "predictive")
+    assert (method.items is None) == (name == "predictive")  # recommenders want them all
+
+
+def test_predictive_releases_may_be_of_few_items() -> None:
+    told = settings(RELEASE, method="predictive", items_predictive="7", items="99")
+    assert told["items"] == "top:7"
 
 
 def every_choice() -> list[tuple[Asking, str, str, dict[str, str]]]:
@@ -163,6 +168,7 @@ def test_the_classes_agree(known: str) -> None:
         (RELEASE, {"k": "944"}, "k", "943 people"),
         (RELEASE, {"items": "1683"}, "items", "from 1 to 1,682"),
         (RELEASE, {"known": "2, four"}, "known", "2, 5, 10"),
+        (COMPARE, {"methods": ["predictive"]}, "held_out", "for example 0.1"),
         (COMPARE, {"ks": "1, 5"}, "ks", "from 2"),
         (COMPARE, {"ks": "5000"}, "ks", "943 people"),
         (COMPARE, {"ks": ""}, "ks", "Nothing is given"),
@@ -186,7 +192,7 @@ def test_what_cannot_be_is_said_at_the_field(
 
 
 def test_a_comparison_is_asked_as_compare_takes_it() -> None:
-    told = settings(COMPARE, methods=["k-exchange", "predictive", "interval"])
+    told = settings(COMPARE, methods=["k-exchange", "predictive", "interval"], held_out=".1")
     assert (told["eps"], told["profile"]) == (1, "pooled")
     inspect.signature(compare).bind(None, **{k: v for k, v in told.items() if k != "seed"})
     alone = settings(COMPARE)  # an ε or a profile that no method has a use for is refused there

@@ -1,0 +1,323 @@
+"""Every page, with what the worker really finds: what a context says, its page shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.plain import plain
+from starshade.server import contexts
+from starshade.server.answers import rendered
+from starshade.server.ask_attack import ATTACK
+from starshade.server.ask_compare import COMPARE
+from starshade.server.ask_release import RELEASE
+from starshade.server.asking import asked
+from starshade.server.contexts import ErrorPage, Link
+from starshade.server.forms import prefilled
+from starshade.server.page_data import data_page
+from starshade.server.page_frame import bare_frame
+from starshade.server.page_home import home_page
+from starshade.server.page_job import job_page
+from starshade.server.page_release import release_page
+from starshade.server.rows import JobKind, JobRow, Step
+from starshade.server.tasks import Order, perform
+from tests.unit.server.desk import FACTS, Desk
+
+#: what a page may leave unsaid: names by which it knows things, and what it says in other words
+UNSAID = {"id", "kind", "state", "chooser", "created", "only_for"}
+ELSEWHERE = re.compile(
+    r"frame\.running\.(state_text|when|summary)$"  # the job's own page says it
+    r"|\.(events|panel)$"  # of what has ended there is nothing to follow
+    r"|^page\.reading\.title$"  # the page's introduction
+)
+MARKUP = "<img src=x onerror=alert(1)>"
+
+
+class Words(HTMLParser):
+    """All that somebody can read on a page, or send from it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.attributes: set[str] = set()
+        self.tags: list[str] = []
+        self.feed(page)
+        self.text = re.sub(r"\s+", " ", self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {value for _, value in attrs if value}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def said(context: Any, path: str = "page") -> Iterator[tuple[str, str]]:
+    """Return every text of a context, and where it stands."""
+    if isinstance(context, str):
+        yield path, re.sub(r"\s+", " ", context).strip()
+    elif isinstance(context, tuple):  # a picture's specification is none
+        for i, entry in enumerate(context):
+            yield from said(entry, f"{path}[{i}]")
+    elif dataclasses.is_dataclass(context):
+        for field in dataclasses.fields(context):
+            if field.name not in UNSAID:
+                yield from said(getattr(context, field.name), f"{path}.{field.name}")
+
+
+def unsaid(template: str, page: Any) -> list[str]:
+    words = Words(rendered(template, page))
+    return [
+        f"{path}: {text}"
+        for path, text in said(page)
+        if text not in words.text and text not in words.attributes and not ELSEWHERE.search(path)
+    ]
+
+
+class Whole:
+    """A studio in which everything was done once."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.data_id = desk.store.add_data("synthetic", f"mine {MARKUP}", "movielens-100k").id
+        made_up = {"like": "movielens-100k", "n_users": 60, "n_items": 40, "n_ratings": 900}
+        self.read = self.do("read", {**made_up, "seed": 1})
+        self.attack = self.do("attack", self.settings(ATTACK, known="4", targets="30"))
+        methods = ["k-exchange", "predictive", "k-likeness"]
+        self.compare = self.do(
+            "compare",
+            self.settings(COMPARE, methods=methods, ks="2, 60", targets="20", held_out="0.1"),
+        )
+        self.release = self.do(
+            "release", self.settings(RELEASE, k="3", known="2", targets="20", items="10")
+        )
+
+    def settings(self, asking: Any, **said: Any) -> dict[str, Any]:
+        facts = self.desk.store.data(self.data_id).facts or {}
+        told = {name: [value] if isinstance(value, str) else value for name, value in said.items()}
+        found, errors = asked(asking, facts, prefilled(asking.settings(facts), {}) | told)
+        assert not errors
+        return {**found, "seed": 1}
+
+    def do(self, kind: JobKind, settings: dict[str, Any]) -> JobRow:
+        """Have the worker's function do a job in this process."""
+        store = self.desk.store
+        job = store.add_job(kind, self.data_id, settings)
+        done = perform(Order(job.id, kind, store.data(self.data_id), settings, store.work))
+        return self.desk.end(job, result=plain(done.result), facts=plain(done.facts))
+
+    def pages(self) -> dict[str, tuple[str, Any]]:
+        store = self.desk.store
+        data = store.data(self.data_id)
+        file = self.desk.read(f"{MARKUP}.csv", notes=[MARKUP], attributes=[MARKUP])
+        waiting = store.add_job("attack", file.id, self.attack.settings)
+        store.begin(waiting.id)
+        store.report(waiting.id, STEPS, [MARKUP])
+        failed = store.add_job("compare", file.id, self.compare.settings)
+        self.desk.end(failed, "failed", error=f"no such item {MARKUP}", advice=MARKUP)
+        unread = store.add_data("upload", MARKUP, "a.csv")
+        store.add_job("read", unread.id)
+        broken = ErrorPage(bare_frame("Not here"), 404, f"There is no {MARKUP}.", "Go.", HOME)
+        return {
+            "home": ("home.html.j2", home_page(store, most_upload=10**9)),
+            "data": ("data.html.j2", data_page(store, data)),
+            "file": ("data.html.j2", data_page(store, file)),
+            "unread": ("data.html.j2", data_page(store, unread)),
+            "attack": ("job.html.j2", job_page(store, self.attack)),
+            "compare": ("job.html.j2", job_page(store, self.compare)),
+            "made": ("job.html.j2", job_page(store, self.release)),
+            "running": ("job.html.j2", job_page(store, store.job(waiting.id))),
+            "failed": ("job.html.j2", job_page(store, store.job(failed.id))),
+            "release": ("release.html.j2", release_page(store, self.release)),
+            "error": ("error.html.j2", broken),
+        }
+
+
+HOME = Link("To the first page", "/")
+STEPS = [Step("reading", 1, 1, 2.0, over=True), Step(f"attacking {MARKUP}", 25, 100, 30.0)]
+NAMES = ("home", "data", "file", "unread", "attack", "compare", "made", "running", "failed",
+         "release", "error")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    desk = Desk(tmp_path_factory.mktemp("pages") / "work")
+    yield Whole(desk)
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def pages(whole: Whole) -> dict[str, tuple[str, Any]]:
+    found = whole.pages()
+    assert set(found) == set(NAMES)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_says_all_that_its_context_says(
+    pages: dict[str, tuple[str, Any]], name: str
+) -> None:
+    left = unsaid(*pages[name])
+    assert not left, "\n".join(left)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_a_stranger_becomes_markup(pages: dict[str, tuple[str, Any]], name: str) -> None:
+    words = Words(rendered(*pages[name]))
+    assert "onerror" not in "".join(words.tags)
+    assert not any(value == "alert(1)" for value in words.attributes)
+    assert MARKUP in words.text or MARKUP in " ".join(words.attributes) or name == "home"
+
+
+def test_the_reader_of_pages_sees_what_is_missing(pages: dict[str, tuple[str, Any]]) -> None:
+    template, page = pages["attack"]
+    other = dataclasses.replace(page.outcome, headline="Nobody says this.")
+    shown = Words(rendered(template, page))
+    assert page.outcome.headline in shown.text
+    assert other.headline not in shown.text
+
+
+def contexts_of() -> list[type]:
+    return [getattr(contexts, name) for name in contexts.__all__]
+
+
+@pytest.mark.parametrize("context", contexts_of(), ids=lambda c: c.__name__)
+def test_every_field_of_a_context_is_documented(context: type) -> None:
+    documented = re.findall(r"^    ([a-z_, ]+) : ", context.__doc__ or "", re.M)
+    names = [name.strip() for entry in documented for name in entry.split(",")]
+    assert names == [field.name for field in dataclasses.fields(context)]
+    assert context.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+def mains(page: Any) -> list[Any]:
+    return [step for step in page.next if step.main]
+
+
+def test_each_page_suggests_one_thing_and_its_address_is_there(
+    whole: Whole, pages: dict[str, tuple[str, Any]]
+) -> None:
+    for name in ("data", "file", "attack", "compare", "made", "failed", "release"):
+        page = pages[name][1]
+        assert len(mains(page)) == 1, name
+        for step in page.next:
+            assert step.why.endswith((".", "?")), step.why
+            assert whole.desk.get(step.link.href).status_code == 200, step.link.href
+
+
+def find(name: str, form: Any) -> Any:
+    return next(field for field in form.fields if field.name == name)
+
+
+def test_after_reading_an_attack_is_suggested(whole: Whole) -> None:
+    fresh = whole.desk.read("fresh.csv")
+    (step,) = data_page(whole.desk.store, fresh).next
+    assert "8 facts" in step.why
+    assert "wrong about 2" in step.why
+    few = whole.desk.read("few.csv", ratings_per_user={**FACTS["ratings_per_user"], "q25": 2.7})
+    (step,) = data_page(whole.desk.store, few).next
+    assert "known=2&wrong=0" in step.link.href
+
+
+def test_after_an_attack_methods_and_a_release_are_suggested(whole: Whole) -> None:
+    page = job_page(whole.desk.store, whole.attack)
+    compare, release = page.next
+    assert "compare" in compare.link.href
+    assert "k-exchange with k = 5 on the 10 most rated items" in release.why
+    assert "method=k-exchange&k=5&items=10" in release.link.href
+    assert "20.0%" in release.why
+
+
+def test_who_found_nobody_is_told_to_try_harder(whole: Whole) -> None:
+    harmless = dataclasses.replace(
+        whole.attack, result={**(whole.attack.result or {}), "expected_top1": 0.004}
+    )
+    step = mains(job_page(whole.desk.store, harmless))[0]
+    assert "known=8" in step.link.href  # twice the 4 that were known
+
+
+def test_survey_data_are_to_be_moved_not_grouped(whole: Whole) -> None:
+    survey = whole.desk.read("survey.csv", sparsity=0.1, items=20)
+    job = whole.desk.store.add_job("attack", survey.id, {})
+    ended = whole.desk.end(job, result={"expected_top1": 0.3, "records": 10})
+    release = job_page(whole.desk.store, ended).next[1]
+    assert "method=interval&k=5" in release.link.href
+
+
+def test_a_point_of_the_picture_leads_to_the_form_that_makes_it(whole: Whole) -> None:
+    outcome = job_page(whole.desk.store, whole.compare).outcome
+    assert outcome is not None
+    assert outcome.chart is not None
+    linked = dict(data_of(outcome.chart.spec))
+    made = [point for point in outcome.points if not point.refused]
+    assert {point.href for point in made} == set(linked)
+    for point in made:
+        assert linked[point.href]["k"] == point.k
+        form = whole.desk.get(point.href).text
+        assert re.search(rf'value="{point.method}"[^>]*checked', form)
+        given = {k: [v] for k, v in re.findall(r"(\w+)=([^&#]*)", point.href)}
+        filled = data_page(whole.desk.store, whole.desk.store.data(1), given=given).release
+        assert filled is not None
+        assert filled.open
+        assert find("k", filled).value == str(point.k)
+        predictive = point.method == "predictive"
+        assert find("items_predictive" if predictive else "items", filled).value == "10"
+        if predictive:
+            chosen = [c.value for c in find("profile", filled).choices if c.chosen]
+            assert chosen == ["pooled"]
+    assert any(point.best for point in outcome.points)
+
+
+def data_of(node: Any) -> Iterator[tuple[str, Any]]:
+    """Return what in a picture has an address."""
+    if isinstance(node, dict):
+        if "href" in node:
+            yield node["href"], node
+        for child in node.values():
+            yield from data_of(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from data_of(child)
+
+
+def test_progress_says_how_far_and_how_long_still(pages: dict[str, tuple[str, Any]]) -> None:
+    over, now = pages["running"][1].job.steps
+    assert (over.done, over.percent) == (True, 100)
+    assert (now.percent, now.text) == (25, "25.0%, about 2 minutes more")
+
+
+def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
+    pages: dict[str, tuple[str, Any]],
+) -> None:
+    page = pages["release"][1]
+    assert page.verdict.word == "PASS"
+    assert page.download is not None
+    assert page.claims is not None
+    assert page.claims.rows[0][3] == "yes"
+    assert page.attacks is not None
+    assert any("receipt" in line for line in page.keep)
+    assert any("README" in line for line in page.publish)
+
+
+def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
+    result = {**(whole.release.result or {}), "passed": False}
+    page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
+    assert page.verdict.word == "FAIL"
+    assert "Do not publish" in mains(page)[0].why
+    assert "k=6" in mains(page)[0].link.href
+    assert "not for publication" in page.download.text  # type: ignore[union-attr]
+
+
+def test_files_lie_where_the_page_says(whole: Whole, pages: dict[str, tuple[str, Any]]) -> None:
+    page = pages["release"][1]
+    for link in (page.download, page.report, page.public_report, page.receipt):
+        answer = whole.desk.get(link.href)
+        assert answer.status_code == 200
+        assert len(answer.content) > 100
+    folder: Callable[[int], Path] = whole.desk.store.places.release
+    assert (folder(whole.release.id) / "release").is_dir()
