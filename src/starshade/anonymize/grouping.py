@@ -29,6 +29,7 @@ from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.anonymize.quasi import generalized_attributes, quasi_columns
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
@@ -130,6 +131,7 @@ class Grouping(ABC):
         seed : int
         """
 
+    @announced("anonymizing")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release in which every record equals at least k-1 others on all items.
 

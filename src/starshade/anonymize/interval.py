@@ -22,7 +22,7 @@ from starshade.anonymize.prepare import (
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
-from starshade.progress import note
+from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
@@ -105,6 +105,7 @@ class IntervalAnonymizer:
         if self.partition not in ("cluster", "whole"):
             raise ConfigError(f"partition {self.partition!r}: allowed are cluster and whole")
 
+    @announced("anonymizing by interval")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release that is (k, ε)-anonymous, or (k, ε, l)-anonymous for l above 0.
 

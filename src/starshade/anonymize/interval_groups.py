@@ -205,4 +205,4 @@ def _split(
             enough=enough,
         )
 
-    run(work, len(lanes))
+    run(work, len(lanes), "cutting into like groups")

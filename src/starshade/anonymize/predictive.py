@@ -24,7 +24,7 @@ from starshade.anonymize.homogenize import (
 from starshade.anonymize.predictive_exchange import exchange_users
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.errors import ConfigError, UnmetError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
@@ -214,6 +214,7 @@ class PredictiveAnonymizer:
         made: Recommender = cls(**asked)
         return made
 
+    @announced("anonymizing by predictive")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release in which every record equals at least k-1 others.
 

@@ -14,7 +14,7 @@ from starshade.anonymize.requirement import check_asked, claims_of, config_of, p
 from starshade.anonymize.suppress_core import Deletion, Round, largest_core
 from starshade.anonymize.suppress_spread import spread_out
 from starshade.errors import UnmetError
-from starshade.progress import note, task
+from starshade.progress import announced, note, task
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
@@ -130,6 +130,7 @@ class SuppressAnonymizer:
         sensitive = check_asked(self, "suppress changes nothing")
         object.__setattr__(self, "sensitive", sensitive)
 
+    @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release of the records that may stay.
 

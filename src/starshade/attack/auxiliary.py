@@ -31,7 +31,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.lanes import run
 from starshade.kernels.scoreboard import Block, Goal, attack, scores
 from starshade.kernels.summary import mass_unit, sigmas
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -92,6 +92,7 @@ class AuxiliaryAttack:
             raise ConfigError(f"candidates {wanted}: a whole number, at least 1")
         object.__setattr__(self, "candidates", int(wanted))
 
+    @announced("attacking by public ratings")
     def run(
         self,
         data: Ratings | Release,

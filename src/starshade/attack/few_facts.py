@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.bounds import facts_needed, lineup_facts
 from starshade.attack.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.receipt import digest_of
 from starshade.stats import wilson
@@ -113,6 +114,7 @@ def _who_has(share: float | None, facts: int) -> str:
     )
 
 
+@announced("how few facts suffice")
 def few_facts(
     ratings: Ratings, sparsity: SparsityResult, *, eps: tuple[float, ...] = (0.01, 0.05, 0.1)
 ) -> tuple[FewFacts, ...]:

@@ -22,6 +22,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
 from starshade.kernels.homogeneity import shared_cells
 from starshade.kernels.readonly import fixed
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
@@ -94,6 +95,7 @@ class HomogeneityAttack:
         object.__setattr__(self, "sensitive", tuple(int(item) for item in self.sensitive))
         self._plan(Knowledge(), 0.0)
 
+    @announced("attacking: homogeneity")
     def run(
         self,
         data: Ratings | Release,

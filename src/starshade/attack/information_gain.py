@@ -15,6 +15,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.closeness import mean_log_neighbours
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph
+from starshade.progress import announced
 from starshade.ratings.levels import near_levels
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
@@ -116,6 +117,7 @@ class InformationGain:
         return block("What one known rating is worth", paragraph(str(self)))
 
 
+@announced("what one rating is worth")
 def information_gain(
     ratings: Ratings, *, rating_error: float | None = None, day_error: int = 14
 ) -> InformationGain:

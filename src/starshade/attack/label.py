@@ -11,6 +11,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
@@ -60,6 +61,7 @@ class LabelAttack:
         at_least_zero(tolerance=self.tolerance)
         self._plan(Knowledge(), 0.0)
 
+    @announced("attacking: label")
     def run(
         self,
         data: Ratings | Release,

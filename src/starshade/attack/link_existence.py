@@ -17,7 +17,7 @@ from starshade.attack.link_theorems import link_existence_bound, link_existence_
 from starshade.attack.roles import roles_of
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.progress import note, task
+from starshade.progress import announced, note, task
 from starshade.ratings.table import Ratings
 from starshade.release.profiles import Profiles
 from starshade.release.receipt import digest_of
@@ -70,6 +70,7 @@ class LinkExistence:
         if self.prior is not None and not 0 <= self.prior <= 1:
             raise ConfigError(f"prior {self.prior}: a probability, from 0 to 1")
 
+    @announced("attacking: link-existence")
     def run(
         self,
         data: Ratings | Release,

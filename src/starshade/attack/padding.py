@@ -18,7 +18,7 @@ from starshade.attack.padding_rank import low_rank
 from starshade.attack.padding_result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.errors import ConfigError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.profiles import Profiles
 from starshade.release.receipt import digest_of
@@ -87,6 +87,7 @@ class PaddingAttack:
         if not 0 < self.top <= 1:
             raise ConfigError(f"top {self.top}: a share, above 0 and at most 1")
 
+    @announced("attacking: padding")
     def run(
         self,
         data: Ratings | Release,

@@ -17,7 +17,7 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.progress import silence, task
+from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
@@ -84,6 +84,7 @@ class Risk:
         object.__setattr__(self, "draws", int(self.draws))
         object.__setattr__(self, "known", tuple(map(int, known)))
 
+    @announced("how few facts identify whom")
     def run(
         self,
         data: Ratings | Release,

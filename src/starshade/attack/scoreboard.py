@@ -11,6 +11,7 @@ from starshade.attack.candidates import Plan, at_least_zero, attack
 from starshade.attack.knowledge import Knowledge
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
@@ -75,6 +76,7 @@ class Scoreboard:
             )
         self._plan(Knowledge())
 
+    @announced("attacking: scoreboard")
     def run(
         self,
         data: Ratings | Release,

@@ -17,6 +17,7 @@ from starshade.attack.targets import choose_targets, usable
 from starshade.attack.tradeoff import TradeOff, trade_off
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
@@ -100,6 +101,7 @@ class ScoreboardRH:
         if not 0 < self.theta <= 1:
             raise ConfigError(f"theta {self.theta}: above 0, at most 1")
 
+    @announced("attacking: scoreboard-rh")
     def run(
         self,
         data: Ratings | Release,

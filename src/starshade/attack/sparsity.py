@@ -18,7 +18,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph, table
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.levels import near_levels
 from starshade.ratings.sample import check_targets, sample_users
 from starshade.ratings.scale import Scale
@@ -221,6 +221,7 @@ class Sparsity:
         if not (0 <= self.day_error <= UNKNOWN_DAY and self.day_error % 1 == 0):
             raise ConfigError(f"day_error {self.day_error}: whole days, 0 to {UNKNOWN_DAY}")
 
+    @announced("how alone records are")
     def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:
         """Seek the nearest neighbours.
 

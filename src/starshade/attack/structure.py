@@ -10,6 +10,7 @@ from starshade.attack.candidate_result import CandidateResult
 from starshade.attack.candidates import Plan, attack
 from starshade.attack.knowledge import Knowledge
 from starshade.kernels.candidates import Thresholds
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
@@ -54,6 +55,7 @@ class StructureAttack:
     def __post_init__(self) -> None:
         self._plan(Knowledge())
 
+    @announced("attacking: structure")
     def run(
         self,
         data: Ratings | Release,

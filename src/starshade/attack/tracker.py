@@ -17,7 +17,7 @@ from starshade.attack.tracker_result import Condition, TrackerResult
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.kernels.tracker import EMPTY, FEWEST, QUERIES, REFUSED, STOPPED, Singled, ask, nobody
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
@@ -100,6 +100,7 @@ class TrackerAttack:
         if self.queries < 1:
             raise ConfigError(f"queries {self.queries}: at least 1")
 
+    @announced("attacking: tracker")
     def run(
         self,
         data: Ratings | Release,

@@ -28,7 +28,7 @@ from starshade.audit.attempts import (
 from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
-from starshade.progress import note, silence, task
+from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
@@ -60,6 +60,7 @@ def grouping_methods() -> tuple[str, ...]:
     return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
 
 
+@announced("comparing methods")
 def compare(
     ratings: Ratings,
     methods: Sequence[str] | None = None,

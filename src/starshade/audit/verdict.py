@@ -24,7 +24,7 @@ from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.errors import ConfigError, ReleaseError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_users
 from starshade.release.read import read_release
@@ -89,6 +89,7 @@ class Audit:
         if self.max_disclosed is not None and not 0 <= self.max_disclosed <= 1:
             raise ConfigError(f"max disclosed {self.max_disclosed:g}: must be in 0 to 1")
 
+    @announced("auditing")
     def run(
         self,
         ratings: Ratings,

@@ -60,7 +60,7 @@ def pack(
         first, last = lanes[lane]
         _pack(rows, indptr[first : last + 1], n_levels, width, null_cost, k, sweeps, tried, label)
 
-    run(work, len(lanes))
+    run(work, len(lanes), "packing groups")
     return label
 
 

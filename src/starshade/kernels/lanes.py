@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from starshade.progress import task
 
 __all__ = ["cut", "places", "run"]
 
@@ -46,16 +49,25 @@ def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]
     return list(pairwise(edges))
 
 
-def run(work: Callable[[int], object], lanes: int) -> None:
-    """Do ``work(lane)`` for every lane, on as many threads as Numba may use."""
+def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
+    """Do ``work(lane)`` for every lane, on as many threads as Numba may use.
+
+    With a label it is announced, lane by lane: for what may take longer than a second.
+    """
     threads = min(lanes, numba.get_num_threads())
-    if threads <= 1:
-        for lane in range(lanes):
-            work(lane)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, range(lanes)):  # raises what a lane raised
-            pass
+    with task(label, lanes) if label else nullcontext(_nobody) as step:
+        if threads <= 1:
+            for lane in range(lanes):
+                work(lane)
+                step(1)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(work, range(lanes)):  # raises what a lane raised
+                step(1)
+
+
+def _nobody(amount: float) -> None:
+    """Tell nobody how far it is."""
 
 
 def places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,6 +9,7 @@ from starshade.errors import ConfigError
 from starshade.privacy.class_values import values_in_classes
 from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -58,6 +59,7 @@ class AlphaK:
         check_k(self.k)
         check_attribute(self.attribute)
 
+    @announced("checking alpha-k")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Count the records of each class, and those of its most frequent value.
 

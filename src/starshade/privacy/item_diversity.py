@@ -16,6 +16,7 @@ from starshade.privacy.classes import Classes, graphs_of
 from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
 from starshade.privacy.parameters import check_data
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of
@@ -79,6 +80,7 @@ class Diversity:
         for name in ("b", "l", "draws"):
             object.__setattr__(self, name, _whole(name, getattr(self, name)))
 
+    @announced("checking diversity")
     def check(
         self, data: Release | Ratings, *, original: Ratings | None = None, rng: Rng = 0
     ) -> DiversityVerdict:

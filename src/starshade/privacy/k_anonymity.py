@@ -9,6 +9,7 @@ from starshade.privacy.class_sizes import judged_by_size
 from starshade.privacy.classes import classes_of
 from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.privacy.verdict import Verdict
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -49,6 +50,7 @@ class KAnonymity:
     def __post_init__(self) -> None:
         check_k(self.k)
 
+    @announced("checking k-anonymity")
     def check(self, data: Release | Ratings) -> Verdict:
         """Count, from the cells alone, how many records look alike.
 

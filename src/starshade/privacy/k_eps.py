@@ -10,6 +10,7 @@ from typing import Any
 from starshade.privacy.proximity import check_request, count_balls, prepare
 from starshade.privacy.proximity_judge import judge
 from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.progress import announced
 from starshade.ratings.proximity.balls import Search, ball_sizes
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import item_keys
@@ -71,6 +72,7 @@ class KEpsAnonymity:
         object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
 
+    @announced("checking k-eps")
     def check(self, data: Release | Ratings) -> ProximityVerdict:
         """Count who is near whom.
 

@@ -14,6 +14,7 @@ from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity import Prepared, check_request, count_balls, prepare
 from starshade.privacy.proximity_judge import Spread, judge
 from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.progress import announced
 from starshade.ratings.proximity.balls import Search
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import item_keys
@@ -86,6 +87,7 @@ class KEpsLAnonymity:
                 advice="Name the sensitive items, or ask for k-eps.",
             )
 
+    @announced("checking k-eps-l")
     def check(self, data: Release | Ratings) -> ProximityVerdict:
         """Count who is near whom, and how far sensitive ratings spread among them.
 

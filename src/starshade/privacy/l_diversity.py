@@ -12,6 +12,7 @@ from starshade.errors import ConfigError
 from starshade.privacy.class_values import ClassValues, values_in_classes
 from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -60,6 +61,7 @@ class LDiversity:
         if self.kind not in ("distinct", "entropy"):
             raise ConfigError(f"kind {self.kind!r}: allowed are distinct and entropy")
 
+    @announced("checking l-diversity")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Count the values of each class.
 

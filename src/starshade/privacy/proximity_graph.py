@@ -13,6 +13,7 @@ from starshade.kernels.cliques import components
 from starshade.privacy.graph_result import GraphResult
 from starshade.privacy.proximity import prepare
 from starshade.privacy.proximity_verdict import count_of
+from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
@@ -60,6 +61,7 @@ class ProximityGraph:
         object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
 
+    @announced("proximity graph")
     def of(self, data: Release | Ratings) -> GraphResult:
         """Find every edge.
 

@@ -9,6 +9,7 @@ from starshade.privacy.class_sizes import judged_by_size
 from starshade.privacy.classes import graphs_of
 from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.privacy.verdict import Verdict
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -47,6 +48,7 @@ class ReviewGraph:
     def __post_init__(self) -> None:
         check_k(self.k)
 
+    @announced("checking review-graph")
     def check(self, data: Release | Ratings) -> Verdict:
         """Count, from the cells alone, how many records have the same review graph.
 

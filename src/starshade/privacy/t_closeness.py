@@ -8,6 +8,7 @@ from time import perf_counter
 from starshade.privacy.class_values import values_in_classes
 from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -52,6 +53,7 @@ class TCloseness:
         check_number("t", self.t, 0, 1, "from 0 to 1")
         check_attribute(self.attribute)
 
+    @announced("checking t-closeness")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Measure the distance of each class from the whole table.
 

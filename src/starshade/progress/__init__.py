@@ -15,9 +15,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeVar
 
-__all__ = ["Reporter", "insist", "note", "silence", "task", "watch"]
+__all__ = ["Reporter", "announced", "insist", "note", "silence", "task", "watch"]
+
+
+_In = ParamSpec("_In")
+_Out = TypeVar("_Out")
 
 
 class Reporter(Protocol):
@@ -77,6 +82,29 @@ def task(label: str, total: float | None = None) -> Iterator[Callable[[float], N
         yield lambda amount: reporter.advance(handle, amount)
     finally:
         reporter.stop(handle)
+
+
+def announced(label: str) -> Callable[[Callable[_In, _Out]], Callable[_In, _Out]]:
+    """Make a job that announces itself as a whole; what its parts announce stands under it.
+
+    Examples
+    --------
+    >>> @announced("counting")
+    ... def count(n: int) -> int:
+    ...     return n
+    >>> count(3)
+    3
+    """
+
+    def decorate(job: Callable[_In, _Out]) -> Callable[_In, _Out]:
+        @wraps(job)
+        def watched(*args: _In.args, **kwargs: _In.kwargs) -> _Out:
+            with task(label):
+                return job(*args, **kwargs)
+
+        return watched
+
+    return decorate
 
 
 def note(message: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings, ReadReport
 
@@ -83,6 +84,7 @@ class Description:
         }
 
 
+@announced("describing")
 def describe(ratings: Ratings) -> Description:
     """Count what there is.
 

@@ -11,6 +11,7 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.holdout import draw_cells
 from starshade.kernels.readonly import fixed
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed, stream_key
 
@@ -28,6 +29,7 @@ def check_share(share: float) -> None:
         raise ConfigError(f"share {share}: above 0 and below 1", advice="For example 0.1.")
 
 
+@announced("holding out ratings")
 def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Ratings, Ratings]:
     """Set a share of the ratings aside.
 

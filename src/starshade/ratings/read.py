@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from starshade.errors import ConfigError, InputError
-from starshade.progress import note
+from starshade.progress import announced, note
 from starshade.ratings.atomic import holds_release
 from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
@@ -34,6 +34,7 @@ Names = str | Path | Input | Mapping[str, str] | None
 _ONE_PLACE = "Name them by --attribute-cols or give --users FILE, not both."
 
 
+@announced("reading")
 def read_ratings(
     source: Any,
     *,

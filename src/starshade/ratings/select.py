@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from starshade.errors import ConfigError
-from starshade.progress import note
+from starshade.progress import announced, note
 from starshade.ratings.table import Ratings
 
 __all__ = ["ItemSelection", "listed_items", "parse_items", "top_items"]
@@ -38,6 +38,7 @@ class ItemSelection:
     lines: tuple[int, ...] = field(default=(), repr=False)
     place: str = "position"
 
+    @announced("choosing items")
     def apply(self, ratings: Ratings, *, show_values: bool = False) -> Ratings:
         """Return the table of these items; users left without a rating are dropped and counted.
 

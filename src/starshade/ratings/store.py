@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import InputError
+from starshade.progress import announced
 from starshade.ratings.atomic import atomic_folder
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem, Ratings, ReadReport
@@ -58,6 +59,7 @@ def is_store(path: Path) -> bool:
     return (path / _MANIFEST).is_file()
 
 
+@announced("writing the store")
 def write_store(ratings: Ratings, path: Path) -> None:
     """Write a table as a store.
 
@@ -98,6 +100,7 @@ def write_store(ratings: Ratings, path: Path) -> None:
     object.__setattr__(ratings, "lineage", lineage)
 
 
+@announced("opening the store")
 def open_store(path: Path) -> Ratings:
     """Open a store, memory-mapped.
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth_drawing import Drawing
 from starshade.ratings.synth_people import draw_people, draw_taste
@@ -60,6 +60,7 @@ class _Size:
     n_ratings: int
 
 
+@announced("making up ratings")
 def synthesize(
     like: Like = "movielens-100k",
     *,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from starshade.errors import ConfigError, ReleaseError
+from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_plain
 from starshade.release.layouts import read_cells, read_profiles, read_table
@@ -40,6 +41,7 @@ def is_release(path: str | Path) -> bool:
     return (Path(path) / "release.json").is_file()
 
 
+@announced("opening the release")
 def read_release(path: str | Path, *, private: str | Path | None = None) -> Release:
     """Read a release folder of any layout.
 

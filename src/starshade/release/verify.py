@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InternalError, ReleaseError
+from starshade.progress import announced
 from starshade.release.verify_claims import (
     NEAR_MODELS,
     VALUE_MODELS,
@@ -106,6 +107,7 @@ class Counted:
         return self.judged.get(name_of(claim), Judged({}, False))
 
 
+@announced("counting what was written")
 def recount(folder: Path, facts: dict[str, Any], private: Private | None = None) -> Counted:
     """Count a folder's Parquet files again, against the truth where it is at hand.
 

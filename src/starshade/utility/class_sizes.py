@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
 from starshade.release.profiles import Profiles
@@ -39,6 +40,7 @@ class Discernibility:
     Every record is charged the number of records it cannot be told from.
     """
 
+    @announced("measuring discernibility")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
         sizes = class_sizes(release)
@@ -70,6 +72,7 @@ class AverageClassSize:
         if self.k is not None and self.k < 1:
             raise ConfigError(f"k = {self.k}: must be 1 or more")
 
+    @announced("measuring class-size")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``c_avg``; `original` is not needed."""
         k = self.k if self.k is not None else release.manifest.claimed_k

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
@@ -21,6 +22,7 @@ class DisclosureShares:
     cell has one single member, and whoever knows that a person is in the class knows the rating.
     """
 
+    @announced("measuring disclosure-shares")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells.
 

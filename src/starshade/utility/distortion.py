@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.moved import Moved, moved_cells
 from starshade.release.table import Release
@@ -24,6 +25,7 @@ class Distortion:
     Users whom a method left out are in no record and add nothing.
     """
 
+    @announced("measuring distortion")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``distortion``, its mean per record, and what was suppressed or invented.
 

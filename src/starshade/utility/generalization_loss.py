@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_part
 from starshade.release.table import Release
@@ -24,6 +25,7 @@ class GeneralizationLoss:
     hierarchy whose intervals reach beyond what a column holds can cost more than 1.
     """
 
+    @announced("measuring generalization-loss")
     def measure(self, release: Release, original: Ratings) -> UtilityResult:
         """Return ``gen_iloss``; None on layouts "record" and "profile", whose cells are one number.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
@@ -108,6 +108,7 @@ class PairwiseDissimilarity:
         check_dissimilarity(self.dissimilarity)
         check_sample(self.users, least=2)
 
+    @announced("measuring pairwise-dissimilarity")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> PairwiseResult:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.averages import Asked, Board, averages_all, averages_any
-from starshade.progress import note
+from starshade.progress import announced, note
 from starshade.query.columns import Column, column_of
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -78,6 +78,7 @@ class QueryError:
         if self.seed < 0:
             raise ConfigError(f"seed {self.seed}: 0 or more")
 
+    @announced("measuring query-error")
     def measure(self, release: Release, original: Ratings) -> QueryErrorResult:
         """Return the mean errors in percent; None without attributes, or on a fine scale.
 

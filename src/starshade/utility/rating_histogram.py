@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
@@ -76,6 +77,7 @@ class RatingHistogram:
     leaves several open counts for each of them in equal parts.
     """
 
+    @announced("measuring rating-histogram")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> HistogramResult:

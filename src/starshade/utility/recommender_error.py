@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
@@ -57,6 +58,7 @@ class RecommenderError:
     recommender: str | Recommender | None = None
     seed: int = 0
 
+    @announced("measuring recommender-error")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> UtilityResult:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.nearest import Nearness
@@ -66,6 +67,7 @@ class SelfRank(Nearness):
     mean as well that who knows a person's ratings finds the group.
     """
 
+    @announced("measuring self-rank")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> SelfRankResult:

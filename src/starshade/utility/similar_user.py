@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.nearest import Nearness
@@ -31,6 +32,7 @@ class SimilarUserDeviation(Nearness):
     the level below the scale; `refit` asks a recommender trained on the release.
     """
 
+    @announced("measuring similar-user-deviation")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> UtilityResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
@@ -36,6 +37,7 @@ class TargetDeviation:
     recommender: str | Recommender | None = None
     seed: int = 0
 
+    @announced("measuring target-deviation")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> UtilityResult:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.release.linked import places_among
@@ -66,6 +66,7 @@ class TopN:
         if isinstance(self.n, bool) or self.n != self.n // 1 or self.n < 1:
             raise ConfigError(f"n {self.n}: a whole number, at least 1")
 
+    @announced("measuring top-n-agreement")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> UtilityResult:

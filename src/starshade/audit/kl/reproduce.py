@@ -14,6 +14,7 @@ from starshade.audit.kl.plan import KS, QUERY_KS, lines_of
 from starshade.audit.kl.queries import ask_all
 from starshade.audit.kl.result import GeneralizationStudy, loss_rows, query_rows
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.select import ItemSelection, top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -26,6 +27,7 @@ _TOP = 10  # the paper's number of movies
 _NO_QUERIES = Skipped("13-15", "queries", "the data have no numeric personal attribute to average")
 
 
+@announced("study: Riyana & Natwichai")
 def reproduce_kl(
     ratings: Ratings | None = None,
     *,

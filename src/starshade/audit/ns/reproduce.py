@@ -15,6 +15,7 @@ from starshade.audit.ns.result import Reproduction
 from starshade.audit.ns.statements import statements_of
 from starshade.audit.ns.tables import activity_figures, gain_figure, sparsity_figure, theorem_rows
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.habits import rated_outside_top
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed
@@ -22,6 +23,7 @@ from starshade.rng import Rng, resolve_seed
 __all__ = ["reproduce_ns"]
 
 
+@announced("study: Narayanan & Shmatikov")
 def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = None) -> Reproduction:
     """Run Narayanan and Shmatikov's case study on any ratings.
 

@@ -16,6 +16,7 @@ from starshade.audit.pa.padding import histogram_of, sizes_of_bins
 from starshade.audit.pa.plan import LINES, padding
 from starshade.audit.pa.result import PredictiveStudy
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -30,6 +31,7 @@ _NO_LEVELS = Skipped("Table 2", "histogram", "a scale without steps has no level
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
 
 
+@announced("study: Chang et al.")
 def reproduce_pa(
     ratings: Ratings | None = None,
     *,

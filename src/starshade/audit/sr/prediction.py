@@ -22,7 +22,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
-from starshade.progress import silence, task
+from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
@@ -198,6 +198,7 @@ class Trials:
         return rows[own], values
 
 
+@announced("what ratings tell of an attribute")
 def predict_attribute(
     ratings: Ratings,
     method: Method,

@@ -14,6 +14,7 @@ from starshade.audit.sr.plan import KS, LOSS_K, Grid, K, Workload, grid_of, work
 from starshade.audit.sr.result import Study, first_verdicts, loss_row, predicted_row
 from starshade.audit.sr.timing import run_jobs, skipped_of
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.receipt import digest_of
@@ -25,6 +26,7 @@ _RESPONDENTS = 1000  # of the survey that is made up where no data are given
 _PREDICTED_KS = (5, 20)  # Fig 8; the paper names no k
 
 
+@announced("study: Sun & Sun")
 def reproduce_sr(
     ratings: Ratings | None = None,
     *,
