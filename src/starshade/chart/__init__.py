@@ -103,6 +103,10 @@ class Chart(Spec):
     def __str__(self) -> str:
         return str(self["description"])
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Be words where only text can be shown; IPython would print the dict."""
+        printer.text(str(self))
+
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, Any]:
