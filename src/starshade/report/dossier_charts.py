@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from starshade.report.charts import SCHEMA, Spec, svg_of
+from starshade.chart import SCHEMA, Spec, svg_of
+from starshade.progress import task
 from starshade.report.phrases import percent
 
 __all__ = ["PALETTE", "charts", "palette_css", "pictures"]
@@ -75,7 +76,13 @@ def pictures(told: Mapping[str, Any]) -> dict[str, str]:
     ConfigError
         The optional extra is not installed.
     """
-    return {name: _inline(spec) for name, spec in charts(told).items()}
+    specs = charts(told)
+    drawn = {}
+    with task("drawing the report", len(specs)) as step:
+        for name, spec in specs.items():
+            drawn[name] = _inline(spec)
+            step(1)
+    return drawn
 
 
 def palette_css() -> str:
@@ -128,7 +135,7 @@ def _chart(description: str, body: Spec) -> Spec:
         "$schema": SCHEMA,
         "description": description,
         "autosize": {"type": "fit", "contains": "padding"},
-        "padding": {"left": 12, "right": 4, "top": 4, "bottom": 4},  # fonts differ in width
+        "padding": {"left": 12, "right": 12, "top": 4, "bottom": 4},  # fonts differ in width
         "width": _WIDTH,
         **body,
         "config": _CONFIG,

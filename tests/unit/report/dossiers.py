@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,10 @@ class Shown:
     """Stands in for a `Dossier` where only what it tells matters."""
 
     told: dict[str, Any]
+    for_all: dict[str, Any] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
-        return {**self.told, "edition": "public"}
+        return {**self.told, **self.for_all, "edition": "public"}
 
     def internal(self) -> dict[str, Any]:
         return self.told

@@ -112,6 +112,21 @@ def test_bars_say_their_figure(told: dict[str, Any], drawn: dict[str, ElementTre
         assert f"{each['share']:.1%}" in said
 
 
+def test_bars_stand_in_the_order_that_is_told(told: dict[str, Any]) -> None:
+    # neither of the alphabet nor of size
+    steps = [
+        {"known": m, "identified": {"rate": rate}} for m, rate in ((2, 0.5), (16, 0.1), (4, 0.3))
+    ]
+    few = {**told, "stand_out": {**told["stand_out"], "steps": steps}}
+    svg = ElementTree.fromstring(pictures(few)["stand_out"])
+    labels = {}
+    for text in svg.iter(f"{SVG}text"):
+        place = re.match(r"translate\([\d.-]+,([\d.-]+)\)", text.get("transform") or "")
+        if place and (text.text or "").endswith("ratings"):
+            labels[float(place[1])] = text.text
+    assert [labels[y] for y in sorted(labels)] == ["2 ratings", "16 ratings", "4 ratings"]
+
+
 def _marks(svg: ElementTree.Element) -> dict[str, list[float]]:
     """Return where the points of each side lie, from left to right, in the order of the rows."""
     found: dict[str, list[tuple[float, float]]] = {"before": [], "after": []}

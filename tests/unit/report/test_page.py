@@ -108,6 +108,8 @@ def test_headings_go_down_one_step_at_a_time(pages: dict[bool, str], public: boo
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(b - a <= 1 for a, b in pairwise(levels))
+    sections = [tag for tag, _ in Page(pages[public]).tags if tag == "section"]
+    assert levels.count(2) == len(sections)
 
 
 @EDITIONS
@@ -178,6 +180,14 @@ def test_the_public_edition_is_about_nobody(
     secret += [text for text in texts(told["run"]) if len(text) > 3]
     assert not [text for text in secret if text in html]
     assert set(dossier.public()) == set(told) - {"people", "run"}
+
+
+def test_each_edition_asks_for_its_own(told: dict[str, Any]) -> None:
+    owner = {**told, "warnings": ["For the owner."]}
+    two: Any = Shown(owner, {"warnings": ["For everybody."]})
+    for public, said in ((True, "For everybody."), (False, "For the owner.")):
+        text = Page(render_report(two, public=public)).text
+        assert [each for each in ("For everybody.", "For the owner.") if each in text] == [said]
 
 
 @EDITIONS
