@@ -7,8 +7,9 @@ A browser gets an error as a page; a script of ours, which asks for JSON, gets
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -32,6 +33,7 @@ __all__ = ["Desk", "failure", "go_to", "html", "missing", "refusal", "sent_form"
 
 _MOST_FORM = 256 * 1024  # bytes of a form
 _TITLES = {403: "Not allowed", 404: "Not here", 405: "Not here", 413: "Too large"}
+_LEAVE = {"Connection": "close"}  # what is too large is not waited for
 _LOST = "It may have been removed, or the address is mistyped. Begin at the first page."
 
 
@@ -45,11 +47,14 @@ class Desk:
     engine : Engine
     most_upload : int
         Bytes that are taken at most.
+    closing : Event
+        Set when the studio is being ended.
     """
 
     store: Store
     engine: Engine
     most_upload: int
+    closing: Event = field(default_factory=Event)
 
 
 def html(template: str, page: Any, status: int = 200) -> HTMLResponse:
@@ -93,7 +98,7 @@ def refusal(request: Request, status: int, message: str, advice: str) -> Respons
     message, advice = sentence(message), sentence(advice)
     if wants_json(request):
         error = {"status": status, "message": message, "advice": advice}
-        return JSONResponse({"error": error}, status)
+        return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
     title = _TITLES.get(status, "This did not work")
     home = None if status == 403 else Link("To the first page", "/")
     return html(

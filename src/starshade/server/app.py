@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -45,7 +46,8 @@ def create_app(
         Bytes of an upload at most.
     """
     app = FastAPI(openapi_url=None)
-    desk = Desk(store, engine, most_upload)
+    app.state.closing = Event()  # to be set before the server is told to stop
+    desk = Desk(store, engine, most_upload, app.state.closing)
     for routes in (data_routes, job_routes, release_routes):
         app.include_router(routes(desk))
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from threading import Event
 
 from starlette.concurrency import run_in_threadpool
 
@@ -25,7 +26,7 @@ def event(name: str, data: str) -> str:
     return f"event: {name}\n{lines}\n"
 
 
-async def follow(look: Callable[[], tuple[str, str | None]]) -> AsyncIterator[str]:
+async def follow(look: Callable[[], tuple[str, str | None]], closing: Event) -> AsyncIterator[str]:
     """Send ``panel`` whenever it changes, and ``done`` at the end.
 
     Parameters
@@ -33,10 +34,12 @@ async def follow(look: Callable[[], tuple[str, str | None]]) -> AsyncIterator[st
     look : callable
         Returns the fragment as it is now, and the state that the job ended in or None. It is
         called in a thread, as it reads from the disk.
+    closing : Event
+        The studio is being ended: nothing more is sent.
     """
     last, silent = None, 0.0
     yield "retry: 2000\n\n"
-    while True:
+    while not closing.is_set():
         panel, ended = await run_in_threadpool(look)
         if panel != last:
             yield event("panel", panel)

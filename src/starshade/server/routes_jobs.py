@@ -42,7 +42,7 @@ def job_routes(desk: Desk) -> APIRouter:
             shown = rendered("job_panel.html.j2", job_page(store, job))
             return shown, job.state if job.ended else None
 
-        return StreamingResponse(follow(look), media_type="text/event-stream")
+        return StreamingResponse(follow(look, desk.closing), media_type="text/event-stream")
 
     @router.post("/cancel")
     def cancel(request: Request, job_id: Id) -> Response:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from starshade.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from starshade.server.engine import Engine
     from starshade.server.store import Store
 
@@ -157,13 +159,13 @@ def _listening(port: int | None) -> socket.socket:
 
 
 @contextmanager
-def _serving(app: object, listening: socket.socket) -> Iterator[None]:
+def _serving(app: FastAPI, listening: socket.socket) -> Iterator[None]:
     """Serve in a thread: the main one hears Ctrl-C."""
     import uvicorn
 
     server = uvicorn.Server(
         uvicorn.Config(
-            app,  # type: ignore[arg-type]
+            app,
             log_level="warning",
             access_log=False,  # addresses hold the token
             server_header=False,
@@ -175,6 +177,7 @@ def _serving(app: object, listening: socket.socket) -> Iterator[None]:
     try:
         yield
     finally:
+        app.state.closing.set()
         server.should_exit = True
         thread.join(_PATIENCE + 3)
 

@@ -109,6 +109,7 @@ def test_what_is_too_large_is_refused_before_it_comes(desk: Desk) -> None:
     error = answer.json()["error"]
     assert "1.0 kB" in error["message"]
     assert "path on this machine" in error["advice"]
+    assert answer.headers["connection"] == "close"
     assert left_behind(desk) == []
     assert desk.store.all_data() == ()
 
