@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.progress import task
+from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
@@ -14,6 +14,7 @@ from starshade.utility.registry import ENTRIES, PROBED
 __all__ = ["figures_of", "measure_all", "need_receipt"]
 
 
+@announced("measuring what it is good for")
 def measure_all(
     release: Release, original: Ratings, *, probe: Ratings | None = None
 ) -> dict[str, float | int | None]:
