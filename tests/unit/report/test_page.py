@@ -253,10 +253,12 @@ def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str,
     row |= {"meaning": "High means risk."}
     error = {"name": "b", "title": "Typical error", "before": 0.9, "after": 0.99, "ratio": 1.1}
     error |= {"unit": "ratings", "low_is_good": True, "meaning": "Low is good."}
+    query = {"name": "c", "title": "Queries off by", "value": 7.25, "unit": "percent"}
+    query |= {"meaning": "0 is exact."}
     more = {
         "gives_away": {"rows": [row], "text": "Whoever finds a group reads it."},
         "recommender": {"rows": [error], "tested": 1234, "meaning": "How well it predicts."},
-        "query_error": {"rows": [row], "conditions": 77, "meaning": "How far off."},
+        "query_error": {"rows": [query], "conditions": 77, "meaning": "How far off."},
     }
     text = Page(render_report(_shown(told | more), public=True)).text
     for said in (
@@ -264,6 +266,7 @@ def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str,
         "Typical error Low is good. 0.900 0.990 1.100",
         "1,234 held-out ratings",
         "77 averages",
+        "Queries off by 0 is exact. 7.2%",
     ):
         assert said in text
 
