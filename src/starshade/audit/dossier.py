@@ -46,6 +46,7 @@ from starshade.audit.dossier_verdict import (
 from starshade.audit.findings import records_differ
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
+from starshade.progress import announced
 from starshade.ratings.describe import describe
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_part
@@ -225,6 +226,7 @@ def compile_dossier(
     )
 
 
+@announced("gathering what a report shows")
 def gather(
     ratings: Ratings,
     released: Release,

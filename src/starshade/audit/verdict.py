@@ -89,7 +89,6 @@ class Audit:
         if self.max_disclosed is not None and not 0 <= self.max_disclosed <= 1:
             raise ConfigError(f"max disclosed {self.max_disclosed:g}: must be in 0 to 1")
 
-    @announced("auditing")
     def run(
         self,
         ratings: Ratings,
@@ -131,6 +130,7 @@ class Audit:
         seed, released = resolve_seed(rng), read_release(release, private=private)
         return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
 
+    @announced("auditing")
     def judge(
         self,
         ratings: Ratings,

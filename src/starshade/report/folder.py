@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from starshade.progress import note
+from starshade.progress import announced, note
 from starshade.ratings.atomic import atomic_folder
 from starshade.report.charts import Spec, svg_of
 
@@ -29,6 +29,7 @@ class Drawn:
     spec: Spec
 
 
+@announced("drawing and writing")
 def save_folder(
     folder: str | Path,
     name: str,

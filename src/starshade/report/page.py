@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError
+from starshade.progress import announced
 from starshade.ratings.atomic import atomic_file
 from starshade.report.dossier_charts import palette_css, pictures
 from starshade.report.phrases import count, ends, figure, percent, sentence, size
@@ -21,6 +22,7 @@ __all__ = ["POLICY", "render_report", "save_report"]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
+@announced("writing the report")
 def render_report(dossier: Dossier, *, public: bool) -> str:
     """Write the report as HTML.
 
