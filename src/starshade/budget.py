@@ -20,6 +20,7 @@ __all__ = [
     "MOST_THREADS",
     "amount",
     "free_memory",
+    "given",
     "left",
     "limits",
     "memory",
@@ -54,6 +55,11 @@ def left(held: int) -> int:
 def threads() -> int:
     """Return the threads that work may use: as set, else the processors given to us."""
     return _threads if _threads is not None else len(os.sched_getaffinity(0))
+
+
+def given() -> dict[str, int | None]:
+    """Return what was set, to be set by `limits` in another process as well; None: nothing."""
+    return {"memory": _memory, "threads": _threads}
 
 
 @contextmanager

@@ -126,7 +126,7 @@ class Point:
     best : bool
         On the frontier: no other one of its kind is better in everything.
     limit : str
-        1/k, beside which `success` is read; empty where refused.
+        1/k, beside which `success` is read, or that there is none; empty where refused.
     href : str
         The form that makes it; empty where refused.
     refused : str

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import wait
 from typing import Any
 
+from starshade import budget
 from starshade.errors import InternalError, StarshadeError
 from starshade.server.crew import Worker
 from starshade.server.rows import JobRow, State, Step
@@ -188,7 +189,13 @@ class Engine:
         data = self._store.data(job.data_id)
         empty(self._store.places.scratch)
         worker.send(
-            {"job": job.id, "kind": job.kind, "data": asdict(data), "settings": job.settings}
+            {
+                "job": job.id,
+                "kind": job.kind,
+                "data": asdict(data),
+                "settings": job.settings,
+                "limits": budget.given(),
+            }
         )
         while True:
             ready = wait([worker.connection, self._poked])

@@ -50,6 +50,7 @@ HEADERS = {
 _FRESH = "Open the address that was printed where the studio was started; it ends in ?token=…"
 _WELCOME = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>starshade studio</title>
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <meta http-equiv="refresh" content="0;url={place}"></head>
 <body><main><h1>Welcome</h1><p><a href="{place}">Go to the studio</a></p></main></body></html>
 """

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure, percent
-from starshade.server.ask_release import PREDICTIVE_ITEMS
+from starshade.server.ask_release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.contexts import Chart, Figure, Outcome, Point
 from starshade.server.rows import JobRow
 from starshade.server.words import count, interval, sentence
@@ -23,9 +23,11 @@ _LOSSES = {
     "distortion_per_record": "how far ratings were moved, per person: 0 moves nothing",
     "rmse_ratio": "a recommender's error on held-out ratings, of the original's: 1 is as good",
 }
+_NO_LIMIT = "no limit"
 _FOUND = (
     "“Found” is how often somebody who knows the facts, and must point at one record, points at "
-    "the right one. 1/k is the most that a release with this k allows."
+    "the right one. 1/k is the most that a release with this k allows; the records of interval and "
+    "suppress are near each other, not equal, and have no such limit."
 )
 
 
@@ -200,7 +202,7 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         success="" if refused else percent(row.get("expected_top1")),
         loss_kind=_LOSSES.get(kind, ""),
         best=bool(row.get("frontier")),
-        limit="" if refused else percent(1 / k),
+        limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
         href=""
         if refused
         else release_address(data_id, method=method, k=k, eps=eps, profile=profile, items=items),

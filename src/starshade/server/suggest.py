@@ -14,6 +14,7 @@ from starshade.server.rows import DataRow, JobRow
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
 
 _USUAL_K = 5
+_LIMIT = 1 / _USUAL_K
 _FEW = 0.01  # share found up to which more knowledge is suggested first
 _SURVEY = 0.5  # share of empty cells below which data look like a survey's
 _FEW_ITEMS = 10
@@ -70,7 +71,7 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
     make = Next(
         f"Suggested release: {what}. By it nobody can be told apart from {k - 1} others: who "
-        f"must point at one record is right in at most 1 of {k} cases ({percent(1 / k)})."
+        f"must point at one record is right in at most 1 of {k} cases ({percent(_LIMIT)})."
         if method != "interval"
         else f"Suggested release: {what}, as these look like a survey. Everybody gets {k - 1} "
         "others who nearly agree with them.",
@@ -81,7 +82,7 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         main=False,
     )
     compare = Next(
-        "Before you choose, see what each method would lose and still give away.",
+        f"{_judged(found)} See what each method would lose, and still give away.",
         Link("Compare methods", f"/data/{job.data_id}?form=compare#compare"),
     )
     if found is not None and found <= _FEW:
@@ -94,6 +95,20 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         )
         return (stronger, Next(compare.why, compare.link, main=False), make)
     return (compare, make)
+
+
+def _judged(found: float | None) -> str:
+    """Say what an attack's success means for these ratings."""
+    if found is None:
+        return "It is not known how many were found."
+    if found <= _FEW:
+        return "Few were found, by this attacker."
+    if found <= _LIMIT:
+        return "Some people can be found in these ratings as they are."
+    return (
+        f"Published as they are, these ratings would expose people: a release with k = {_USUAL_K} "
+        f"lets an attacker be right in at most {percent(_LIMIT)} of the cases."
+    )
 
 
 def _choice(facts: Facts) -> tuple[str, str]:
@@ -118,9 +133,9 @@ def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
     chosen = min(enough, key=lambda point: (point.k, float(point.loss.replace(",", "") or 0)))
     return (
         Next(
-            f"Choose a point of the frontier; each makes that release. Suggested: {chosen.name}, "
-            f"which loses {chosen.loss} and lets an attacker find {chosen.success} "
-            f"(its limit is {chosen.limit}).",
+            f"Choose a point of the frontier; each makes that release. Suggested: {chosen.name}. "
+            f"Its loss is {chosen.loss} ({chosen.loss_kind}); an attacker finds {chosen.success} "
+            f"(at most, by design: {chosen.limit}).",
             Link(f"Set up {chosen.name}", chosen.href),
         ),
     )

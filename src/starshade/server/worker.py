@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from starshade import budget
 from starshade.errors import StarshadeError
 from starshade.plain import plain
 from starshade.progress import watch
@@ -100,7 +101,7 @@ def _do(told: dict[str, Any], work: Path, connection: Connection) -> None:
     order = Order(told["job"], told["kind"], DataRow(**told["data"]), told["settings"], work)
     telling = Telling(send)
     try:
-        with watch(telling):
+        with watch(telling), budget.limits(**told["limits"]):
             done = perform(order)
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:
