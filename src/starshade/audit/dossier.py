@@ -253,7 +253,7 @@ def gather(
         audit=result,
         shared=shared,
         private={
-            "verdict": verdict_section(result, owners_advice(result, released)),
+            "verdict": verdict_section(result, released, owners_advice(result, released)),
             "findings": finding_rows(result),
             "warnings": list(result.warnings),
             "data": {**shared["data"], **_read(ratings)},
@@ -285,7 +285,7 @@ def _shared(
 ) -> dict[str, Any]:
     """Return what both editions show."""
     return {
-        "verdict": verdict_section(result, readers_advice(result)),
+        "verdict": verdict_section(result, release, readers_advice(result)),
         "claims": claim_rows(result),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),

@@ -9,7 +9,7 @@ from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult
 from starshade.stats import Rate
 
-__all__ = ["ATTACK_MEANING", "attack_rows", "given_away", "rate_of", "tracker_row"]
+__all__ = ["ATTACK_MEANING", "attack_rows", "given_away", "limit_of", "rate_of", "tracker_row"]
 
 ATTACK_MEANING = (
     "How often somebody who knows so much about a person, and must point at one record, points at "
@@ -27,7 +27,7 @@ _TITLES = {
 
 def attack_rows(result: AuditResult, *, differ: bool) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge; `differ`: see `records_differ`."""
-    limit = _limit(result, differ)
+    limit = limit_of(result, differ=differ)
     unknown = result.gives_away is not None and not result.gives_away.linked
     return [
         {
@@ -114,7 +114,7 @@ def given_away(given: GivesAway | None) -> dict[str, Any] | None:
     }
 
 
-def _limit(result: AuditResult, differ: bool) -> float | None:
+def limit_of(result: AuditResult, *, differ: bool) -> float | None:
     """Return what the audit held the attacks against."""
     asked = result.config.get("max_success")
     limits = [limit for limit in (asked, 1 / result.k if result.k else None) if limit]

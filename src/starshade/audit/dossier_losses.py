@@ -96,7 +96,8 @@ LOSSES: dict[str, tuple[str, str, bool | None, str]] = {
         "Distance of the histograms, all cells",
         "share",
         True,
-        "0 leaves as many cells of each rating, and without one, as there were; 100 % none.",
+        "0 leaves as many cells of each rating, and without one, as there were; at 100 % none is "
+        "as it was.",
     ),
     "histogram_distance_rated": (
         "Distance of the histograms, ratings alone",
@@ -138,7 +139,7 @@ _RECOMMENDER = {
 }
 NO_PROBE = (
     "Not measured: no ratings were held out. To see what a recommender loses, set some ratings "
-    "aside first (in Python ss.hold_out), make the release of the rest, and give what was set "
+    "aside first (starshade data split), make the release of the rest, and give what was set "
     "aside with --probe and the receipt with --private."
 )
 NO_QUERIES = (

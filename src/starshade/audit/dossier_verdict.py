@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from starshade.audit.dossier_paragraph import paragraph_of
 from starshade.audit.findings import understated
 from starshade.audit.result import AuditResult, Finding
 from starshade.release.table import Release
@@ -25,7 +26,7 @@ def for_anybody(result: AuditResult, earlier: Sequence[str]) -> AuditResult:
     )
 
 
-def verdict_section(result: AuditResult, advice: list[str]) -> dict[str, Any]:
+def verdict_section(result: AuditResult, release: Release, advice: list[str]) -> dict[str, Any]:
     """Return the verdict in words."""
     if result.passed and result.same_data:
         headline = "This release may leave the house alone, not beside an earlier one"
@@ -36,7 +37,7 @@ def verdict_section(result: AuditResult, advice: list[str]) -> dict[str, Any]:
     return {
         "passed": result.passed,
         "headline": headline,
-        "paragraph": result.paragraph,
+        "paragraph": paragraph_of(result, release),
         "reasons": list(result.reasons),
         "advice": advice,
     }

@@ -170,19 +170,6 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
-        return f"{self._judged()} What it still tells: {self.still_tells}"
-
-    @property
-    def paragraph(self) -> str:
-        """The same, shorter, for where `still_tells` stands beside it."""
-        tells = self.still_tells
-        if self.gives_away is not None:
-            tells = _PROFILES.get(self.profile or "", "")
-            tells += "Whoever finds a person's group reads its profile."
-        return f"{self._judged()} What it still tells: {tells}"
-
-    def _judged(self) -> str:
-        """Say whether it may leave, what was tried and what holds."""
         like = "has near it" if self._near else "looks like"
         claim = (
             f"Each of its {self.records:,} records {like} at least {self.k - 1} others, "
@@ -190,7 +177,8 @@ class AuditResult:
             if self.k and self.passed
             else ""
         )
-        return f"{self._head()} {claim}{self._attacked()} {self._guarantee()}"
+        tells = f"What it still tells: {self.still_tells}"
+        return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
 
     def _attacked(self) -> str:
         """Say what the best of the attacks found, before and after."""

@@ -144,7 +144,10 @@ def test_every_kind_of_release_is_told_calmly(case: str, tmp_path: Path) -> None
     assert (told["recommender"] is not None) == ("probe" in more)
     rates = [row[side] for row in told["attacks"] for side in ("before", "after")]
     assert all(rate is None or 0 <= rate["low"] <= rate["rate"] <= 1 for rate in rates)
+    if case == "records moved":
+        assert "near a record" in told["verdict"]["paragraph"]
     if not more.get("linked", True):
+        assert "not known" in told["verdict"]["paragraph"]
         assert "receipt" in told["verdict"]["advice"][0]
         assert not found.passed
         assert all(row["class_size"] is None for row in told["people"]["rows"])
@@ -298,6 +301,8 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     own, public = found.internal()["verdict"], found.public()["verdict"]
     assert not found.passed
     assert "should not leave" in own["headline"]
+    assert "more often than the limit of 0.1% allows" in own["paragraph"]
+    assert "1 in 5" not in own["paragraph"]
     assert any("larger --k" in text for text in own["advice"])
     assert any("--max-disclosed" in text for text in own["advice"])
     assert public["advice"] == [
@@ -318,6 +323,17 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
     assert str(tmp_path) not in public
     assert "an earlier release, made of the same data" in found.public()["verdict"]["paragraph"]
     assert any("Choose one" in text for text in found.internal()["verdict"]["advice"])
+
+
+def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> None:
+    text = dossier.public()["verdict"]["paragraph"]
+    best = dossier.audit.worst
+    assert text.startswith("This release may leave the house. Each of its ")
+    assert f"{best.before.expected_top1.rate:.1%} of the cases" in text
+    assert f"and in {best.after.expected_top1.rate:.1%} in this release" in text
+    assert "more often than 1 in 5" in text
+    assert f"{dossier.audit.disclosure['users_rating_disclosed']:.1%} of the people" in text
+    assert "scoreboard" not in text
 
 
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:

@@ -1,0 +1,122 @@
+"""The verdict in one plain paragraph, for somebody who must sign it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from starshade.attack.result import counted
+from starshade.audit.dossier_attacks import limit_of
+from starshade.audit.findings import records_differ, understated
+from starshade.audit.result import AuditResult, Finding
+from starshade.release.table import Release
+from starshade.release.verify_claims import NEAR_MODELS
+
+__all__ = ["paragraph_of"]
+
+
+def paragraph_of(result: AuditResult, release: Release) -> str:
+    """Say whether a release may leave, what was tried, what holds, and what it still tells.
+
+    Without names of attacks and intervals, which stand elsewhere in a report.
+    """
+    near = records_differ(release) and any(c["model"] in NEAR_MODELS for c in result.claims)
+    return " ".join(
+        [
+            *_head(result, release),
+            *_hidden(result, near=near),
+            *_found(result, release, near=near),
+            *_tells(result, near=near),
+        ]
+    )
+
+
+def _head(result: AuditResult, release: Release) -> Iterator[str]:
+    same = ""
+    if result.same_data:
+        same = (
+            f"together with {' and '.join(result.same_data)}, made of the same data, it "
+            f"{'may' if result.passed else 'should'} not: whoever holds both can intersect their "
+            "groups, and then nobody hides among others any more."
+        )
+    if result.passed:
+        yield (
+            f"By itself this release may leave the house; {same}"
+            if same
+            else ("This release may leave the house.")
+        )
+        return
+    yield "This release should not leave the house."
+    for finding in result.findings:
+        if not finding.passed:
+            yield _reason(finding, result, release)
+    if same:
+        yield f"And {same}"
+
+
+def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
+    """Say why not; of the attacks in a few words, as what they found follows."""
+    if finding.name != "attack":
+        return finding.text
+    why = understated(release)
+    if why is not None:
+        return (
+            f"How well it hides people is not known: {why[0]}, and without the receipt nobody can "
+            f"tell {why[1]}."
+        )
+    limit = limit_of(result, differ=records_differ(release))
+    if limit is None:
+        return "It does not say among how many people everybody hides."
+    return f"The right record is found more often than the limit of {limit:.1%} allows."
+
+
+def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
+    if result.passed and result.k:
+        like = "has near it" if near else "looks like"
+        yield (
+            f"Each of its {counted(result.records, 'record')} {like} at least {result.k - 1} "
+            "others; that was counted again on its files."
+        )
+
+
+def _found(result: AuditResult, release: Release, *, near: bool) -> Iterator[str]:
+    worst, given = result.worst, result.gives_away
+    before, after = worst.before.expected_top1.rate, worst.after.expected_top1.rate
+    known = counted(worst.knowledge.known, "rating")
+    where = "of the same people" if result.same_people else "as they are"
+    text = (
+        f"Somebody who knows {known} of a person and must point at one record is right in "
+        f"{before:.1%} of the cases in the ratings {where}"
+    )
+    if given is not None and not given.linked:
+        yield f"{text}; how often in this release is not known without the receipt."
+    elif understated(release) is None:
+        yield f"{text}, and in {after:.1%} in this release."
+    else:
+        yield f"{text}."
+    if near:
+        yield (
+            "That others are near a record does not keep somebody who knows exact ratings from "
+            "telling it apart."
+        )
+    elif result.k and result.passed:
+        alone = " alone" if result.same_data else ""
+        yield (
+            "Other attacks may find a person's group more often; but nobody who has this release"
+            f"{alone} can point at the right record more often than 1 in {result.k}."
+        )
+    else:
+        yield "Other attacks may find more."
+
+
+def _tells(result: AuditResult, *, near: bool) -> Iterator[str]:
+    shown, exists = (result.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists"))
+    if near:
+        yield "Whoever finds a record reads its ratings."
+    elif result.gives_away is not None or shown is None or exists is None:
+        yield "Whoever finds a person's group reads its profile."
+    else:
+        yield (
+            f"To hide among others is not to hide what one rated: {shown:.1%} of the people are in "
+            f"a class of equal records that shows one of their ratings, {exists:.1%} in one that "
+            "shows that they rated something."
+        )
