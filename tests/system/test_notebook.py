@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +63,21 @@ def ran() -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
     client.process_message = watched
     client.execute()
     return {name: cell.outputs for name, cell in zip(CELLS, cells, strict=True)}, went
+
+
+def test_the_page_on_notebooks_runs_as_it_stands(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    cells = [nbformat.v4.new_code_cell(source) for source in blocks]
+    nbclient.NotebookClient(
+        nbformat.v4.new_notebook(cells=cells),
+        timeout=120,
+        kernel_name="python3",
+        resources={"metadata": {"path": os.fspath(tmp_path)}},
+    ).execute()
+    chart = json.loads((tmp_path / "found.vl.json").read_text())
+    assert chart["$schema"].endswith("/vega-lite/v5.json")
+    assert not [o for o in cells[-1].outputs if any(getattr(o, "data", {}).values())]
 
 
 def result_of(outputs: list[Any]) -> dict[str, Any]:
