@@ -176,6 +176,9 @@ def test_what_is_wrong_is_said_at_its_field(walk: Walk, look: Look) -> None:
     error.wait_for()
     assert "people in the data. Give at most" in error.inner_text()
     assert seen.page.locator("#release-k").get_attribute("aria-invalid") == "true"
+    # nobody has to look for it: it has the focus and is in sight
+    assert seen.page.evaluate("document.activeElement.id") == "release-k"
+    assert seen.page.locator("#release-k").evaluate("e => e.getBoundingClientRect().top") < 900
     seen.shoot("7-refused-360")
     assert not faults_of(seen.page, axe, "refused")
 

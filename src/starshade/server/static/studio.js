@@ -43,6 +43,21 @@
     if (panel && event.target.matches("[data-live]")) announce(panel.dataset.says);
   }
 
+  // the stream of events opens again by itself; say so only where it does not
+  let silent = 0;
+
+  function lost() {
+    clearTimeout(silent);
+    silent = setTimeout(() => {
+      for (const word of document.querySelectorAll(".lost")) word.hidden = false;
+    }, 3000);
+  }
+
+  function back() {
+    clearTimeout(silent);
+    for (const word of document.querySelectorAll(".lost")) word.hidden = true;
+  }
+
   function settled(event) {
     const root = document.getElementById("main");
     prepare(root);
@@ -299,6 +314,8 @@
   });
   addEventListener("hashchange", unfold);
   document.body.addEventListener("htmx:sseMessage", followed);
+  document.body.addEventListener("htmx:sseError", lost);
+  document.body.addEventListener("htmx:sseOpen", back);
   document.body.addEventListener("htmx:afterSettle", settled);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll(true));
   let width = innerWidth;
