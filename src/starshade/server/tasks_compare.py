@@ -36,8 +36,8 @@ def perform(order: Order) -> Done:
         See `starshade.audit.compare.compare`.
     """
     from starshade.audit.compare import compare
+    from starshade.audit.frontier import frontier_chart
     from starshade.ratings.select import parse_items
-    from starshade.report.frontier import frontier_chart
 
     asked = checked("a comparison", order.settings, _SETTINGS)
     items, seed = asked.pop("items", None), asked.pop("seed", None)
