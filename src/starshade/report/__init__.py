@@ -7,7 +7,7 @@ in a report is the figure in the result. ::
 
     audit.ns, .sr, .kl ── charts ──> Vega-Lite, SVG
                        ── reproduction, _sr, _kl ──> a folder: JSON, the charts, README.md
-    audit.compare      ── frontier, comparison ──> the same for methods side by side
+    audit.compare      ── comparison ──> the same for methods side by side
 
 Every chart says on how much data it rests, shows 95 % intervals, and sets the paper's numbers
 apart from ours by shape and colour; colours are told apart by the colour-blind too, and dashes
