@@ -56,7 +56,7 @@ _PATH = (
         "path",
         "Path on this machine",
         "A file, a folder or a zip: CSV, TSV, Parquet, MovieLens, Netflix Prize and others are "
-        "recognised. It is read where it is; nothing is copied elsewhere.",
+        "recognised. The file stays where it is; what is read is kept in the work folder.",
         required=True,
     ),
     *_FILES,
@@ -197,7 +197,7 @@ def said_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
 PATH = Asking(
     id="path",
     title="A file on this machine",
-    intro="Name the file. This is the way for large files: nothing is sent or copied.",
+    intro="Name the file. This is the way for large files: nothing needs to be sent.",
     submit="Read it",
     settings=lambda _facts: _PATH,
     ask=_path,

@@ -28,9 +28,9 @@ __all__ = [
 #: methods in plain words, the suggested one of each kind first
 METHODS = {
     "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
-    "k-likeness": "Groups of k share sets of ratings, as published in 2018",
+    "k-likeness": "Groups of k share sets of ratings",
     "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
-    "mondrian-relaxed": "The same, always cut into halves",
+    "mondrian-relaxed": "Groups of k or more share ranges of ratings, always cut into halves",
     "k-member": "Groups of k share ranges of ratings; slow on large data",
     "predictive": "k people of like tastes become one average profile; to train recommenders",
     "interval": "Ratings move a little until k people nearly agree; for surveys",
@@ -38,7 +38,7 @@ METHODS = {
 }
 GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
 NEAR = ("interval", "suppress")
-_SUMMARIES = {entry.name: entry.summary for entry in ENTRIES}
+_SOURCES = {entry.name: entry.source for entry in ENTRIES}
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
 _MANY = 30  # items beyond which only the most rated ones are suggested
@@ -46,8 +46,8 @@ _MANY = 30  # items beyond which only the most rated ones are suggested
 K = Setting(
     "k",
     "How many people hide together (k)",
-    "Nobody can be told apart from at least k − 1 others. 5 is usual; larger is safer and loses "
-    "more. Compare methods to see how much.",
+    "Nobody can be told apart from at least k − 1 others (by interval and suppress: hardly). 5 is "
+    "usual; larger is safer and loses more. Compare methods to see how much.",
     "integer",
     "5",
     least=2,
@@ -175,7 +175,7 @@ _REST = (
 def method_choices() -> tuple[Choice, ...]:
     """Return the methods to choose from."""
     return tuple(
-        Choice(name, name, f"{words}. {_SUMMARIES[name]}") for name, words in METHODS.items()
+        Choice(name, name, f"{words} ({_SOURCES[name]}).") for name, words in METHODS.items()
     )
 
 

@@ -52,7 +52,7 @@ def summary_of(job: JobRow) -> str:
         return ""
     result = job.result
     if job.kind == "attack":
-        return f"{percent(top1_of(result))} found"
+        return f"{percent(top1_of(result))} of the people found"
     if job.kind == "compare":
         best = [row for row in result.get("rows", ()) if row.get("frontier")]
         return f"{count(len(best), 'release')} on the frontier"

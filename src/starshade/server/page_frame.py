@@ -61,12 +61,12 @@ def title_of(job: JobRow) -> str:
     return titles[job.kind](job.settings)
 
 
-def job_line(job: JobRow) -> JobLine:
-    """Return a job as a line of a list."""
+def job_line(job: JobRow, name: str = "") -> JobLine:
+    """Return a job as a line of a list; with the name of its data where these differ."""
     return JobLine(
         id=str(job.id),
         href=f"/jobs/{job.id}",
-        title=title_of(job),
+        title=title_of(job) + (f" ({name})" if name else ""),
         state=job.state,
         state_text=_state_text(job),
         summary=summary_of(job),

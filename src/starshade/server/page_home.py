@@ -38,6 +38,7 @@ def home_page(
     """
     data = store.all_data()
     shown = data[:_LISTED]
+    names = {row.id: row.name for row in data}
     reading = {row.id: latest_reading(store, row.id) for row in shown}
     return HomePage(
         frame=frame(store, "Ratings to publish", ()),
@@ -46,7 +47,7 @@ def home_page(
         steps=_STEPS,
         data=tuple(data_line(row, reading[row.id]) for row in shown),
         data_left_out=len(data) - len(shown),
-        jobs=tuple(job_line(job) for job in _jobs(store)),
+        jobs=tuple(job_line(job, names.get(job.data_id, "")) for job in _jobs(store)),
         path=path or form(PATH, "/data/path", {}, {}, unfold=not data),
         upload=Upload(
             action="/data/upload",

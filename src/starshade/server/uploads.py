@@ -134,7 +134,7 @@ def _ensure_taken(length: int, most: int) -> None:
     if length > most:
         raise TooLargeError(
             f"the file has {size(length)} or more; the studio takes up to {size(most)}",
-            advice="Give its path on this machine instead: then nothing is copied. Or start the "
+            advice="Give its path on this machine instead: then it need not be sent. Or start the "
             "studio with a larger --max-upload.",
         )
 
@@ -145,8 +145,8 @@ def _ensure_space(folder: Path, length: int) -> None:
         raise OutputError(
             f"the file does not fit: {size(length)} to write, {size(max(free - _SPARE, 0))} free "
             "where the studio works",
-            advice="Make room, or give the file's path on this machine instead: then nothing is "
-            "copied.",
+            advice="Make room, or give the file's path on this machine instead: then there is no "
+            "second copy of it.",
         )
 
 

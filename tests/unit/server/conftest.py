@@ -14,3 +14,12 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     opened = Desk(tmp_path / "work")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One for the whole file, for tests that leave it as it was."""
+    pytest.importorskip("fastapi", reason="pip install 'starshade[web]'")
+    opened = Desk(tmp_path_factory.mktemp("still") / "work")
+    yield opened
+    opened.close()

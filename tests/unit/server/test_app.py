@@ -24,6 +24,12 @@ def goes_to(answer: Any) -> str:
     return str(answer.headers["location"])
 
 
+def test_the_latest_work_says_on_which_data(desk: Desk) -> None:
+    data = desk.read("this one.csv")
+    desk.store.add_job("attack", data.id, {"attack": "label", "knowledge": {"known": 3}})
+    assert "Attack: label, 3 facts known (this one.csv)" in desk.get("/").text
+
+
 def test_the_first_page_offers_three_ways(desk: Desk) -> None:
     text = desk.get("/").text
     for place in ("/data/path", "/data/synthetic", "/data/upload"):
@@ -190,8 +196,8 @@ def test_data_are_removed_but_not_while_they_are_worked_on(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "path", ["/data/{}", "/jobs/{}", "/jobs/{}/events", "/releases/{}", "/releases/{}/report"]
 )
-def test_a_number_that_is_none_is_not_here(desk: Desk, path: str, bad: str) -> None:
-    answer = desk.get(path.format(bad))
+def test_a_number_that_is_none_is_not_here(still: Desk, path: str, bad: str) -> None:
+    answer = still.get(path.format(bad))
     assert answer.status_code == NOT_HERE
     assert "Traceback" not in answer.text
 
@@ -202,8 +208,8 @@ def test_a_number_that_is_none_is_not_here(desk: Desk, path: str, bad: str) -> N
      "/releases/1/report?edition=../../../receipt", "/releases/1/..%2f2%2freceipt.json",
      "/docs", "/openapi.json", "/redoc"],
 )  # fmt: skip
-def test_no_address_leads_out(desk: Desk, path: str) -> None:
-    assert desk.get(path).status_code == NOT_HERE
+def test_no_address_leads_out(still: Desk, path: str) -> None:
+    assert still.get(path).status_code == NOT_HERE
 
 
 def test_only_what_is_offered_is_done_to_data(desk: Desk) -> None:
@@ -224,8 +230,8 @@ def test_only_what_is_offered_is_done_to_data(desk: Desk) -> None:
         (b"path=%ff", "application/x-www-form-urlencoded", 400),
     ],
 )
-def test_what_is_no_form_is_refused(desk: Desk, body: bytes, kind: str, status: int) -> None:
-    answer = desk.post("/data/path", content=body, headers={"Content-Type": kind})
+def test_what_is_no_form_is_refused(still: Desk, body: bytes, kind: str, status: int) -> None:
+    answer = still.post("/data/path", content=body, headers={"Content-Type": kind})
     assert answer.status_code == status
     assert "<h1>" in answer.text
 
