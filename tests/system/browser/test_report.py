@@ -145,7 +145,7 @@ def test_tables_too_wide_are_scrolled_by_keyboard(opened: Opened) -> None:
         page.keyboard.press("Tab")
         if page.evaluate(f"({WIDER})(document.activeElement)"):
             page.keyboard.press("ArrowRight")
-            page.wait_for_function("document.activeElement.scrollLeft > 0")
+            assert any(_scrolled(page) for _ in range(60))
             scrolled.add(page.evaluate("document.activeElement.ariaLabel"))
     wide = f"all => all.filter({WIDER}).map(e => e.ariaLabel)"
     assert scrolled == set(page.eval_on_selector_all("[tabindex]", wide))
@@ -158,6 +158,12 @@ def test_contents_lead_to_their_places(opened: Opened) -> None:
         link.click()
         title = page.locator(f"{page.evaluate('location.hash')} h2")
         assert title.is_visible()
+
+
+def _scrolled(page: Any) -> bool:
+    """Tell whether what has the focus has moved; the report's own policy keeps waiters out."""
+    page.wait_for_timeout(50)
+    return bool(page.evaluate("document.activeElement.scrollLeft") > 0)
 
 
 def _rgb(colour: str) -> str:
