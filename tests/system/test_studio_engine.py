@@ -58,7 +58,8 @@ class Studio:
         """Return a job that runs, and says so, and will for long."""
         data = self.store.add_data("synthetic", "endless", "netflix", _ENDLESS)
         job = self.begin("read", data)
-        wait_for(lambda: self.store.job(job.id).progress)
+        found = wait_for(lambda: (row := self.store.job(job.id)).progress or (row.ended and row))
+        assert not isinstance(found, JobRow), found
         return self.store.job(job.id)
 
     def made_up(self) -> DataRow:
@@ -279,14 +280,21 @@ def test_the_worker_is_the_first_to_go_and_gives_way(studio: Studio) -> None:
     assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_temporary_files_lie_in_the_work_folder_and_go(studio: Studio, tmp_path: Path) -> None:
-    archive = tmp_path / "big.zip"
-    lines = "\n".join(f"{u},{i},{(u * i) % 5 + 1}" for u in range(1, 2000) for i in range(1, 40))
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("ratings.csv", "user,item,rating\n" + lines)
-    job = studio.do("read", studio.store.add_data("file", "zip", str(archive)))
-    assert job.state == "done", job
-    assert not list(studio.store.places.scratch.iterdir())
+def test_temporary_files_lie_in_the_work_folder_where_only_the_owner_looks(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    code = """
+import os, sys, tempfile
+from pathlib import Path
+from starshade.server.worker import _settle_in
+_settle_in(Path(sys.argv[1]))
+folder, (_, file) = tempfile.mkdtemp(), tempfile.mkstemp()
+print(folder, file, os.environ["TMPDIR"], oct(os.umask(0)))
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *places, umask = done.stdout.split()
+    assert all(Path(place).is_relative_to(tmp_path / "scratch") for place in places)
+    assert umask == "0o77"
 
 
 def test_closing_interrupts_and_the_next_start_goes_on(tmp_path: Path) -> None:
