@@ -106,8 +106,14 @@ class Vocabulary:
         return self._position_of_text.get(text, -1)
 
     def indices(self, texts: Iterable[str]) -> NDArray[np.int64]:
-        """Return the index of each id, -1 where unknown."""
-        return np.fromiter((self.index(text) for text in texts), dtype=np.int64)
+        """Return the index of each id, -1 where unknown; those of a vocabulary all at once."""
+        if not isinstance(texts, Vocabulary):
+            return np.fromiter((self.index(text) for text in texts), dtype=np.int64)
+        at = np.searchsorted(self.integers, texts.integers)
+        there = at < len(self.integers)
+        there[there] = self.integers[at[there]] == texts.integers[there]
+        others = [self._position_of_text.get(text, -1) for text in texts.texts]
+        return np.concatenate([np.where(there, at, -1), np.array(others, dtype=np.int64)])
 
     def take(self, indices: NDArray[np.integer]) -> Vocabulary:
         """Return the vocabulary of the given ascending indices."""
