@@ -7,8 +7,10 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from starshade.server import serve
 from tests.system.conftest import call, refused
 
 pytest.importorskip("uvicorn", reason="pip install 'starshade[web]'")
@@ -226,6 +229,40 @@ def test_ctrl_c_ends_it_quietly_also_while_a_page_follows_a_job(
     assert (process.returncode, stdout, stderr) == (0, "", "")
     assert time.monotonic() - started < 10
     assert not _alive(tmp_path / "w")
+
+
+def test_the_browser_is_shown_the_way_in_without_telling_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # whoever lists the machine's processes sees what a browser is started with
+    opened, seen = threading.Event(), []
+
+    def browser(uri: str) -> None:
+        file = Path(uri.removeprefix("file://"))
+        seen.extend((uri, stat.S_IMODE(file.stat().st_mode), file.read_text()))
+        opened.set()
+
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(serve.webbrowser, "open", browser)
+    monkeypatch.setattr(serve, "_wait", lambda: opened.wait(_PATIENCE))
+    told: list[serve.Opened] = []
+    serve.open_studio(tmp_path / "w", tell=told.append)
+    uri, mode, text = seen
+    assert "token" not in uri
+    assert mode == 0o600
+    assert f'href="{told[0].address}"' in text
+    assert not (tmp_path / "w" / "open.html").exists()
+
+
+def test_without_a_screen_no_browser_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(serve.sys, "platform", "linux")
+    monkeypatch.setattr(serve.webbrowser, "open", lambda uri: pytest.fail(uri))
+    monkeypatch.setattr(serve, "_wait", lambda: None)
+    serve.open_studio(tmp_path / "w", tell=lambda _: None)
 
 
 def _alive(work: Path) -> list[str]:

@@ -110,7 +110,7 @@ def failure(request: Request, error: Exception) -> Response:
     """Answer an error; what is our own mistake is said to be one, without its insides."""
     if isinstance(error, HTTPException):
         told = error.detail if isinstance(error.detail, Mapping) else {}
-        lost = "There is nothing at this address." if error.status_code == 404 else "Refused."
+        lost = "There is nothing at this address, or nothing that can be asked so."
         message, advice = told.get("message", lost), told.get("advice", _LOST)
         return refusal(request, error.status_code, str(message), str(advice))
     if isinstance(error, StarshadeError) and not isinstance(error, InternalError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -54,6 +54,7 @@ def create_app(
     for kind in (StarshadeError, HTTPException):
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(RequestValidationError, _nowhere)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
     app.add_middleware(guard, token=token, port=port, refuse=refusal)
     return app
@@ -66,6 +67,11 @@ def _told(request: Request, error: Exception) -> Response:
 def _nowhere(request: Request, error: Exception) -> Response:
     """Answer an address that is none: a number that is no number, an unknown edition."""
     return failure(request, HTTPException(404))
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    """Answer somebody who has gone while sending: nobody reads it, and it is no mistake of ours."""
+    return Response(status_code=400)
 
 
 def _broken(request: Request, error: Exception) -> Response:

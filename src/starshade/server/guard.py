@@ -21,7 +21,7 @@ import hmac
 from collections.abc import Callable
 from html import escape
 from typing import Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -146,7 +146,7 @@ def _foreign(request: Request, ours: frozenset[str]) -> tuple[str, str] | None:
 
 def _entry(request: Request, token: str, port: int) -> Literal["welcome"] | str | None:
     """Say whether the visitor may come in (None), has just shown the token, or why not."""
-    if request.url.path.startswith("/static/"):
+    if request.scope["path"].startswith("/static/"):
         return None
     if request.method == "GET" and "token" in request.query_params:
         if _same(request.query_params["token"], token):
@@ -178,8 +178,8 @@ def _welcome(request: Request, token: str, port: int) -> Response:
     without the cookie, as it is for this site alone.
     """
     kept = [(k, v) for k, v in parse_qsl(request.url.query) if k != "token"]
-    # a path of two slashes would be another host's
-    place = "/" + request.url.path.lstrip("/") + (f"?{urlencode(kept)}" if kept else "")
+    path = quote(request.scope["path"].lstrip("/\\"))  # two slashes would begin another host
+    place = f"/{path}" + (f"?{urlencode(kept)}" if kept else "")
     response = HTMLResponse(_WELCOME.format(place=escape(place)))
     response.set_cookie(cookie_name(port), token, httponly=True, samesite="strict", path="/")
     return response

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,11 @@ HOST = "127.0.0.1"
 PORT = 8321  # tried first, where none is asked for
 _PATIENCE = 2  # seconds for answers that are still being sent
 _BACKLOG = 128
+_WAY_IN = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>starshade studio</title>
+<meta http-equiv="refresh" content="0;url={address}"></head>
+<body><p><a href="{address}">Go to the studio</a></p></body></html>
+"""
 
 
 @dataclass(frozen=True)
@@ -99,9 +106,8 @@ def open_studio(
             opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
             with _serving(app, listening):
                 tell(opened)
-                if browser:
-                    webbrowser.open(opened.address)
-                _wait()
+                with _shown(opened) if browser else nullcontext():
+                    _wait()
 
 
 def _ensure_installed() -> None:
@@ -180,6 +186,28 @@ def _serving(app: FastAPI, listening: socket.socket) -> Iterator[None]:
         app.state.closing.set()
         server.should_exit = True
         thread.join(_PATIENCE + 3)
+
+
+@contextmanager
+def _shown(opened: Opened) -> Iterator[None]:
+    """Open the page in a browser, by way of a file that only its owner can read.
+
+    A command line can be read by everybody on the machine, and the address is a secret.
+    """
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        yield  # a browser in the terminal would take it over
+        return
+    page = opened.work / "open.html"
+    page.unlink(missing_ok=True)
+    with os.fdopen(os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        file.write(_WAY_IN.format(address=escape(opened.address)))
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+    try:
+        yield
+    finally:
+        page.unlink(missing_ok=True)
 
 
 def _wait() -> None:

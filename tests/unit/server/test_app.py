@@ -13,7 +13,7 @@ import pytest
 
 from starshade.errors import OutputError
 from starshade.server.store import Store
-from tests.unit.server.desk import ATTACK, COMPARE, FACTS, RELEASE, Desk
+from tests.unit.server.desk import ATTACK, COMPARE, FACTS, PORT, RELEASE, TOKEN, Desk
 
 NOT_HERE = 404
 WRONG = 422
@@ -210,6 +210,25 @@ def test_a_number_that_is_none_is_not_here(still: Desk, path: str, bad: str) -> 
 )  # fmt: skip
 def test_no_address_leads_out(still: Desk, path: str) -> None:
     assert still.get(path).status_code == NOT_HERE
+
+
+def test_who_goes_away_while_sending_a_form_is_no_mistake_of_ours(desk: Desk) -> None:
+    sent: list[dict[str, Any]] = []
+    kind = b"application/x-www-form-urlencoded"
+    headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"content-type", kind)]
+    headers += [(b"cookie", f"starshade-{PORT}={TOKEN}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/data/path", "headers": headers,
+             "query_string": b"", "scheme": "http", "http_version": "1.1", "root_path": "",
+             "server": ("127.0.0.1", PORT)}  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    desk.wait(desk.app(scope, receive, send))  # raises what is a mistake
+    assert sent[0]["status"] == 400
 
 
 def test_only_what_is_offered_is_done_to_data(desk: Desk) -> None:
