@@ -84,7 +84,7 @@ def _red_team(printed: str, pages: str) -> None:
     assert first == at_15
     assert first[0] >= 18  # nearly all members
     assert first[1] == 1  # a stranger
-    assert at_2[0] >= at_3[0] > 10  # most members still are
+    assert at_2[0] >= at_3[0] > 10  # more than half
     assert at_3[1] == 0  # no stranger any more
     assert released == profiles == (0, 0)
     classes, smallest = re.findall(r"stands out for (\d+) of 40 .*has (\d+) people", printed)[0]
