@@ -79,11 +79,9 @@ class Engine:
         OutputError
             The disk is full or refuses.
         """
-        for job in self._store.jobs():
-            if job.state == "running":
-                self._store.finish(
-                    job.id, "interrupted", error=_INTERRUPTED[0], advice=_INTERRUPTED[1]
-                )
+        error, advice = _INTERRUPTED
+        for job in self._store.jobs(states=("running",)):
+            self._store.finish(job.id, "interrupted", error=error, advice=advice)
         sweep(self._store)
         self._thread.start()
 

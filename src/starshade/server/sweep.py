@@ -24,7 +24,8 @@ def sweep(store: Store) -> None:
     _keep(store.work / "data", data)
     for row in data.values():
         _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
-    _keep(store.work / "releases", [job.id for job in store.jobs() if _released(job)])
+    made = store.jobs(kinds=("release",), states=("done",))
+    _keep(store.work / "releases", [job.id for job in made])
 
 
 def sweep_job(store: Store, job: JobRow) -> None:
@@ -33,17 +34,13 @@ def sweep_job(store: Store, job: JobRow) -> None:
     if job.kind == "read":
         row = store.data(job.data_id)
         _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
-    if job.kind == "release" and not _released(store.job(job.id)):
+    if job.kind == "release" and store.job(job.id).state != "done":
         _remove(store.places.release(job.id))
 
 
 def empty(folder: Path) -> None:
     """Remove everything in a folder, as far as that can be done."""
     _keep(folder, ())
-
-
-def _released(job: JobRow) -> bool:
-    return job.kind == "release" and job.state == "done"
 
 
 def _keep(folder: Path, ids: Container[int | None]) -> None:
