@@ -8,8 +8,14 @@ in a report is the figure in the result. ::
     audit.ns, .sr, .kl ── charts ──> Vega-Lite, SVG
                        ── reproduction, _sr, _kl ──> a folder: JSON, the charts, README.md
     audit.compare      ── comparison ──> the same for methods side by side
+    audit.dossier ── dossier_charts, phrases, page, templates/ ──> one HTML file, two editions
 
 Every chart says on how much data it rests, shows 95 % intervals, and sets the paper's numbers
 apart from ours by shape and colour; colours are told apart by the colour-blind too, and dashes
 repeat what they say.
+
+The report on a release is one page without scripts, whose style and pictures are in it. What
+stands there is what `Dossier.public` or `Dossier.internal` tells, and nothing else: the templates
+see no result and no ratings. Its pictures are drawn once, in colours that the page's style knows by
+name, so that one SVG is right in light, in dark and on paper.
 """

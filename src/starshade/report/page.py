@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["POLICY", "render_report", "save_report"]
 
-#: what the page may load and run: its own style, nothing else (CSP; a server sends it as a header)
+#: what the page lets a browser load and run (CSP): its own style, nothing else
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
