@@ -84,4 +84,5 @@ def test_without_the_extra_there_is_no_svg_and_the_message_says_why(
 def test_several_series_are_told_apart_by_more_than_colour() -> None:
     two = dot_chart("T", "s", [Dot("a", 1, series="x"), Dot("a", 2, series="y")], Axis("n"))
     assert '"shape"' in json.dumps(two)
-    assert '"strokeDash"' in json.dumps(CURVE)
+    _, lines = CURVE["layer"][0]["layer"]
+    assert lines["encoding"]["strokeDash"]["scale"]["domain"] == ["one", "two"]
