@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
-from urllib.parse import urlencode
 
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure, percent
+from starshade.server.ask_again import address
 from starshade.server.ask_release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.contexts import Chart, Figure, Outcome, Point
 from starshade.server.rows import JobRow
 from starshade.server.words import count, interval, sentence
 
-__all__ = ["outcome_of", "release_address", "summary_of", "top1_of"]
+__all__ = ["outcome_of", "summary_of", "top1_of"]
 
 Result = Mapping[str, Any]
 
@@ -66,14 +66,6 @@ def top1_of(result: Result) -> float | None:
     told = result.get("expected_top1")
     value = told.get("rate") if isinstance(told, Mapping) else told
     return None if value is None else float(value)
-
-
-def release_address(data_id: int, **chosen: Any) -> str:
-    """Return the address of the form that makes a release, filled in."""
-    said = {name: value for name, value in chosen.items() if value not in (None, "")}
-    if said.get("method") == "predictive" and "items" in said:
-        said[PREDICTIVE_ITEMS] = said.pop("items")
-    return f"/data/{data_id}?{urlencode({'form': 'release', **said})}#release"
 
 
 def _read(result: Result) -> Outcome:
@@ -194,6 +186,8 @@ def _point(row: Result, data_id: int, items: str) -> Point:
     profile, eps = row.get("profile"), row.get("eps")
     label = method if profile is None else f"{method}, {profile}"
     refused = str(row.get("refused") or "")
+    where = PREDICTIVE_ITEMS if method == "predictive" else "items"
+    asked = {"method": method, "k": k, "eps": eps, "profile": profile, where: items}
     return Point(
         name=f"{label} (k = {k}{'' if eps is None else f', ε = {eps:g}'})",
         method=method,
@@ -203,9 +197,7 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         loss_kind=_LOSSES.get(kind, ""),
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
-        href=""
-        if refused
-        else release_address(data_id, method=method, k=k, eps=eps, profile=profile, items=items),
+        href="" if refused else address(data_id, "release", asked),
         refused=refused,
     )
 

@@ -62,7 +62,7 @@ def data_page(
     shown = reading if reading is not None and reading.state != "done" else None
     jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
     forms = {
-        name: _form(asking, data, given)
+        name: _form(asking, data, given, data.options if reading is None else reading.settings)
         for name, asking in FORMS.items()
         if ok or name == "mapping"
     } | dict(refused or {})
@@ -93,11 +93,11 @@ def data_page(
     )
 
 
-def _form(asking: Asking, data: DataRow, given: Sent) -> Form:
+def _form(asking: Asking, data: DataRow, given: Sent, options: Mapping[str, Any]) -> Form:
     action = f"/data/{data.id}/{asking.id}"
     asked = (given.get("form") or [""])[0] == asking.id
     if asking is MAPPING:
-        return form(asking, action, data.facts or {}, said_before(data.options), unfold=asked)
+        return form(asking, action, data.facts or {}, said_before(options), unfold=asked)
     return form(asking, action, data.facts or {}, given if asked else {}, unfold=asked)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from starshade.report.phrases import figure, percent, size
+from starshade.server.ask_again import address, said
 from starshade.server.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
-from starshade.server.outcomes import release_address
 from starshade.server.page_frame import HOME, frame, title_of
 from starshade.server.rows import DataRow, JobRow
 from starshade.server.store import Store
@@ -93,11 +93,9 @@ def _next(
     data: DataRow, job: JobRow, passed: bool, whole: bool, verdict: Result
 ) -> tuple[Next, ...]:
     report = Link("Read the report", f"/releases/{job.id}/report")
-    config = job.settings.get("config") or {}
-    items = (job.settings.get("items") or "").removeprefix("top:")
-    method, k = job.settings.get("method"), int(config.get("k") or 5)
+    asked = said("release", job.settings)
     if not whole:
-        again = release_address(data.id, method=method, k=k, items=items)
+        again = address(data.id, "release", asked)
         return (Next("Its files are gone.", Link("Make it again", again)),)
     if passed:
         return (
@@ -107,13 +105,14 @@ def _next(
                 report,
             ),
         )
-    larger = release_address(data.id, method=method, k=2 * k, items=items)
+    k = 2 * int(asked.get("k") or 5)
+    larger = address(data.id, "release", {**asked, "k": k})
     advice = " ".join(map(str, verdict.get("advice") or ()))
     return (
         Next(
             f"Do not publish this. {advice} The findings say what is not met; a larger k, fewer "
             "items or another method may meet it.".replace("  ", " "),
-            Link(f"Try again with k = {2 * k}", larger),
+            Link(f"Try again with k = {k}", larger),
         ),
         Next("The report says more about each finding.", report, main=False),
     )

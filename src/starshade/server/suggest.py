@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
 
 from starshade.report.phrases import percent
+from starshade.server.ask_again import address, said
 from starshade.server.asking import Facts
 from starshade.server.contexts import Link, Next, Outcome
-from starshade.server.outcomes import release_address, top1_of
+from starshade.server.outcomes import top1_of
 from starshade.server.rows import DataRow, JobRow
 
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
@@ -53,12 +53,12 @@ def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
     wrong = 2 if known >= 6 else 0
     told = f"{known} facts" if known > 1 else "1 fact"
     mistaken = f" and is wrong about {wrong}" if wrong else ""
-    asked = {"form": "attack", "known": known, "wrong": wrong}
+    asked = {"known": known, "wrong": wrong}
     return (
         Next(
             "Check above that columns and scale are right. Then see how exposed the people in it "
             f"are. Suggested: somebody knows {told} about a person{mistaken}.",
-            Link("Try this attack", f"/data/{data_id}?{urlencode(asked)}#attack"),
+            Link("Try this attack", address(data_id, "attack", asked)),
         ),
     )
 
@@ -77,21 +77,21 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         "others who nearly agree with them.",
         Link(
             "Set up this release",
-            release_address(job.data_id, method=method, k=k, items=items),
+            address(job.data_id, "release", {"method": method, "k": k, "items": items}),
         ),
         main=False,
     )
     compare = Next(
         f"{_judged(found)} See what each method would lose, and still give away.",
-        Link("Compare methods", f"/data/{job.data_id}?form=compare#compare"),
+        Link("Compare methods", address(job.data_id, "compare", {})),
     )
     if found is not None and found <= _FEW:
         known = int((job.settings.get("knowledge") or {}).get("known") or 8)
-        more = urlencode({"form": "attack", "known": 2 * known})
+        more = {**said("attack", job.settings), "known": 2 * known}
         stronger = Next(
             "Few were found. That is good news only about an attacker who knows no more: try one "
             f"who knows {2 * known} facts.",
-            Link("Try a stronger attack", f"/data/{job.data_id}?{more}#attack"),
+            Link("Try a stronger attack", address(job.data_id, "attack", more)),
         )
         return (stronger, Next(compare.why, compare.link, main=False), make)
     return (compare, make)
@@ -126,7 +126,7 @@ def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
             Next(
                 "No method could make a release. The table says why; fewer items or a smaller k "
                 "often help.",
-                Link("Change the settings", f"/data/{job.data_id}?form=compare#compare"),
+                _change(job),
             ),
         )
     enough = [point for point in best if point.k >= _USUAL_K] or best
@@ -147,20 +147,25 @@ def after_failure(job: JobRow) -> tuple[Next, ...]:
         return (
             Next(
                 "Say which column is what, or choose another file.",
-                Link("See the data and its columns", f"/data/{job.data_id}#mapping"),
+                Link("Say how to read them", address(job.data_id, "read", {})),
             ),
         )
     return (
         Next(
             "Change the settings and try again.",
-            Link("Change the settings", f"/data/{job.data_id}?form={job.kind}#{job.kind}"),
+            _change(job),
         ),
     )
+
+
+def _change(job: JobRow) -> Link:
+    told = said(job.kind, job.settings)
+    return Link("Change the settings", address(job.data_id, job.kind, told))
 
 
 def _another(data_id: int) -> Next:
     return Next(
         "Do not publish two releases of the same data: together they can tell more than either.",
-        Link("Make another instead", f"/data/{data_id}?form=release#release"),
+        Link("Make another instead", address(data_id, "release", {})),
         main=False,
     )

@@ -77,10 +77,11 @@ def test_data_that_are_being_read_say_so_and_offer_no_work(desk: Desk) -> None:
 
 def test_data_that_could_not_be_read_say_why_and_ask_for_the_columns(desk: Desk) -> None:
     data = desk.store.add_data("file", "a.csv", "/a.csv")
-    job = desk.store.add_job("read", data.id)
+    job = desk.store.add_job("read", data.id, {"rating_col": "points"})
     desk.end(job, "failed", error="line 3: no rating", advice="Name the column.")
     text = desk.get(f"/data/{data.id}").text
-    for said in ("Line 3: no rating.", "Name the column.", f'action="/data/{data.id}/mapping"'):
+    form = f'action="/data/{data.id}/mapping"'
+    for said in ("Line 3: no rating.", "Name the column.", form, 'value="points"'):
         assert said in text
 
 

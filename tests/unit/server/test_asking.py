@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -18,12 +19,14 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import parse_items
 from starshade.ratings.synth import synthesize
 from starshade.registry import find
+from starshade.server.ask_again import address, said
 from starshade.server.ask_attack import ATTACK, ATTACKS
 from starshade.server.ask_compare import COMPARE
 from starshade.server.ask_data import MAPPING, PATH, SYNTHETIC, said_before
 from starshade.server.ask_release import METHODS, RELEASE
 from starshade.server.asking import Asking, Facts, asked
 from starshade.server.forms import Sent, prefilled
+from starshade.server.rows import JobKind
 from tests.unit.server.desk import FACTS
 
 DATED = ("scoreboard-rh", "scoreboard")  # the others look at no dates
@@ -231,8 +234,38 @@ def test_a_path_may_be_quoted_or_begin_at_home(
     monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "my ratings.csv"
     file.write_text("")
-    for said in (f'"{file}"', "~/my ratings.csv", f"  {file} ", f"file://{file}"):
-        assert settings(PATH, path=said) == {"path": str(file)}
+    for typed in (f'"{file}"', "~/my ratings.csv", f"  {file} ", f"file://{file}"):
+        assert settings(PATH, path=typed) == {"path": str(file)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "asking", "said_first"),
+    [
+        ("attack", ATTACK, {}),
+        ("attack", ATTACK, {"day_error": "", "ratings": "", "absent": "yes", "rating_error": ".5",
+                            "phi": "2", "wrong_kind": "item", "seed": "7", "about_count": "yes"}),
+        ("attack", ATTACK, {"attack": "label", "tolerance": "0.25", "known": "3"}),
+        ("compare", COMPARE, {}),
+        ("compare", COMPARE, {"methods": ["predictive", "interval"], "held_out": "0.2", "eps": "2",
+                              "profile": "model", "items": "", "ks": "3", "seed": "1"}),
+        ("release", RELEASE, {}),
+        ("release", RELEASE, {"method": "suppress", "eps": "0.5", "l": "1.5", "items": "7",
+                              "sensitive": "12, 50", "nulls": "ignore", "known": "1"}),
+        ("release", RELEASE, {"method": "predictive", "profile": "simple", "held_out": "0.1",
+                              "items_predictive": "100"}),
+        ("release", RELEASE, {"attributes": "generalized", "distinct": "2", "hierarchy": "range",
+                              "sensitive_attributes": ["age", "zip <code>"],
+                              "rare_items": "keep"}),
+    ],
+)  # fmt: skip
+def test_what_was_asked_can_be_asked_again(
+    kind: JobKind, asking: Asking, said_first: dict[str, Any]
+) -> None:
+    told = settings(asking, **said_first)
+    place = urlsplit(address(1, kind, said(kind, told)))
+    given = parse_qs(place.query, keep_blank_values=True)
+    assert given.pop("form") == [asking.id] == [place.fragment]
+    assert settings(asking, **given) == told
 
 
 def test_every_setting_says_what_it_is() -> None:
