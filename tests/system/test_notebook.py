@@ -26,7 +26,13 @@ with task("counting <stars>", 8) as step:
 with task("resting"):
     sleep(1)
 """,
-    "quick": "with task('quick', 1) as step: step(1)",
+    "quick": """
+from starshade.progress import notebook
+patience, notebook.PATIENCE = notebook.PATIENCE, 60  # however busy the machine is
+with task("quick", 1) as step:
+    step(1)
+notebook.PATIENCE = patience
+""",
     "silent": "with silence(), task('unseen'): sleep(0.8)",
     "ratings": """
 import starshade as ss

@@ -28,7 +28,7 @@ class Screen(io.StringIO):
 
     def shows(self, *words: str) -> bool:
         """Wait for words: rich draws on a thread of its own."""
-        for _ in range(300):
+        for _ in range(1500):
             if all(word in self.words for word in words):
                 return True
             sleep(0.01)

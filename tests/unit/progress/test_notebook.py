@@ -35,7 +35,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def seen(screen: Screen, words: str) -> None:
     """Wait until the words are on the screen: the display has a thread of its own."""
-    for _ in range(500):
+    for _ in range(1500):
         if screen.history and words in screen.history[-1]["text/plain"]:
             return
         sleep(0.01)
