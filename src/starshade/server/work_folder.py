@@ -8,6 +8,7 @@
     ├── uploads/DATA/         a file as it came
     ├── data/DATA/JOB/        the ratings, as that job read them
     ├── releases/JOB/         release/  receipt.json  report.html  report-public.html  release.zip
+    ├── open.html             the way in, while a studio is open: `starshade.server.serve`
     └── scratch/              what the worker has in the making; emptied between jobs
 """
 
