@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from starshade.progress import announced, note
+from starshade.progress import announced, note, task
 from starshade.ratings.atomic import atomic_folder
 from starshade.report.charts import Spec, svg_of
 
@@ -29,7 +29,7 @@ class Drawn:
     spec: Spec
 
 
-@announced("drawing and writing")
+@announced("writing the folder")
 def save_folder(
     folder: str | Path,
     name: str,
@@ -73,10 +73,12 @@ def save_folder(
         _write_json(place / f"{name}.json", told)
         for table, rows in tables.items():
             _write_csv(place / f"{table}.csv", rows)
-        for drawn in charts:
-            _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
-            if drawable:
-                (place / f"{drawn.name}.svg").write_text(svg_of(drawn.spec), encoding="utf-8")
+        with task("drawing charts", len(charts)) as step:
+            for drawn in charts:
+                _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
+                if drawable:
+                    (place / f"{drawn.name}.svg").write_text(svg_of(drawn.spec), encoding="utf-8")
+                step(1)
         text = "\n".join([*page, *_pictures(charts, drawable=drawable)])
         (place / "README.md").write_text(text, encoding="utf-8")
         return tuple(sorted(path.name for path in place.iterdir()))

@@ -226,6 +226,8 @@ class Engine:
 
     def _settle(self, job: JobRow, end: _End) -> None:
         """Commit the end; if that cannot be, nothing of the job is kept, and it failed."""
+        if end.state != "done":  # whoever reads that it ended finds nothing left of it
+            sweep_job(self._store, job)
         try:
             self._finish(job, end)
         except StarshadeError as error:

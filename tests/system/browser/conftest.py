@@ -117,7 +117,7 @@ def watched(page: Any, at: str, address: str) -> Seen:
     ours = (at + "/", "data:", "blob:", "about:")
     page.on("request", lambda r: r.url.startswith(ours) or seen.faults.append(r.url))
     page.on("pageerror", lambda error: seen.faults.append(str(error)))
-    page.on("console", lambda m: m.type == "error" and seen.faults.append(m.text))
+    page.on("console", lambda m: m.type == "error" and seen.faults.append(f"{m.text} {m.location}"))
     page.on("dialog", lambda d: (seen.faults.append(d.message), d.dismiss()))
     return seen
 

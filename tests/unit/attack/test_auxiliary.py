@@ -562,7 +562,8 @@ def test_the_result_as_json_and_html() -> None:
     }
     assert (told["names"], told["answered"], told["no_answer"]) == (2, 1, 1)
     html = result._repr_html_()
-    assert "&lt;b&gt;ann</th>" in html and "<b>" not in html
+    assert "&lt;b&gt;ann</th>" in html
+    assert "<b>" not in html
 
 
 # people who are in the data, and people who are not

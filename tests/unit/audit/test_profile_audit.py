@@ -178,7 +178,8 @@ def test_movielens_passes_and_padding_tells_them_apart(
     groups = np.minimum(np.arange(ratings.n_users) // 5, ratings.n_users // 5 - 1)
     release = averaged(ratings, groups, kind, step=0.05, k=5)
     release.save(tmp_path / "out", private=tmp_path / "receipt")
-    monkeypatch.setattr("starshade.audit.verdict.measure_all", lambda *_, **__: {})  # decides nothing
+    # it decides nothing here
+    monkeypatch.setattr("starshade.audit.verdict.measure_all", lambda *_, **__: {})
     result = Audit(known=(2,), targets=100).run(
         ratings, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )

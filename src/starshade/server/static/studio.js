@@ -47,7 +47,7 @@
   let silent = 0;
 
   function lost() {
-    clearTimeout(silent);
+    if (silent) return;
     silent = setTimeout(() => {
       for (const word of document.querySelectorAll(".lost")) word.hidden = false;
     }, 3000);
@@ -55,6 +55,7 @@
 
   function back() {
     clearTimeout(silent);
+    silent = 0;
     for (const word of document.querySelectorAll(".lost")) word.hidden = true;
   }
 
