@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.tradeoff import TradeOff
     from starshade.audit.compare import compare
     from starshade.audit.compare_result import Comparison
+    from starshade.audit.dossier import Dossier, compile_dossier
     from starshade.audit.kl.reproduce import reproduce_kl
     from starshade.audit.kl.result import GeneralizationStudy
     from starshade.audit.ns.reproduce import reproduce_ns
@@ -111,6 +112,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.release.read import read_release
     from starshade.release.table import Release
     from starshade.report.comparison import save_comparison
+    from starshade.report.page import save_report
     from starshade.report.reproduction import save_reproduction
     from starshade.report.reproduction_kl import save_kl
     from starshade.report.reproduction_pa import save_pa
@@ -150,6 +152,7 @@ __all__ = [
     "Distortion",
     "Diversity",
     "DiversityVerdict",
+    "Dossier",
     "Factors",
     "GeneralizationLoss",
     "GeneralizationStudy",
@@ -222,6 +225,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "compare",
+    "compile_dossier",
     "facts_needed",
     "few_facts",
     "hold_out",
@@ -246,6 +250,7 @@ __all__ = [
     "save_comparison",
     "save_kl",
     "save_pa",
+    "save_report",
     "save_reproduction",
     "save_risk_list",
     "save_sr",
@@ -295,6 +300,7 @@ _ROOMS = {
     "starshade.attack.tradeoff": ("TradeOff",),
     "starshade.audit.compare": ("compare",),
     "starshade.audit.compare_result": ("Comparison",),
+    "starshade.audit.dossier": ("Dossier", "compile_dossier"),
     "starshade.audit.kl.reproduce": ("reproduce_kl",),
     "starshade.audit.kl.result": ("GeneralizationStudy",),
     "starshade.audit.ns.reproduce": ("reproduce_ns",),
@@ -350,6 +356,7 @@ _ROOMS = {
     "starshade.release.read": ("read_release",),
     "starshade.release.table": ("Release",),
     "starshade.report.comparison": ("save_comparison",),
+    "starshade.report.page": ("save_report",),
     "starshade.report.reproduction": ("save_reproduction",),
     "starshade.report.reproduction_kl": ("save_kl",),
     "starshade.report.reproduction_pa": ("save_pa",),

@@ -36,6 +36,7 @@ from starshade.registry import Entry, find
 from starshade.release.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.stats import percent
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
 from starshade.utility.recommender_error import RecommenderError
@@ -336,5 +337,5 @@ def _told(row: Row) -> str:
         return f"{row.name}: refused: {row.refused}"
     lost = "" if row.loss is None else f"{row.loss[0]} {row.loss[1]:.4g}, "
     f = row.figures
-    found = f"found {f['expected_top1']:.1%} ({row.attack})"
+    found = f"found {percent(f['expected_top1'])} ({row.attack})"
     return f"{row.name}: {lost}{found}, {f['seconds']:.3g} s"

@@ -12,6 +12,7 @@ from starshade.audit.attempts import ORIGINAL
 from starshade.audit.frontier import frontier_chart
 from starshade.chart import Chart
 from starshade.markup import block, figure_of, paragraph, table
+from starshade.stats import percent
 
 __all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
 
@@ -205,7 +206,7 @@ class Comparison:
         return (
             f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
             f"{self.known} cells known of each of {original['targets']:,} targets, by which "
-            f"{self.attack} finds {original['expected_top1']:.1%} in the original"
+            f"{self.attack} finds {percent(original['expected_top1'])} in the original"
         )
 
     def plot(self) -> Chart:
@@ -253,7 +254,7 @@ class Comparison:
             f"{counted(self.data['items'], 'item')}. An adversary who knows "
             f"{counted(self.known, 'cell')} of each of "
             f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
-            f"about {self.original['expected_top1']:.1%} of them in the ratings as they are "
+            f"about {percent(self.original['expected_top1'])} of them in the ratings as they are "
             f"({self.attack}); of the two attacks tried, scoreboard-rh and label, the one that "
             "finds more is reported."
         )
@@ -285,4 +286,4 @@ class Comparison:
 
 
 def _share(value: Figure) -> str:
-    return "–" if value is None else f"{value:.1%}"
+    return "–" if value is None else percent(value)

@@ -10,6 +10,7 @@ from starshade.audit.findings import records_differ, understated
 from starshade.audit.result import AuditResult, Finding
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
+from starshade.stats import percent
 
 __all__ = ["paragraph_of"]
 
@@ -66,7 +67,7 @@ def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
     limit = limit_of(result, differ=records_differ(release))
     if limit is None:
         return "It does not say among how many people everybody hides."
-    return f"The right record is found more often than the limit of {limit:.1%} allows."
+    return f"The right record is found more often than the limit of {percent(limit)} allows."
 
 
 def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
@@ -85,12 +86,12 @@ def _found(result: AuditResult, release: Release, *, near: bool) -> Iterator[str
     where = "of the same people" if result.same_people else "as they are"
     text = (
         f"Somebody who knows {known} of a person and must point at one record is right in "
-        f"{before:.1%} of the cases in the ratings {where}"
+        f"{percent(before)} of the cases in the ratings {where}"
     )
     if given is not None and not given.linked:
         yield f"{text}; how often in this release is not known without the receipt."
     elif understated(release) is None:
-        yield f"{text}, and in {after:.1%} in this release."
+        yield f"{text}, and in {percent(after)} in this release."
     else:
         yield f"{text}."
     if near:
@@ -116,7 +117,7 @@ def _tells(result: AuditResult, *, near: bool) -> Iterator[str]:
         yield "Whoever finds a person's group reads its profile."
     else:
         yield (
-            f"To hide among others is not to hide what one rated: {shown:.1%} of the people are in "
-            f"a class of equal records that shows one of their ratings, {exists:.1%} in one that "
-            "shows that they rated something."
+            f"To hide among others is not to hide what one rated: {percent(shown)} of the people "
+            "are in a class of equal records that shows one of their ratings, "
+            f"{percent(exists)} in one that shows that they rated something."
         )

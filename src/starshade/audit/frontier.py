@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.chart import Chart, Spec, colours, small_title
 from starshade.errors import ConfigError
+from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.audit.compare_result import Comparison, Row
@@ -81,7 +82,7 @@ def _told(row: Row, best: bool) -> str:
     kind, loss = row.loss
     on = ", on the frontier" if best else ""
     found = row.figures["expected_top1"]
-    said = "" if found is None else f", {found:.1%} of the targets found"
+    said = "" if found is None else f", {percent(found)} of the targets found"
     return f"{row.name}: {kind.replace('_', ' ')} {loss:.4g}{said}{on}."
 
 

@@ -26,7 +26,7 @@ from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.linked import linked_rows
 from starshade.release.table import Release
-from starshade.stats import Rate, bootstrap
+from starshade.stats import Rate, bootstrap, percent
 
 __all__ = ["GivesAway", "GroupFound", "what_it_gives_away"]
 
@@ -119,8 +119,8 @@ class GivesAway:
             return text + "."
         return (
             f"{text}. Of the items that all fitting profiles agree on a person rated "
-            f"{cells.single_rated:.1%}, and {cells.single_near:.1%} of those ratings lie within "
-            f"{found.config['tolerance']:g} of what is said."
+            f"{percent(cells.single_rated)}, and {percent(cells.single_near)} of those ratings lie "
+            f"within {found.config['tolerance']:g} of what is said."
         )
 
     @property
@@ -132,25 +132,27 @@ class GivesAway:
         if links.all_filled:
             return (
                 "Every cell is filled, so that one is filled says nothing: a member of the group "
-                f"rated the item in {links.confidence:.1%} of the cases, as often as anybody rated "
-                "anything."
+                f"rated the item in {percent(links.confidence)} of the cases, as often as anybody "
+                "rated anything."
             )
-        invented = f", unless it is one of the {links.nobody:.1%} invented" if links.nobody else ""
+        invented = (
+            f", unless it is one of the {percent(links.nobody)} invented" if links.nobody else ""
+        )
         text = (
             f"A cell that is filled says that somebody of the group rated the item{invented}: a "
-            f"given member did in {links.confidence:.1%} of the cases, and everybody did for "
-            f"{links.everybody:.1%} of what is shown, which is then certain."
+            f"given member did in {percent(links.confidence)} of the cases, and everybody did for "
+            f"{percent(links.everybody)} of what is shown, which is then certain."
         )
         if links.missing:
             text += (
                 " An empty cell proves that none of the group rated the item: "
-                f"{links.missing_share:.1%} of all cells."
+                f"{percent(links.missing_share)} of all cells."
             )
         return (
-            f"{text} For {links.above_no_prior:.1%} of the filled cells more than one of the group "
-            "rated the item, so that a member is surer to have than 1 in the size of the group; "
+            f"{text} For {percent(links.above_no_prior)} of the filled cells more than one of the "
+            "group rated it, so that a member is surer to have than 1 in the size of the group; "
             "with the items' popularity known, and people taken as independent, theory expects "
-            f"{links.exact:.1%} on average. This is a comparison, not a promise."
+            f"{percent(links.exact)} on average. This is a comparison, not a promise."
         )
 
     @property
@@ -171,13 +173,13 @@ class GivesAway:
         best = found.best
         if best.rank != found.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
-                f"; an adversary who guesses best how to look, in {best.auc:.1%} and "
-                f"{best.auc_within_items:.1%}"
+                f"; an adversary who guesses best how to look, in {percent(best.auc)} and "
+                f"{percent(best.auc_within_items)}"
             )
         if found.popularity is not None:
             text += (
                 f". Knowing how popular items are, without any release, tells it in "
-                f"{found.popularity:.1%}"
+                f"{percent(found.popularity)}"
             )
         return text + "."
 

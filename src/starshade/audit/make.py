@@ -16,6 +16,7 @@ from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
+from starshade.stats import percent
 from starshade.utility.registry import PROBED
 
 __all__ = ["Anonymizer", "Made", "make_release"]
@@ -149,12 +150,12 @@ class Made:
         if self.release.manifest.layout == "profile":
             single = self.release.manifest.single_rater_cells
             what = "means or predictions, which need not be anybody's ratings"
-            alone = "" if single is None else f"; behind {single:.1%} of them stands one rater"
+            alone = "" if single is None else f"; behind {percent(single)} of them stands one rater"
             return f"whoever finds a class reads {what}{alone}."
         return (
-            f"{f['users_rating_disclosed']:.1%} of the "
+            f"{percent(f['users_rating_disclosed'])} of the "
             "users are in a class that shows one of their ratings, "
-            f"{f['users_rating_exists']:.1%} in one that shows that they rated an item."
+            f"{percent(f['users_rating_exists'])} in one that shows that they rated an item."
         )
 
     def _averaged(self) -> str:
@@ -165,11 +166,11 @@ class Made:
                 "a profile says what the model predicts for a group. No rating is in it as it "
                 "was, but all of them taught the model."
             )
-        single = f"{f['single_rater_cells']:.1%}"
+        single = percent(f["single_rater_cells"])
         if manifest.profile == "padded":
             return (
                 "a profile is the mean of its members' ratings and, where they gave none, of "
-                f"predictions. {f['invented_cells']:.1%} of the cells are predictions alone; "
+                f"predictions. {percent(f['invented_cells'])} of the cells are predictions alone; "
                 f"{single} rest on the rating of one member."
             )
         told = [
@@ -186,7 +187,7 @@ class Made:
         """Say how many cells were invented, where diversity was asked for."""
         f, asked = self.figures, self.release.manifest.config
         if f["fake_edges"]:
-            many = f"{f['fake_edges']:,} cells, {f['invented_cells']:.1%} of all, were"
+            many = f"{f['fake_edges']:,} cells, {percent(f['invented_cells'])} of all, were"
             were = many if f["fake_edges"] > 1 else "1 cell was"
             return f"Fake edges: {were} invented, to hide who rated what."
         what = "every item that somebody rated was"

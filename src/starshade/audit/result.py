@@ -11,6 +11,7 @@ from starshade.audit.giveaway import GivesAway
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
 from starshade.release.verify_claims import NEAR_MODELS
+from starshade.stats import percent
 
 __all__ = ["AuditResult", "Finding"]
 
@@ -189,8 +190,8 @@ class AuditResult:
         where = "of the same people" if self.same_people else "themselves"
         text = (
             f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
-            f"points at the right record in {before.expected_top1.rate:.1%} of the cases on the "
-            f"ratings {where}"
+            f"points at the right record in {percent(before.expected_top1.rate)} of the cases on "
+            f"the ratings {where}"
         )
         given = self.gives_away
         if given is not None and not given.linked:
@@ -207,8 +208,8 @@ class AuditResult:
         if given is not None:  # no averaged profile agrees with all true ratings
             up_to = 0.0 if given.group is None else given.group.share.rate
         return (
-            f"{text}, and in {after.expected_top1.rate:.1%} on this release; {found} in up to "
-            f"{up_to:.1%}."
+            f"{text}, and in {percent(after.expected_top1.rate)} on this release; {found} in up to "
+            f"{percent(up_to)}."
         )
 
     @property
@@ -226,9 +227,9 @@ class AuditResult:
         if shown is None or exists is None:
             return "whoever finds a person's class reads its profile."
         return (
-            f"{shown:.1%} of the users are in a class that shows one of their ratings, "
-            f"{exists:.1%} in one that shows that they rated an item; to hide among others is not "
-            "to hide what one rated."
+            f"{percent(shown)} of the users are in a class that shows one of their ratings, "
+            f"{percent(exists)} in one that shows that they rated an item; to hide among others is "
+            "not to hide what one rated."
         )
 
     @property

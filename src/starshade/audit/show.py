@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
+from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
@@ -24,9 +25,9 @@ def audit_html(result: AuditResult) -> str:
     attacks = [
         (
             _named(each),
-            f"{each.before.expected_top1.rate:.1%}",
-            f"{each.after.expected_top1.rate:.1%}",
-            f"{each.after.disclosed.rate:.1%}",
+            percent(each.before.expected_top1.rate),
+            percent(each.after.expected_top1.rate),
+            percent(each.after.disclosed.rate),
         )
         for each in result.evidence
     ]

@@ -32,6 +32,7 @@ from starshade.release.receipt import digest_of
 from starshade.release.table import Release
 from starshade.release.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
+from starshade.stats import percent
 
 __all__ = ["Audit"]
 
@@ -238,7 +239,7 @@ def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str
     single = release.manifest.single_rater_cells
     if single and release.manifest.profile == "simple":
         told.append(
-            f"{single:.1%} of the filled cells rest on one person's rating and say just that "
+            f"{percent(single)} of the filled cells rest on one person's rating and say just that "
             "rating (--min-raters 2 leaves such cells empty)."
         )
     if release.manifest.attributes == "generalized":

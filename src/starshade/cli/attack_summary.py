@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from starshade.cli.show import columns, figures, page, percent, words
+from starshade.cli.show import columns, figures, page, words
+from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.attack.auxiliary_result import AuxiliaryResult

@@ -11,7 +11,8 @@ from starshade.cli.again import repeated
 from starshade.cli.options import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, measured, page, percent, words
+from starshade.cli.show import columns, figures, measured, page, words
+from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence

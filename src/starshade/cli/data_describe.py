@@ -8,7 +8,8 @@ import click
 
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, page, percent
+from starshade.cli.show import columns, figures, page
+from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.ratings.describe import Description

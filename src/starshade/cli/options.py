@@ -269,13 +269,8 @@ def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
         raise OutputError(
             f"{option} {out}: the folder {path.parent} does not exist", advice="Create it first."
         )
-    import tempfile
-
-    from starshade.ratings.atomic import output_error, refuse_in_release, temporary_prefix
+    from starshade.ratings.atomic import refuse_in_release, try_place
 
     refuse_in_release(path, f"{option} {out}")
-    try:  # asking for permission does not tell: root may do all but what cannot be done
-        os.rmdir(tempfile.mkdtemp(prefix=temporary_prefix(path), dir=path.parent))
-    except OSError as error:
-        raise output_error(error, path) from error
+    try_place(path)
     return path

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from starshade.audit.check import Check
+from starshade.audit.check import Check
+from starshade.stats import percent
 
 __all__ = [
     "columns",
@@ -20,7 +21,6 @@ __all__ = [
     "measured",
     "number",
     "page",
-    "percent",
     "words",
 ]
 
@@ -201,8 +201,3 @@ def number(value: float | None) -> str:
     if isinstance(value, int) or abs(value) < 1000:
         return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
     return f"{value:,.0f}"
-
-
-def percent(share: float | None) -> str:
-    """Write a share as a percentage."""
-    return "–" if share is None or math.isnan(share) else f"{share:.1%}"

@@ -25,7 +25,7 @@ __all__ = [
     "holds_release",
     "output_error",
     "refuse_in_release",
-    "temporary_prefix",
+    "try_place",
 ]
 
 _ATTEMPTS = 100  # at a temporary sibling that others keep sweeping away
@@ -166,6 +166,23 @@ def refuse_in_release(path: Path, said: str = "") -> None:
             )
 
 
+def try_place(path: Path) -> None:
+    """Refuse a place that cannot be written to, before long work: asking for permission lies.
+
+    Root may do everything but what cannot be done. What a kill leaves here is swept like the rest.
+
+    Raises
+    ------
+    OutputError
+    """
+    try:
+        temporary, lock = _own(path, _make_folder)
+        os.close(lock)
+        temporary.rmdir()
+    except OSError as error:
+        raise output_error(error, path) from error
+
+
 @contextmanager
 def _whole_or_nothing(path: Path, needs: int | None) -> Iterator[None]:
     """Refuse a target that is there or has no parent; turn the disk's refusals into words."""
@@ -195,7 +212,7 @@ def _refuse_existing(path: Path) -> None:
         )
 
 
-def temporary_prefix(path: Path) -> str:
+def _temporary_prefix(path: Path) -> str:
     """Return how the names of temporary siblings begin, which a later write sweeps away."""
     # a character that the cut goes through is left out
     name = os.fsencode(path.name)[:_LONGEST].decode(errors="ignore")
@@ -214,7 +231,7 @@ def _make_file(name: Path, mode: int) -> int:
 def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make a temporary sibling and hold a lock on it; again if a sweeper was faster."""
     for attempt in range(_ATTEMPTS):
-        temporary = path.parent / f"{temporary_prefix(path)}{secrets.token_hex(8)}"
+        temporary = path.parent / f"{_temporary_prefix(path)}{secrets.token_hex(8)}"
         try:
             lock = make(temporary)
         except UnicodeEncodeError as error:
@@ -237,7 +254,7 @@ def _own(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 def _sweep(path: Path) -> None:
     """Remove what killed writers of the same target left behind."""
-    prefix = temporary_prefix(path)
+    prefix = _temporary_prefix(path)
     with suppress(OSError):  # a folder that cannot be listed may still be written to
         for entry in list(os.scandir(path.parent)):
             token = entry.name.removeprefix(prefix)

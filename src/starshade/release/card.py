@@ -10,8 +10,9 @@ from starshade.release.card_profiles import (
     level_bytes,
     stands_behind,
 )
-from starshade.release.card_promise import count, percent, promise
+from starshade.release.card_promise import count, promise
 from starshade.release.manifest import Manifest, ScaleModel
+from starshade.stats import percent
 
 __all__ = ["dataset_card", "describe_columns"]
 

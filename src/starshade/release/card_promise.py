@@ -6,8 +6,9 @@ import json
 
 from starshade.release.card_profiles import remains
 from starshade.release.manifest import Claim, Manifest
+from starshade.stats import percent
 
-__all__ = ["count", "percent", "promise"]
+__all__ = ["count", "promise"]
 
 
 def promise(manifest: Manifest, smallest_class: int) -> str:
@@ -135,8 +136,3 @@ def _told_near(claim: Claim) -> str:
 def count(n: int, one: str, many: str = "") -> str:
     """Write a number of things."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def percent(share: float | None) -> str:
-    """Write a share; a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.1f} %"

@@ -8,6 +8,7 @@ from pathlib import Path
 from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
 from starshade.audit.frontier import frontier_chart
 from starshade.report.folder import Drawn, save_folder, table_lines
+from starshade.stats import percent
 
 __all__ = ["save_comparison"]
 
@@ -115,5 +116,5 @@ def _told(value: Figure, *, share: bool) -> str:
     if value is None:
         return "–"
     if share:
-        return f"{value:.1%}"
+        return percent(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from starshade.chart import SCHEMA, Spec, svg_of
 from starshade.progress import task
-from starshade.report.phrases import percent
+from starshade.stats import percent
 
 __all__ = ["PALETTE", "charts", "palette_css", "pictures"]
 

@@ -1,34 +1,15 @@
-"""Figures as people read them: a share as a percentage, a count with separators, a dash for none.
-
-No figure is made rounder than it is: what is more than nothing never reads 0.0 %, what is less
-than all never 100.0 %.
-"""
+"""Figures as people read them: counts with separators, sizes, intervals, a dash for none."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-__all__ = ["count", "ends", "figure", "percent", "sentence", "size"]
+from starshade.stats import percent
+
+__all__ = ["count", "ends", "figure", "sentence", "size"]
 
 _NONE = "–"
-
-
-def percent(share: float | None) -> str:
-    """Write a share in [0, 1] as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.1494), percent(0.0002), percent(0.9999), percent(None)
-    ('14.9%', '< 0.1%', '> 99.9%', '–')
-    """
-    if share is None or math.isnan(share):
-        return _NONE
-    if 0 < share < 0.0005:
-        return "< 0.1%"
-    if 0.9995 <= share < 1:
-        return "> 99.9%"
-    return f"{share:.1%}"
 
 
 def ends(rate: Mapping[str, float]) -> str:

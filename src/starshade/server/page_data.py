@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from starshade.report.phrases import count as whole
-from starshade.report.phrases import percent
 from starshade.server.ask_attack import ATTACK
 from starshade.server.ask_compare import COMPARE
 from starshade.server.ask_data import MAPPING, said_before
@@ -21,6 +20,7 @@ from starshade.server.rows import DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.suggest import after_failure, with_data
 from starshade.server.words import count
+from starshade.stats import percent
 
 __all__ = ["FORMS", "data_page"]
 

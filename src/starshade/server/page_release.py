@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starshade.report.phrases import figure, percent, size
+from starshade.report.phrases import figure, size
 from starshade.server.ask_again import address, said
 from starshade.server.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
 from starshade.server.page_frame import HOME, frame, title_of
 from starshade.server.rows import DataRow, JobRow
 from starshade.server.store import Store
 from starshade.server.words import interval
+from starshade.stats import percent
 
 __all__ = ["release_page"]
 

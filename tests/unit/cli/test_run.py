@@ -17,9 +17,10 @@ from starshade import budget, progress
 from starshade.cli.group import Door
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
-from starshade.cli.show import columns, figures, measured, number, page, percent, words
+from starshade.cli.show import columns, figures, measured, number, page, words
 from starshade.cli.show import command as show_command
 from starshade.errors import ConfigError
+from starshade.stats import percent
 
 
 def invoke(command: Any, *args: str, seed: bool = False) -> Result:

@@ -68,8 +68,8 @@ def test_what_the_card_promises(tmp_path):
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
     assert "every record equals at least 1 other on every cell" in card
     assert "smallest group 2" in card
-    assert "for 40.0 % of the people here, at least one rating can be read off" in card
-    assert "for 40.0 %, it is certain of at least one item" in card
+    assert "for 40.0% of the people here, at least one rating can be read off" in card
+    assert "for 40.0%, it is certain of at least one item" in card
     assert "7 people without a rating on these items: left out" in card
     assert "do not cover a second release" in card
     assert "not hiding what you rated" in card

@@ -419,7 +419,7 @@ def test_fake_edges_are_declared_and_counted(tmp_path):
     release.save(tmp_path / "out")
     assert read_release(tmp_path / "out").manifest.invented_cells == 1 / 5
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "20.0 % of the cells that are not null are not the mean of ratings" in card
+    assert "20.0% of the cells that are not null are not the mean of ratings" in card
 
 
 @pytest.mark.parametrize("min_raters", [1, 2, 3])
