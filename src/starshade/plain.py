@@ -1,4 +1,4 @@
-"""Results as what JSON knows."""
+"""Results as what JSON knows, shares as people read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["plain"]
+__all__ = ["percent", "plain"]
+
+
+def percent(share: float | None) -> str:
+    """Write a share in [0, 1] as a percentage; a dash where there is none.
+
+    It is never rounder than it is: more than nothing never reads 0.0 %, less than all never
+    100.0 %.
+
+    Examples
+    --------
+    >>> percent(0.1494), percent(0.0002), percent(0.9999), percent(None)
+    ('14.9%', '< 0.1%', '> 99.9%', '–')
+    """
+    if share is None or math.isnan(share):
+        return "–"
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    if 0.9995 <= share < 1:
+        return "> 99.9%"
+    return f"{share:.1%}"
 
 
 def plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Intervals for rates and means, which every attack's figure carries; shares in words."""
+"""Intervals for rates and means: every attack's figure carries one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rate", "bootstrap", "percent", "wilson"]
+__all__ = ["Rate", "bootstrap", "wilson"]
 
 _Z95 = 1.959963984540054  # the normal's 97.5 % point
 
@@ -27,26 +27,6 @@ class Rate:
 
     def __str__(self) -> str:
         return f"{self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
-
-
-def percent(share: float | None) -> str:
-    """Write a share in [0, 1] as a percentage; a dash where there is none.
-
-    It is never rounder than it is: more than nothing never reads 0.0 %, less than all never
-    100.0 %.
-
-    Examples
-    --------
-    >>> percent(0.1494), percent(0.0002), percent(0.9999), percent(None)
-    ('14.9%', '< 0.1%', '> 99.9%', '–')
-    """
-    if share is None or math.isnan(share):
-        return "–"
-    if 0 < share < 0.0005:
-        return "< 0.1%"
-    if 0.9995 <= share < 1:
-        return "> 99.9%"
-    return f"{share:.1%}"
 
 
 def wilson(successes: int, trials: int) -> Rate:

@@ -28,6 +28,7 @@ from starshade.audit.attempts import (
 from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
@@ -36,7 +37,6 @@ from starshade.registry import Entry, find
 from starshade.release.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.stats import percent
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
 from starshade.utility.recommender_error import RecommenderError

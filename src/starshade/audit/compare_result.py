@@ -12,7 +12,7 @@ from starshade.audit.attempts import ORIGINAL
 from starshade.audit.frontier import frontier_chart
 from starshade.chart import Chart
 from starshade.markup import block, figure_of, paragraph, table
-from starshade.stats import percent
+from starshade.plain import percent
 
 __all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
 

@@ -8,9 +8,9 @@ from starshade.attack.result import counted
 from starshade.audit.dossier_attacks import limit_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.result import AuditResult, Finding
+from starshade.plain import percent
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
-from starshade.stats import percent
 
 __all__ = ["paragraph_of"]
 

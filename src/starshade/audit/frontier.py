@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.chart import Chart, Spec, colours, small_title
 from starshade.errors import ConfigError
-from starshade.stats import percent
+from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.audit.compare_result import Comparison, Row

@@ -22,11 +22,12 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding import PaddingAttack
 from starshade.attack.padding_result import PaddingResult
 from starshade.audit.evidence import Evidence
+from starshade.plain import percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.linked import linked_rows
 from starshade.release.table import Release
-from starshade.stats import Rate, bootstrap, percent
+from starshade.stats import Rate, bootstrap
 
 __all__ = ["GivesAway", "GroupFound", "what_it_gives_away"]
 

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from starshade.audit.measure import figures_of
+from starshade.plain import percent
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
-from starshade.stats import percent
 from starshade.utility.registry import PROBED
 
 __all__ = ["Anonymizer", "Made", "make_release"]

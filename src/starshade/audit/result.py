@@ -10,8 +10,8 @@ from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
+from starshade.plain import percent
 from starshade.release.verify_claims import NEAR_MODELS
-from starshade.stats import percent
 
 __all__ = ["AuditResult", "Finding"]
 

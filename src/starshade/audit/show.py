@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
-from starshade.stats import percent
+from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence

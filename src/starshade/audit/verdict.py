@@ -24,6 +24,7 @@ from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.errors import ConfigError, ReleaseError
+from starshade.plain import percent
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_users
@@ -32,7 +33,6 @@ from starshade.release.receipt import digest_of
 from starshade.release.table import Release
 from starshade.release.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
-from starshade.stats import percent
 
 __all__ = ["Audit"]
 

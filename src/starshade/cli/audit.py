@@ -12,7 +12,7 @@ from starshade.cli.options import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, measured, page, words
-from starshade.stats import percent
+from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence

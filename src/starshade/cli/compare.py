@@ -11,7 +11,7 @@ from starshade.cli.options import Reading, ensure_free, reading, whole_numbers
 from starshade.cli.predictive_options import PROFILES
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, number, page, words
-from starshade.stats import percent
+from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.audit.compare_result import Comparison, Row

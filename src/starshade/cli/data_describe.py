@@ -9,7 +9,7 @@ import click
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, page
-from starshade.stats import percent
+from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.ratings.describe import Description

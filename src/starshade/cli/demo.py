@@ -11,8 +11,8 @@ from starshade.cli.options import ensure_free
 from starshade.cli.reporting import can_report, place_for, write
 from starshade.cli.run import Run, running
 from starshade.cli.show import figures, page, words
+from starshade.plain import percent
 from starshade.progress import note
-from starshade.stats import percent
 
 if TYPE_CHECKING:
     from starshade.audit.demo import Story

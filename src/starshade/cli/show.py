@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 from starshade.audit.check import Check
-from starshade.stats import percent
+from starshade.plain import percent
 
 __all__ = [
     "columns",

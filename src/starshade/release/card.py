@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from starshade.plain import percent
 from starshade.release.card_profiles import (
     cells_are,
     how_to_read,
@@ -12,7 +13,6 @@ from starshade.release.card_profiles import (
 )
 from starshade.release.card_promise import count, promise
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.stats import percent
 
 __all__ = ["dataset_card", "describe_columns"]
 

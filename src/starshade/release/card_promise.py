@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from starshade.plain import percent
 from starshade.release.card_profiles import remains
 from starshade.release.manifest import Claim, Manifest
-from starshade.stats import percent
 
 __all__ = ["count", "promise"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
 from starshade.audit.frontier import frontier_chart
+from starshade.plain import percent
 from starshade.report.folder import Drawn, save_folder, table_lines
-from starshade.stats import percent
 
 __all__ = ["save_comparison"]
 

@@ -14,8 +14,8 @@ from html import escape
 from typing import Any
 
 from starshade.chart import SCHEMA, Spec, svg_of
+from starshade.plain import percent
 from starshade.progress import task
-from starshade.stats import percent
 
 __all__ = ["PALETTE", "charts", "palette_css", "pictures"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError
+from starshade.plain import percent
 from starshade.progress import announced
 from starshade.ratings.atomic import atomic_file
 from starshade.report.dossier_charts import palette_css, pictures
 from starshade.report.phrases import count, ends, figure, sentence, size
-from starshade.stats import percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment

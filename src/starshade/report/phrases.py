@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from starshade.stats import percent
+from starshade.plain import percent
 
 __all__ = ["count", "ends", "figure", "sentence", "size"]
 

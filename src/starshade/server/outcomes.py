@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from starshade.plain import percent
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure
 from starshade.server.ask_again import address
@@ -13,7 +14,6 @@ from starshade.server.ask_release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.contexts import Chart, Figure, Outcome, Point
 from starshade.server.rows import JobRow
 from starshade.server.words import count, interval, sentence
-from starshade.stats import percent
 
 __all__ = ["outcome_of", "summary_of", "top1_of"]
 

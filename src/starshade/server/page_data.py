@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from starshade.plain import percent
 from starshade.report.phrases import count as whole
 from starshade.server.ask_attack import ATTACK
 from starshade.server.ask_compare import COMPARE
@@ -20,7 +21,6 @@ from starshade.server.rows import DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.suggest import after_failure, with_data
 from starshade.server.words import count
-from starshade.stats import percent
 
 __all__ = ["FORMS", "data_page"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from starshade.plain import percent
 from starshade.server.contexts import Figure, JobPage, JobView, Link, Next, StepView
 from starshade.server.outcomes import outcome_of
 from starshade.server.page_frame import HOME, frame, title_of
@@ -12,7 +13,6 @@ from starshade.server.rows import JobRow, Step
 from starshade.server.store import Store
 from starshade.server.suggest import after_attack, after_compare, after_failure
 from starshade.server.words import count, duration, sentence
-from starshade.stats import percent
 
 __all__ = ["job_page", "job_view"]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from starshade.plain import percent
 from starshade.report.phrases import figure, size
 from starshade.server.ask_again import address, said
 from starshade.server.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
@@ -13,7 +14,6 @@ from starshade.server.page_frame import HOME, frame, title_of
 from starshade.server.rows import DataRow, JobRow
 from starshade.server.store import Store
 from starshade.server.words import interval
-from starshade.stats import percent
 
 __all__ = ["release_page"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from starshade.plain import percent
 from starshade.server.ask_again import address, said
 from starshade.server.asking import Facts
 from starshade.server.contexts import Link, Next, Outcome
 from starshade.server.outcomes import top1_of
 from starshade.server.rows import DataRow, JobRow
-from starshade.stats import percent
 
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
 

@@ -6,8 +6,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from starshade.plain import percent
 from starshade.report.phrases import ends
-from starshade.stats import percent
 
 __all__ = [
     "ago",

@@ -20,7 +20,7 @@ from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, measured, number, page, words
 from starshade.cli.show import command as show_command
 from starshade.errors import ConfigError
-from starshade.stats import percent
+from starshade.plain import percent
 
 
 def invoke(command: Any, *args: str, seed: bool = False) -> Result:

@@ -15,9 +15,9 @@ import pytest
 
 from starshade.audit.dossier import Dossier
 from starshade.errors import ConfigError, OutputError
+from starshade.plain import percent
 from starshade.report.page import POLICY, render_report, save_report
 from starshade.report.phrases import figure
-from starshade.stats import percent
 from tests.unit.report.dossiers import COMMAND, SEED, Shown, marked, small_dossier
 
 EDITIONS = pytest.mark.parametrize("public", [True, False], ids=["public", "internal"])
