@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.kernels.csr import keep_rows
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.same import refuse_other_ratings
@@ -15,6 +16,7 @@ from starshade.release.table import Release
 __all__ = ["refuse_strangers", "released_part", "released_users"]
 
 _ASKED = 100  # users who are looked up
+_CELLS = 1 << 20  # of the release, looked at at once
 _ADVICE = "Give the ratings that the release was made from, read with the same options."
 
 
@@ -138,13 +140,19 @@ def _fits_some_class(
     cells = slice(original.indptr[user], original.indptr[user + 1])
     items = common[original.columns[cells]]
     ratings = original.levels[original.codes[cells]][items >= 0]
+    levels, level = np.unique(ratings, return_inverse=True)
+    holds = classes.symbols.contains(levels)
     certain = ~classes.symbols.null
     holding = np.zeros(classes.n_groups, dtype=np.int64)
-    for item, rating in zip(items[items >= 0], ratings, strict=True):
-        place = slice(by_item.indptr[item], by_item.indptr[item + 1])
-        codes, rows = by_item.codes[place], by_item.users[place]
-        refusing[rows] -= certain[codes]
-        holding[rows] += classes.symbols.contains(np.array([rating]))[0][codes]
+    rated = items[items >= 0]
+    n_pieces = 1 + int(np.diff(by_item.indptr)[rated].sum()) // _CELLS
+    for piece in np.array_split(np.arange(len(rated)), n_pieces):
+        starts, rows, codes, _ = keep_rows(
+            by_item.indptr, by_item.users, by_item.codes, None, rated[piece]
+        )
+        of_cell = np.repeat(level[piece], np.diff(starts))
+        holding += np.bincount(rows[holds[of_cell, codes]], minlength=classes.n_groups)
+        refusing -= np.bincount(rows[certain[codes]], minlength=classes.n_groups)
     return bool(((holding == len(ratings)) & (refusing == 0)).any())
 
 
