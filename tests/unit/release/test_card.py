@@ -98,7 +98,7 @@ def test_what_was_left_out_is_said():
     assert "1 person without a rating" in card
     kept = Manifest(method="m", scale=scale, rare_items="keep", invented_cells=0.125, **facts)
     assert "rated were kept" in dataset_card(kept)
-    assert "12.5 % of the cells were rated by nobody" in dataset_card(kept)
+    assert "12.5% of the cells were rated by nobody" in dataset_card(kept)
     assert "No privacy model is claimed" in dataset_card(kept)
 
 
