@@ -24,6 +24,7 @@ from starshade.server.page_home import home_page
 from starshade.server.rows import DataKind, DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.uploads import file_name, receive, shown_name
+from starshade.server.work_folder import PART
 
 __all__ = ["Id", "bring_path", "data_routes", "start_job"]
 
@@ -66,7 +67,8 @@ def data_routes(desk: Desk) -> APIRouter:
     @router.post("/data/upload")
     async def upload(request: Request, name: Annotated[str, Query()] = "") -> Response:
         shown = shown_name(name)
-        part = store.work / "uploads" / f"part-{uuid4().hex}"
+        store.ensure_there()
+        part = store.work / "uploads" / f"{PART}{uuid4().hex}"
         await receive(request.stream(), part, declared=_length(request), most=desk.most_upload)
         try:
             data = await run_in_threadpool(store.add_upload, shown, file_name(shown), part)

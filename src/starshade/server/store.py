@@ -1,7 +1,8 @@
 """What the studio remembers: data sets and jobs, in SQLite (WAL).
 
 A row never speaks of files that are not whole: they are moved into place first, and then the row
-is committed and flushed to the disk. So a folder without its row is waste.
+is committed and flushed to the disk. So a folder without its row is waste. (Only where somebody
+deletes data, the files go first.)
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from starshade.errors import ConfigError, StarshadeError
 from starshade.server.database import Database
+from starshade.server.ownership import claim, refuse_newer
 from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
-from starshade.server.work_folder import DATABASE, Places, open_work_folder
+from starshade.server.work_folder import DATABASE, Places, furnish
 
 __all__ = ["Store"]
 
@@ -40,26 +42,36 @@ class Store:
     ------
     OutputError
         Another studio works there, the folder holds something else, it cannot be written to, or
-        its database is damaged or of a later version.
+        its database is damaged, of another version, or another one than that of its files.
     """
 
     def __init__(self, work: Path) -> None:
         self.work = Path(os.path.abspath(work))
         self.places = Places(self.work)
         self._live: dict[int, _Live] = {}
-        self._handle = open_work_folder(self.work)
-        try:
-            self._database = Database(self.work / DATABASE)
-        except BaseException:
-            os.close(self._handle)
-            raise
+        with ExitStack() as opened:
+            held = claim(self.work)
+            opened.callback(held.release)
+            self._database = Database(self.work / DATABASE, held.studio)
+            opened.callback(self._database.close)
+            given = dict(map(tuple, self._database.rows("SELECT name, seq FROM sqlite_sequence")))
+            refuse_newer(self.places, data=given.get("data", 0), job=given.get("job", 0))
+            furnish(self.work)
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Close the database and let go of the folder."""
-        self._database.close()
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        self._opened.close()
+
+    def ensure_there(self) -> None:
+        """Refuse to begin what could not be kept.
+
+        Raises
+        ------
+        OutputError
+            The work folder was removed or replaced.
+        """
+        self._database.ensure_there()
 
     # data sets
 
@@ -97,7 +109,6 @@ class Store:
             There is none of this id, or a job of it waits or runs.
         """
         self.data(data_id)
-        made = [self.places.release(job.id) for job in self.jobs(data_id)]
         with self._database.write() as db:
             busy = db.execute(
                 "SELECT 1 FROM job WHERE data_id = ? AND state IN ('queued', 'running')", (data_id,)
@@ -107,9 +118,12 @@ class Store:
                     "this data set is still being worked on",
                     advice="Cancel its jobs first, or wait until they are done.",
                 )
+            made = [self.places.release(job.id) for job in self.jobs(data_id)]
+            # first: on a full disk they make the room that the rest needs
+            for folder in (*made, self.places.data(data_id), self.places.upload(data_id)):
+                shutil.rmtree(folder, ignore_errors=True)  # what stays is swept away later
             db.execute("DELETE FROM data WHERE id = ?", (data_id,))
-        for folder in (*made, self.places.data(data_id), self.places.upload(data_id)):
-            shutil.rmtree(folder, ignore_errors=True)  # what stays is waste, swept away later
+        self._database.scrub()
 
     def add_upload(self, name: str, file: str, part: Path) -> DataRow:
         """Remember a file that was uploaded whole, and give it its place.

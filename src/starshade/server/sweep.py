@@ -1,4 +1,7 @@
-"""What nobody speaks of any more is removed: folders of jobs that did not end well."""
+"""What nobody speaks of any more is removed: folders of jobs that did not end well.
+
+Only names that the studio gives; see `starshade.server.ownership` for whose folder it is.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from pathlib import Path
 
 from starshade.server.rows import JobRow
 from starshade.server.store import Store
+from starshade.server.work_folder import PART
 
 __all__ = ["empty", "sweep", "sweep_job"]
+
+_HALF = (PART, ".tmp-")  # an upload; what `starshade.ratings.atomic` writes
 
 
 def sweep(store: Store) -> None:
@@ -40,15 +46,20 @@ def sweep_job(store: Store, job: JobRow) -> None:
 
 def empty(folder: Path) -> None:
     """Remove everything in a folder, as far as that can be done."""
-    _keep(folder, ())
+    with suppress(OSError):
+        for entry in list(folder.iterdir()):
+            _remove(entry)
 
 
 def _keep(folder: Path, ids: Container[int | None]) -> None:
-    """Remove everything in a folder but the folders with these numbers."""
+    """Remove the folders with other numbers than these, and what is half."""
     with suppress(OSError):
         for entry in list(folder.iterdir()):
-            number = int(entry.name) if entry.name.isascii() and entry.name.isdigit() else None
-            if number is None or number not in ids:
+            if entry.name.isascii() and entry.name.isdigit():
+                half = int(entry.name) not in ids
+            else:
+                half = entry.name.startswith(_HALF)
+            if half:
                 _remove(entry)
 
 

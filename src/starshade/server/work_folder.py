@@ -1,9 +1,9 @@
-"""The folder that a studio works in: what lies where, and one studio at a time.
+"""The folder that a studio works in: what lies where.
 
 ::
 
     WORK/                     0700
-    ├── lock                  held while a studio works here
+    ├── studio.id             whose folder it is; locked while a studio works here: `ownership`
     ├── studio.sqlite         data sets and jobs: `starshade.server.store`
     ├── uploads/DATA/         a file as it came
     ├── data/DATA/JOB/        the ratings, as that job read them
@@ -14,19 +14,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from starshade.errors import OutputError
-from starshade.ratings.atomic import output_error, refuse_in_release
+from starshade.ratings.atomic import output_error
 
-__all__ = ["DATABASE", "Places", "flush", "open_work_folder"]
+__all__ = ["DATABASE", "FOLDERS", "MARK", "PART", "Places", "flush", "furnish"]
 
-_FOLDERS = ("uploads", "data", "releases", "scratch")
+FOLDERS = ("uploads", "data", "releases", "scratch")
 DATABASE = "studio.sqlite"
-_LOCK = "lock"
+MARK = "studio.id"
+PART = "part-"  # how the name of an upload begins while it comes
 
 
 @dataclass(frozen=True)
@@ -58,40 +57,20 @@ class Places:
         return self.work / "scratch"
 
 
-def open_work_folder(work: Path) -> int:
-    """Make the folder and its parts where they are missing, and take its lock.
-
-    Parameters
-    ----------
-    work : Path
-
-    Returns
-    -------
-    int
-        The lock's file handle; it is held until that is closed, also when the process is killed.
+def furnish(work: Path) -> None:
+    """Make the folder's parts where they are missing, for its owner alone.
 
     Raises
     ------
     OutputError
-        Another studio works there, the folder holds something else, or it cannot be written to.
+        It cannot be written to.
     """
-    refuse_in_release(work / _LOCK, str(work))
-    try:
-        work.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _refuse_foreign(work)
-        lock = _lock(work)
-    except OutputError:
-        raise
-    except OSError as error:
-        raise output_error(error, work) from error
     try:
         work.chmod(0o700)
-        for name in _FOLDERS:
+        for name in FOLDERS:
             (work / name).mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        os.close(lock)
         raise output_error(error, work) from error
-    return lock
 
 
 def flush(folder: Path) -> None:
@@ -101,40 +80,3 @@ def flush(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _refuse_foreign(work: Path) -> None:
-    """Refuse a folder with other things in it: what is not in the database is swept away here."""
-    database = work / DATABASE
-    if database.exists() and database.stat().st_size:
-        return
-    there = {entry.name: Path(entry.path) for entry in os.scandir(work)}
-    ours = {_LOCK, *_FOLDERS, *(f"{DATABASE}{end}" for end in ("", "-wal", "-shm"))}
-    if there.keys() <= ours and not any(
-        any(there[name].iterdir()) for name in _FOLDERS if name in there
-    ):
-        return
-    raise OutputError(
-        f"{work}: holds files that are not this studio's",
-        advice="Choose an empty folder, or one that does not exist yet."
-        if there.keys() - ours
-        else f"Its {DATABASE} is gone, which says what they are. Choose another folder with "
-        "--work, and take from here what you need.",
-    )
-
-
-def _lock(work: Path) -> int:
-    handle = os.open(work / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(handle)
-        raise OutputError(
-            f"{work}: another studio is at work in this folder",
-            advice="Use the page that it opened, end it first (Ctrl-C where it was started), or "
-            "choose another folder with --work.",
-        ) from error
-    except OSError:
-        os.close(handle)
-        raise
-    return handle

@@ -1,7 +1,9 @@
+import errno
 import os
-import sqlite3
+import shutil
 import stat
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -134,7 +136,7 @@ def test_data_that_are_worked_on_are_not_removed(store):
 
 
 def test_an_upload_takes_its_place_with_its_row(store):
-    part = store.work / "uploads" / "upload-x.part"
+    part = store.work / "uploads" / "part-x"
     part.write_text("1,2,3")
     data = store.add_upload("my ratings.csv", "my_ratings.csv", part)
     assert (data.kind, data.name, data.source) == ("upload", "my ratings.csv", "my_ratings.csv")
@@ -185,24 +187,52 @@ def test_a_folder_inside_a_release_is_refused(tmp_path):
     assert not (tmp_path / "work").exists()
 
 
-def test_a_damaged_database_is_said_in_words(store):
-    store.close()
-    database = store.work / "studio.sqlite"
-    database.write_bytes(b"no database" * 1000)
-    with pytest.raises(OutputError, match="damaged"):
-        Store(store.work)
-    assert database.read_bytes().startswith(b"no database")
-    with pytest.raises(OutputError, match="damaged"):  # nor is the lock held
-        Store(store.work)
+@pytest.mark.parametrize("anew", [False, True])
+def test_no_work_is_taken_in_a_folder_that_was_removed(store, anew):
+    data = store.add_data("file", "a", "/a")
+    shutil.rmtree(store.work)
+    if anew:
+        store.work.mkdir()
+        (store.work / "studio.sqlite").touch()
+    for work in (
+        store.ensure_there,
+        lambda: store.add_data("file", "b", "/b"),
+        lambda: store.add_job("read", data.id),
+        lambda: store.remove_data(data.id),
+    ):
+        with pytest.raises(OutputError, match="removed or replaced"):
+            work()
+    store._database._idle.pop().close()
+    with pytest.raises(OutputError, match="removed or replaced"):
+        store.data(data.id)
 
 
-def test_a_database_of_a_later_version_is_refused(store):
-    store.close()
-    with sqlite3.connect(store.work / "studio.sqlite") as db:
-        db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(OutputError, match="later version"):
-        Store(store.work)
+def test_of_deleted_data_nothing_stays_on_the_disk(store):
+    data = store.add_data("file", "NAME-OF-IT", "/a/SOURCE-OF-IT")
+    job = store.add_job("attack", data.id, {"seed": 1})
+    store.finish(job.id, "done", result={"text": "RESULT-OF-IT" * 1000})
+    other = store.add_data("file", "other", "/b")
+    store.remove_data(data.id)
+    for file in store.work.glob("studio.sqlite*"):
+        assert b"-OF-IT" not in file.read_bytes(), file.name
+    assert store.all_data() == (other,)
+
+
+def test_data_can_be_deleted_on_a_full_disk(store, monkeypatch):
+    data = store.add_data("file", "a", "/a")
+    store.places.data(data.id).mkdir()
+    write = store._database.write
+
+    @contextmanager
+    def full():
+        with write() as db:
+            yield db
+            if store.places.data(data.id).exists():
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store._database, "write", full)
+    store.remove_data(data.id)
+    assert store.all_data() == ()
 
 
 def test_reading_does_not_wait_for_a_write(store):

@@ -49,7 +49,7 @@ def test_the_start_keeps_what_rows_speak_of_and_removes_the_rest(store):
         places.release(99),
         places.scratch / "starshade-x",
     )
-    (store.work / "uploads" / "upload-y.part").write_text("half")
+    (store.work / "uploads" / "part-y").write_text("half")
     sweep(store)
     assert files(store) == [
         f"data/{upload.id}/{read.id}",
@@ -57,6 +57,13 @@ def test_the_start_keeps_what_rows_speak_of_and_removes_the_rest(store):
         f"uploads/{upload.id}",
     ]
     assert [path.name for path in (store.work / "uploads").iterdir()] == [str(upload.id)]
+
+
+def test_what_the_studio_did_not_name_stays(store):
+    fill(*(store.work / name / "mine" for name in ("uploads", "data", "releases")))
+    before = files(store)
+    sweep(store)
+    assert files(store) == before
 
 
 def test_a_link_is_removed_and_not_followed(store, tmp_path):
