@@ -222,6 +222,10 @@ def test_ctrl_c_ends_it_quietly_also_while_a_page_follows_a_job(
     line.request("GET", "/jobs/1/events", headers=cookie)
     answer = line.getresponse()
     assert answer.readline() == b"retry: 2000\n"
+    with socket.create_connection(("127.0.0.1", opened.port)) as stranger:
+        stranger.sendall(b"\0 no request\r\n\r\n")
+        assert b" 400 " in stranger.recv(1000)
+    assert opened.ask("/", method="HEAD", **cookie)[:2] == (200, "")
     started = time.monotonic()
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=_PATIENCE)

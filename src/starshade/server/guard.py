@@ -96,6 +96,8 @@ def guard(app: ASGIApp, *, token: str, port: int, refuse: Refuse) -> ASGIApp:
             await send({"type": "websocket.close", "code": 1008})
             return
         protected = _protecting(send)
+        if scope["method"] == "HEAD":
+            scope, protected = {**scope, "method": "GET"}, _without_body(protected)
         request = Request(scope)
         wrong = _foreign(request, ours)
         if wrong is not None:
@@ -123,6 +125,21 @@ def _protecting(send: Send) -> Send:
     return protected
 
 
+def _without_body(send: Send) -> Send:
+    """Answer as to GET, the headers alone; a body that never ends is not waited for."""
+    ended = False
+
+    async def bodiless(message: Message) -> None:
+        nonlocal ended
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not ended:
+            ended = True
+            await send({"type": "http.response.body", "body": b""})
+
+    return bodiless
+
+
 def _foreign(request: Request, ours: frozenset[str]) -> tuple[str, str] | None:
     """Say what shows that another site is behind a request; None: nothing."""
     said = [value.lower() for value in request.headers.getlist("host")]
@@ -135,7 +152,7 @@ def _foreign(request: Request, ours: frozenset[str]) -> tuple[str, str] | None:
     allowed = {f"http://{host}" for host in ours}
     other = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
     if any(origin.lower() not in allowed for origin in origins) or (
-        other and request.method not in ("GET", "HEAD")
+        other and request.method != "GET"
     ):
         return (
             "This request was sent by another web page, and is refused.",

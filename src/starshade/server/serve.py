@@ -172,7 +172,7 @@ def _serving(app: FastAPI, listening: socket.socket) -> Iterator[None]:
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            log_level="warning",
+            log_level="error",  # what a stranger sends is not worth a warning
             access_log=False,  # addresses hold the token
             server_header=False,
             timeout_graceful_shutdown=_PATIENCE,

@@ -20,7 +20,7 @@ from starshade.report.phrases import size
 __all__ = ["TooLargeError", "file_name", "receive", "shown_name"]
 
 _CHUNK = 1 << 20  # bytes gathered before a thread writes them
-_SPARE = 64 << 20  # bytes that must stay free: what was finished is remembered there too
+_SPARE = 64 * 10**6  # bytes that must stay free: what was finished is remembered there too
 _LOOK = 64  # chunks between two looks at the free space
 _LONGEST = 100  # characters of a name
 
@@ -143,8 +143,8 @@ def _ensure_space(folder: Path, length: int) -> None:
     free = shutil.disk_usage(folder).free
     if length + _SPARE > free:
         raise OutputError(
-            f"the file does not fit: {size(length)} to write, {size(max(free - _SPARE, 0))} free "
-            "where the studio works",
+            f"the file does not fit: {size(length)} to write, {size(free)} free where the studio "
+            f"works, which keeps {size(_SPARE)} free",
             advice="Make room, or give the file's path on this machine instead: then there is no "
             "second copy of it.",
         )

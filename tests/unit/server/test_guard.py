@@ -222,3 +222,22 @@ def test_a_web_socket_is_closed(desk: Desk) -> None:
 
     desk.wait(call())
     assert sent == ["websocket.close"]
+
+
+@pytest.mark.parametrize("path", ["/", "/data/99", "/static/icon.svg", "/jobs/1/events"])
+def test_head_is_answered_as_get_without_a_body(desk: Desk, path: str) -> None:
+    if path == "/jobs/1/events":  # which goes on for as long as the job does
+        path = f"/jobs/{desk.store.add_job('attack', desk.read().id).id}/events"
+        got = None
+    else:
+        got = desk.get(path)
+    head = desk.wait(desk._client.head(path))
+    assert head.content == b""
+    assert head.headers["content-security-policy"]
+    if got is not None:
+        assert (head.status_code, head.headers) == (got.status_code, got.headers)
+
+
+def test_head_is_refused_to_strangers_too(desk: Desk) -> None:
+    desk.forget()
+    assert desk.wait(desk._client.head("/")).status_code == REFUSED

@@ -189,10 +189,12 @@ def test_what_grows_beyond_the_limit_is_cut_off(desk: Desk) -> None:
 def test_a_disk_that_is_nearly_full_is_said_at_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda _: SimpleNamespace(free=64 << 20))
+    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda _: SimpleNamespace(free=6 * 10**6))
     answer = upload(desk)
     assert answer.status_code == 507
-    assert "does not fit" in answer.json()["error"]["message"]
+    told = answer.json()["error"]["message"]
+    assert "does not fit" in told
+    assert "6.0 MB free where the studio works, which keeps 64.0 MB free" in told
     assert left_behind(desk) == []
 
 
