@@ -241,6 +241,8 @@ from starshade.errors import OutputError
 data = store.add_data("synthetic", "small", "movielens-100k", small)
 first = do("read", data)
 tell(step="read", state=first.state)
+other = store.add_data("synthetic", "other", "movielens-100k", small)
+do("read", other)
 
 work = Path(sys.argv[1])
 def fill(spare):
@@ -264,6 +266,9 @@ try:
     tell(step="full", error=None)
 except OutputError as error:
     tell(step="full", error=error.message, jobs=len(store.jobs()))
+fill(0)
+store.remove_data(other.id)
+tell(step="deleted", data=[row.name for row in store.all_data()])
 
 (work.parent / "filler").unlink()
 after = do("release", data, {"config": {"k": 4}, "items": "top:5", "targets": 20, "known": [2]})
@@ -284,6 +289,7 @@ def test_a_full_disk_is_said_in_words_and_nothing_is_lost(tmp_path: Path) -> Non
     assert "Free some space" in told["release"]["advice"]
     assert told["release"]["left"] == []
     assert "no space left" in told["full"]["error"]
+    assert told["deleted"]["data"] == ["small"]
     assert told["room"] == {"step": "room", "state": "done", "error": None, "trouble": "None"}
 
 
