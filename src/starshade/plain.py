@@ -7,7 +7,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["percent", "plain"]
+__all__ = ["counted", "percent", "plain"]
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    n : int
+    one : str
+        What one of them is called.
+    many : str
+        What several are called; empty: `one` with an s.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1502, "row"), counted(2, "person", "people")
+    ('1 row', '1,502 rows', '2 people')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def percent(share: float | None) -> str:

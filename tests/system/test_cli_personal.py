@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -111,14 +112,14 @@ def test_lists_of_rare_values_are_told(
     ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = tmp_path_factory.mktemp("zips")
-    zips = [f"{u},0{1000 + u},{'AB'[u % 2]}" for u in range(1, 121)]
+    zips = [f"{u},0{1000 + u // 2},{'AB'[u % 2]}" for u in range(1, 121)]
     (place / "p.csv").write_text("\n".join(["userId,zip,town", *zips]) + "\n")
-    (place / "zip.csv").write_text("\n".join(f"0{1000 + u};*" for u in range(1, 121)))
+    (place / "zip.csv").write_text("\n".join(f"0{1000 + u};*" for u in range(121)))
     make = ("anonymize", ratings_csv, "--users", place / "p.csv", "--k", 3, "--seed", 1)
     make = (*make, "--attributes", "generalized")
     _, noted = said(*make, "--out", place / "a")
-    assert "'zip' has 120 different values, more than there are groups" in noted
-    assert "a group lists 3.0 on average" in noted
+    assert "'zip' has 61 different values, more than there are groups" in noted
+    assert re.search(r"a group lists [23]\.\d on average", noted)
     assert "--attribute-hierarchy zip=FILE" in noted
     assert "'town'" not in noted
     _, noted = said(*make, "--out", place / "b", "--attribute-hierarchy", f"zip={place}/zip.csv")

@@ -24,6 +24,7 @@ from starshade.anonymize.personal import (
     claims_of,
     hierarchies_of,
     names_of,
+    refuse_identifiers,
 )
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
@@ -197,7 +198,9 @@ class Grouping(ABC):
             return (), ()
         hierarchies = tuple(dict(self.attribute_hierarchies).items())
         told = self.quasi_identifiers, self.sensitive_attributes
-        return chosen_names(ratings, *told, hierarchies)
+        quasi, sensitive = chosen_names(ratings, *told, hierarchies)
+        refuse_identifiers(ratings, quasi, sensitive, hierarchies)
+        return quasi, sensitive
 
     @property
     def _named(self) -> str | Dgh:

@@ -13,7 +13,7 @@ from starshade.kernels.interval_pack import pack
 from starshade.kernels.interval_patterns import join_small
 from starshade.kernels.interval_split import split
 from starshade.kernels.lanes import cut, run
-from starshade.ratings.readers.faults import counted
+from starshade.plain import counted
 
 __all__ = ["cluster_groups", "pattern_groups", "pattern_words"]
 

@@ -10,10 +10,18 @@ import numpy as np
 from starshade.anonymize.attribute_hierarchy import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import check_names
+from starshade.release.attributes import check_names, plain_attributes
+from starshade.release.identifying import shared_by
 from starshade.release.manifest import Claim
 
-__all__ = ["check_settings", "chosen_names", "claims_of", "hierarchies_of", "names_of"]
+__all__ = [
+    "check_settings",
+    "chosen_names",
+    "claims_of",
+    "hierarchies_of",
+    "names_of",
+    "refuse_identifiers",
+]
 
 _WAYS = ("none", "generalized", "exact")
 _GENERALIZED = '--attributes generalized (attributes="generalized")'
@@ -169,6 +177,54 @@ def chosen_names(
         )
     check_names([*told, *sensitive], "generalized")
     return told, tuple(sensitive)
+
+
+def refuse_identifiers(
+    ratings: Ratings,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
+) -> None:
+    """Refuse a text that is as good as a name: most people have a value that is theirs alone.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With the people who are released.
+    quasi, sensitive : sequence of str
+    hierarchies : sequence of (str, AttributeHierarchy)
+        Quasi-identifiers that have one are not told as they are.
+
+    Raises
+    ------
+    ConfigError
+    """
+    plain = plain_attributes(ratings.attributes)
+    joined = {name for name, _ in hierarchies}
+    for name in (*quasi, *sensitive):
+        if plain is None or name in joined or str(plain.column(name).type) == "double":
+            continue
+        shared = shared_by(plain.column(name))
+        if shared.identifies:
+            raise ConfigError(
+                f"attribute {name!r} has {shared}: it is as good as a name, and the release would "
+                + ("list it class by class" if name in quasi else "have it record by record"),
+                advice=_without(name, quasi, sensitive),
+            )
+
+
+def _without(name: str, quasi: Sequence[str], sensitive: Sequence[str]) -> str:
+    """Say how to leave an attribute out, or to tell less of it."""
+    if name in sensitive:
+        return "Take it out of the sensitive attributes and of the quasi-identifiers."
+    others = " ".join(f"--quasi {other}" for other in quasi if other != name)
+    leave = f"name the others ({others})" if others else "choose --attributes none"
+    if sensitive and not others:
+        leave = "take it out of the file of personal attributes"
+    return (
+        f"To leave it out, {leave}. To keep it, give a hierarchy that joins its values to larger "
+        f"sets (--attribute-hierarchy {name}=FILE, in Python attribute_hierarchies)."
+    )
 
 
 def claims_of(

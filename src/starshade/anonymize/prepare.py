@@ -23,6 +23,7 @@ __all__ = [
     "check_k",
     "prepare",
     "publishable_scale",
+    "rare_ends",
     "refuse_rare",
     "scale_of",
     "shared_levels",
@@ -189,6 +190,12 @@ def scale_of(shown: NDArray[np.float64], like: Scale) -> Scale:
     return Scale(shown.min(), shown.max()) if like.step is None else Scale.infer(shown)
 
 
+def rare_ends(scale: Scale, shared: NDArray[np.float64]) -> list[str]:
+    """Return "lowest" and "highest", where that end of a scale is not among the `shared_levels`."""
+    ends = {"lowest": scale.minimum, "highest": scale.maximum}
+    return [name for name, end in ends.items() if not (np.abs(shared - end) <= SLACK).any()]
+
+
 def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
     scale = scale_of(np.union1d(shared, table.levels[np.unique(table.codes)]), table.scale)
     if table.scale.step is None:
@@ -203,8 +210,7 @@ def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
 
 def _note_rare_bounds(scale: Scale, shared: NDArray[np.float64], k: int) -> None:
     """Say that an end of a scale which was found in the data is the rating of fewer than k."""
-    ends = {"lowest": scale.minimum, "highest": scale.maximum}
-    rare = [name for name, end in ends.items() if not (np.abs(shared - end) <= SLACK).any()]
+    rare = rare_ends(scale, shared)
     if rare:
         note(
             f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release states "

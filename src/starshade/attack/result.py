@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart.shapes import Level
+from starshade.plain import counted
 from starshade.stats import Rate
 
 if TYPE_CHECKING:
@@ -18,18 +19,13 @@ if TYPE_CHECKING:
     from starshade.attack.tradeoff import TradeOff
     from starshade.chart import Chart
 
-__all__ = ["RESTRICT", "AttackResult", "Bits", "counted"]
+__all__ = ["RESTRICT", "AttackResult", "Bits"]
 
 #: what to do when facts about items were known that were not released
 RESTRICT = (
     "To attack with as many facts about released items, restrict what is known to these (on the "
     "command line --items, in Python original=top_items(n).apply(ratings))."
 )
-
-
-def counted(n: int, word: str) -> str:
-    """Write a number of things: 1 record, 2 records."""
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from starshade._version import __version__
 from starshade.attack.link_result import NOT_ASKED
-from starshade.attack.result import counted
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
+from starshade.plain import counted
 from starshade.stats import Rate
 
 __all__ = ["Background", "Condition", "TrackerResult"]

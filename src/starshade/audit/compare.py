@@ -26,6 +26,7 @@ from starshade.audit.attempts import (
     untouched,
 )
 from starshade.audit.compare_result import FIGURES, Comparison, Figure, Row
+from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.plain import percent
@@ -45,6 +46,7 @@ from starshade.utility.registry import ENTRIES as MEASURES
 __all__ = ["KS", "compare", "grouping_methods"]
 
 KS = (2, 5, 10)
+KNOWN = 4
 _PROFILE = "pooled"  # loses least where both were measured: docs/prediction.md
 _DRAWS = 20  # conditions for each set of items and each kind
 _MEASURES = (
@@ -71,7 +73,7 @@ def compare(
     eps: float | None = None,
     profile: str | None = None,
     attribute: str | None = None,
-    known: int = 4,
+    known: int = KNOWN,
     targets: int = 1000,
     held_out: float = 0,
     rng: Rng = None,
@@ -96,7 +98,8 @@ def compare(
         The numeric personal attribute that queries average. None: age, else the first numeric
         one, else there is no query error.
     known : int
-        Cells that the adversary knows of each target, exactly; fewer where nobody has so many.
+        Cells that the adversary knows of each target, exactly. The usual 4 are fewer where nobody
+        has so many.
     targets : int
         Users attacked at most, a seeded sample.
     held_out : float
@@ -114,8 +117,8 @@ def compare(
     ------
     ConfigError
         An unknown method, item, attribute or profile, a k below 2, an ε that is missing or out of
-        range, an ε or a profile that no method has a use for, a share that cannot be held out, or
-        nothing to compare.
+        range, an ε or a profile that no method has a use for, more known cells than anybody has,
+        a share that cannot be held out, or nothing to compare.
 
     Notes
     -----
@@ -148,8 +151,8 @@ def compare(
         probe = probe.keep_users(np.flatnonzero(train.user_support))
     asked = numeric_attribute(table, attribute)
     ways = _ways(methods, ks, eps, profile, exact=asked is not None)
-    most = int(table.user_support.max())
-    knowledge = Knowledge(known=min(known, most), dates=False)
+    (number,) = numbers_to_try((known,), int(table.user_support.max()), usual=(KNOWN,))
+    knowledge = Knowledge(known=number, dates=False)
     judge = _Judge(table, knowledge, targets, asked, seed, probe)
     compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
     with task("comparing", len(ways) + 1) as step:

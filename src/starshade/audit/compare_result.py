@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.attack.result import counted
 from starshade.audit.attempts import ORIGINAL
 from starshade.audit.frontier import frontier_chart
 from starshade.chart import Chart
 from starshade.markup import block, figure_of, paragraph, table
-from starshade.plain import percent
+from starshade.plain import counted, percent
 
 __all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
 

@@ -1,7 +1,7 @@
 """What a verdict rests on: the same attacks before and after, with the same knowledge.
 
 The adversary knows a few of a target's true cells among the released items: 2, 4 and 8 of them
-(as many as some user has), once exactly, once as Narayanan & Shmatikov (2008, §5) blur them: a
+(or as many as somebody has), once exactly, once as Narayanan & Shmatikov (2008, §5) blur them: a
 quarter of the cells wrong, ratings to within a quarter of the scale. A release that claims
 (k, ε) is also tried by that model's own adversary, who knows ratings to within ε. The targets and
 what is known of each are drawn from the seed, and are the same on the ratings and on the release;
@@ -27,6 +27,8 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.structure import StructureAttack
 from starshade.attack.tracker import TrackerAttack
 from starshade.attack.tracker_result import TrackerResult
+from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -34,7 +36,19 @@ from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
 
-__all__ = ["Asked", "Evidence", "ask_both", "attack_both", "knowledge_to_try"]
+__all__ = [
+    "USUAL",
+    "Asked",
+    "Evidence",
+    "ask_both",
+    "attack_both",
+    "best_of",
+    "knowable",
+    "knowledge_to_try",
+    "numbers_to_try",
+]
+
+USUAL = (2, 4, 8)  # numbers of known cells, if none are asked for
 
 _Attack = ScoreboardRH | LabelAttack | StructureAttack
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
@@ -54,6 +68,12 @@ class Evidence:
     knowledge: Knowledge
     before: AttackResult
     after: AttackResult
+
+    @property
+    def title(self) -> str:
+        """What was tried: the attack, and the knowledge in a few words."""
+        exact = "blurred" if self.knowledge.rating_error else "exactly"
+        return f"{self.after.attack}, {counted(self.knowledge.known, 'rating')} known {exact}"
 
 
 @dataclass(frozen=True)
@@ -80,7 +100,7 @@ def knowledge_to_try(
     original : Ratings
         The released items of the original.
     known : sequence of int
-        Numbers of cells; those that no user has are left out. None left: one cell.
+        Numbers of cells, see `numbers_to_try`.
     claims : sequence of Claim
         Of the release; those of (k, ε) and (k, ε, l) say what ε is and which items are sensitive.
 
@@ -88,13 +108,14 @@ def knowledge_to_try(
     -------
     list of Knowledge
         Each once.
+
+    Raises
+    ------
+    ConfigError
+        So much is asked for that it can be known of nobody.
     """
     hidden = sensitive_of(claims)
-    places = original.items.indices(hidden)
-    rest = np.setdiff1d(np.arange(original.n_items), places)
-    table = original.keep_items(rest) if hidden else original
-    most = int(table.user_support.max(initial=0))
-    possible = [m for m in known if m <= most] or [1]
+    possible = numbers_to_try(known, knowable(original, claims))
     blur = _quarter(original.scale)
     asked = [(m, 0, 0.0) for m in possible]
     asked += [(m, m // 4, blur) for m in possible]
@@ -104,6 +125,48 @@ def knowledge_to_try(
         for m, wrong, error in dict.fromkeys(asked)
         if error or not wrong  # wrong cells belong to the blur
     ]
+
+
+def knowable(original: Ratings, claims: Sequence[Claim] = ()) -> int:
+    """Return how many cells at most can be known of anybody: sensitive items are not counted."""
+    hidden = sensitive_of(claims)
+    rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
+    table = original.keep_items(rest) if hidden else original
+    return int(table.user_support.max(initial=0))
+
+
+def numbers_to_try(
+    known: Sequence[int], most: int, usual: Sequence[int] = USUAL
+) -> tuple[int, ...]:
+    """Return the numbers of known cells that somebody has.
+
+    The usual ones are cut to what is possible; none left: the most. A weaker adversary is never
+    put in the place of one that was asked for.
+
+    Parameters
+    ----------
+    known : sequence of int
+    most : int
+        Cells of who has the most.
+    usual : sequence of int
+        What nobody had to ask for.
+
+    Raises
+    ------
+    ConfigError
+        Other numbers than the usual ones, and one of them is above `most`.
+    """
+    possible = tuple(m for m in known if m <= most)
+    if tuple(known) == tuple(usual) or not most:  # the attacks refuse who has no rating at all
+        return possible or (max(most, 1),)
+    if len(possible) < len(known):
+        raise ConfigError(
+            f"known {max(known)}: nobody rated so many of the items that can be known; at most "
+            f"{most} can be",
+            advice=f"Ask for numbers of known cells from 1 to {most} (--known), or leave it out: "
+            "the usual numbers are cut to what is possible.",
+        )
+    return possible
 
 
 def attack_both(
@@ -140,6 +203,11 @@ def attack_both(
             step(1)
             found.append(Evidence(knowledge, before, after))
     return found
+
+
+def best_of(evidence: Sequence[Evidence]) -> Evidence:
+    """Return the attack and knowledge, of those tried, that did best on the release."""
+    return max(evidence, key=lambda e: e.after.expected_top1.rate)
 
 
 def ask_both(original: Ratings, release: Release) -> Asked | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from starshade.attack.result import counted
 from starshade.attack.tracker_result import TrackerResult
 from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.privacy.class_verdict import ClassVerdict
 from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.registry import ENTRIES
 from starshade.ratings.table import Ratings
 from starshade.registry import find
+from starshade.release.identifying import named_in
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 from starshade.utility.class_sizes import class_sizes
@@ -24,6 +25,7 @@ __all__ = [
     "judge_audience",
     "judge_claims",
     "judge_disclosed",
+    "judge_identifying",
     "judge_model",
     "judge_tracker",
     "needs_receipt",
@@ -222,6 +224,19 @@ def judge_audience(release: Release) -> Finding:
         False,
         "It holds exact personal attributes and may only stand behind a query service.",
     )
+
+
+def judge_identifying(release: Release) -> Finding | None:
+    """Ask whether a personal attribute is as good as a name; None without such attributes."""
+    if release.manifest.attributes != "generalized":
+        return None
+    told = [f"{name} ({shared})" for name, shared in named_in(release).items()]
+    if not told:
+        text = "No personal attribute names people: most share their value with others."
+        return Finding("identifying", True, text)
+    are = "is" if len(told) == 1 else "are"
+    text = f"It tells {'; '.join(told)}, which {are} as good as names: who reads them knows who"
+    return Finding("identifying", False, f"{text} is in which class without knowing any rating.")
 
 
 def judge_disclosed(share: float | None, limit: float | None) -> Finding | None:

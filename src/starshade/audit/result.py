@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.evidence import Asked, Evidence
+from starshade.audit.evidence import Asked, Evidence, best_of
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding"]
@@ -32,8 +32,9 @@ class Finding:
 
     Attributes
     ----------
-    name : {"claims", "attack", "tracker", "audience", "disclosed"} or that of a claimed model
-        With "of" and the personal attribute, where it is about one.
+    name : str
+        "claims", "attack", "tracker", "audience", "identifying", "disclosed", "settings", "scale",
+        or that of a claimed model. With "of" and the personal attribute, where it is about one.
     passed : bool
     text : str
         One sentence: what was found, and against which limit.
@@ -122,7 +123,7 @@ class AuditResult:
     @property
     def worst(self) -> Evidence:
         """The attack and knowledge, of those tried, that did best on the release."""
-        return max(self.evidence, key=lambda e: e.after.expected_top1.rate)
+        return best_of(self.evidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; internal, it names the seed and the input's digest."""
@@ -173,7 +174,8 @@ class AuditResult:
     def __str__(self) -> str:
         like = "has near it" if self._near else "looks like"
         claim = (
-            f"Each of its {self.records:,} records {like} at least {self.k - 1} others, "
+            f"Each of its {counted(self.records, 'record')} {like} at least "
+            f"{counted(self.k - 1, 'other')}, "
             "counted again on its files. "
             if self.k and self.passed
             else ""
@@ -189,9 +191,9 @@ class AuditResult:
         of = "a person, none of a sensitive item," if known.except_items else "a person"
         where = "of the same people" if self.same_people else "themselves"
         text = (
-            f"By the attacks tried ({tried}), somebody who knows {known.known} ratings of {of} "
-            f"points at the right record in {percent(before.expected_top1.rate)} of the cases on "
-            f"the ratings {where}"
+            f"By the attacks tried ({tried}), somebody who knows {counted(known.known, 'rating')} "
+            f"of {of} points at the right record in {percent(before.expected_top1.rate)} of the "
+            f"cases on the ratings {where}"
         )
         given = self.gives_away
         if given is not None and not given.linked:
@@ -208,8 +210,8 @@ class AuditResult:
         if given is not None:  # no averaged profile agrees with all true ratings
             up_to = 0.0 if given.group is None else given.group.share.rate
         return (
-            f"{text}, and in {percent(after.expected_top1.rate)} on this release; {found} in up to "
-            f"{percent(up_to)}."
+            f"{text}, and in {percent(after.expected_top1.rate)} on this release"
+            f"{self._tried_on}; {found} in up to {percent(up_to)}."
         )
 
     @property
@@ -242,6 +244,16 @@ class AuditResult:
     def _claims_near(self) -> bool:
         """Whether it is claimed that records are near others, as each of a class is to itself."""
         return any(claim["model"] in NEAR_MODELS for claim in self.claims)
+
+    @property
+    def _tried_on(self) -> str:
+        """Say whom the figure of the best attack is about, where it is not everybody."""
+        after = self.worst.after
+        if not after.ineligible:
+            return ""
+        tried = counted(after.targets, "person", "people")
+        others = counted(after.ineligible, "other")
+        return f" (tried on {tried}; of {others} so much cannot be known)"
 
     def _head(self) -> str:
         """Say whether it may leave; with earlier releases of the same data, it depends."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
-from starshade.plain import percent
+from starshade.plain import counted, percent
 
 if TYPE_CHECKING:
-    from starshade.audit.evidence import Evidence
     from starshade.audit.result import AuditResult
 
 __all__ = ["audit_chart", "audit_html"]
@@ -24,7 +23,7 @@ def audit_html(result: AuditResult) -> str:
     ]
     attacks = [
         (
-            _named(each),
+            each.title,
             percent(each.before.expected_top1.rate),
             percent(each.after.expected_top1.rate),
             percent(each.after.disclosed.rate),
@@ -51,17 +50,11 @@ def audit_chart(result: AuditResult) -> Chart:
     for each in result.evidence:
         for series, found in (("the ratings", each.before), ("the release", each.after)):
             rate = found.expected_top1
-            dots.append(Dot(_named(each), rate.rate, rate.low, rate.high, series))
+            dots.append(Dot(each.title, rate.rate, rate.low, rate.high, series))
     return dot_chart(
         "How often an attack points at the right record",
-        f"{result.records:,} records, {result.items:,} items; far left is safe",
+        f"{counted(result.records, 'record')}, {counted(result.items, 'item')}; far left is safe",
         dots,
         Axis("right when it must answer, share of the targets", share=True),
         None if result.k is None else Level(1 / result.k, f"1 in {result.k}"),
     )
-
-
-def _named(each: Evidence) -> str:
-    known = each.knowledge
-    exact = "blurred" if known.rating_error else "exactly"
-    return f"{each.after.attack}, {known.known} ratings known {exact}"

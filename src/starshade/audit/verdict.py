@@ -8,23 +8,31 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from starshade.audit.evidence import Asked, Evidence, ask_both, attack_both, knowledge_to_try
+from starshade.audit.evidence import (
+    USUAL,
+    Asked,
+    Evidence,
+    ask_both,
+    attack_both,
+    best_of,
+    knowledge_to_try,
+)
 from starshade.audit.findings import (
     judge_attack,
     judge_audience,
     judge_claims,
     judge_disclosed,
+    judge_identifying,
     judge_model,
     judge_tracker,
     records_differ,
-    understated,
 )
 from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.stated import judge_k, judge_scale
+from starshade.audit.to_know import look_at, to_know
 from starshade.errors import ConfigError, ReleaseError
-from starshade.plain import percent
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_users
@@ -37,7 +45,6 @@ from starshade.rng import Rng, resolve_seed
 __all__ = ["Audit"]
 
 _SHARES = ("users_rating_disclosed", "users_rating_exists")
-_FEW = 100  # targets below which an interval says little
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,8 @@ class Audit:
     Parameters
     ----------
     known : sequence of int
-        Cells that the adversary is tried with, each at least 1; those that no user has are left
-        out.
+        Cells that the adversary is tried with, each at least 1. The usual ones are cut to what
+        somebody has; others that nobody has are refused.
     targets : int
         Users attacked at most, at least 1.
     max_success : float, optional
@@ -75,7 +82,7 @@ class Audit:
     >>> print(result)  # doctest: +SKIP
     """
 
-    known: Sequence[int] = (2, 4, 8)
+    known: Sequence[int] = USUAL
     targets: int = 1000
     max_success: float | None = None
     max_disclosed: float | None = None
@@ -126,7 +133,8 @@ class Audit:
         ReleaseError
             A folder is no release, or not whole.
         ConfigError
-            The release was not made of these ratings.
+            The release was not made of these ratings, or nobody has as many ratings as `known`
+            says.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
         return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
@@ -145,10 +153,10 @@ class Audit:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
         original = released_users(released, ratings)
-        same, unknown = _lineages(released, earlier)
+        before = look_at(released, earlier, ratings)
+        tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
             counted = _verified(folder, released, original)
-        tries = knowledge_to_try(original, self.known, released.manifest.claims)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
         asked = ask_both(original, released)
         given = what_it_gives_away(
@@ -159,7 +167,9 @@ class Audit:
                 *self._judge(released, original, counted, evidence, asked),
                 *filter(None, (judge_k(released), judge_scale(released, ratings, original))),
             ),
-            warnings=(*_warnings(released, evidence, same), *map(_unknown, unknown)),
+            warnings=to_know(
+                released, ratings, original, evidence, best_of(evidence), self.known, before
+            ),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=asked,
@@ -175,7 +185,7 @@ class Audit:
             config={**asdict(self), "known": list(self.known)},
             digest=digest_of(original),
             seconds=perf_counter() - started,
-            same_data=same,
+            same_data=before.same,
         )
 
     def _judge(
@@ -198,6 +208,7 @@ class Audit:
             judge_attack(evidence, limit, release, differ=differ),
             judge_tracker(asked, release.classes.n_items),
             judge_audience(release),
+            judge_identifying(release),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
         return tuple(finding for finding in findings if finding is not None)
@@ -219,76 +230,4 @@ def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]
     raise ConfigError(
         "these ratings are not in the release's cells: it was not made of them",
         advice="Give the ratings that the release was made from, read with the same options.",
-    )
-
-
-def _warnings(release: Release, evidence: Sequence[Evidence], same: Sequence[str]) -> list[str]:
-    told = [
-        f"{path} is a release of the same data: whoever holds both can intersect their groups, "
-        "and then nobody hides among k any more."
-        for path in same
-    ]
-    if release.private is None:
-        why = understated(release)
-        told.append(
-            "Without the receipt (--private) answers were credited when compatible with the "
-            "truth, which can "
-            + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
-            + " the attack, and original cells were not looked up."
-        )
-    single = release.manifest.single_rater_cells
-    if single and release.manifest.profile == "simple":
-        told.append(
-            f"{percent(single)} of the filled cells rest on one person's rating and say just that "
-            "rating (--min-raters 2 leaves such cells empty)."
-        )
-    if release.manifest.attributes == "generalized":
-        told.append(_of_attributes(release))
-    few = min(e.after.targets for e in evidence)
-    if few < _FEW:
-        told.append(f"One of the attacks had only {few:,} targets; its interval is wide.")
-    return told
-
-
-def _of_attributes(release: Release) -> str:
-    """Say what the released attributes mean for the attacks, which know ratings alone."""
-    manifest = release.manifest
-    text = "The attacks tried know ratings, and no personal attributes."
-    if manifest.quasi_identifiers:
-        names = manifest.quasi_identifiers
-        text += (
-            f" {', '.join(names)} {'is' if len(names) == 1 else 'are'} part of what the records of "
-            "a class share: who knows them too still finds "
-            f"{manifest.claimed_k or 1} records or more."
-        )
-    if manifest.sensitive_attributes:
-        names = manifest.sensitive_attributes
-        stand = "stands there as it is" if len(names) == 1 else "stand there as they are"
-        text += (
-            f" {', '.join(names)} {stand}: whoever finds a "
-            "person's class reads the values in it, one of which is theirs."
-        )
-    return text
-
-
-def _lineages(
-    release: Release, earlier: Sequence[str | Path]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which earlier releases are of the same data, and which may be."""
-    own = release.manifest.lineage
-    same, unknown = [], []
-    for path in earlier:
-        other = read_release(path).manifest.lineage
-        if own is None or other is None:
-            unknown.append(str(path))
-        elif other == own:
-            same.append(str(path))
-    return tuple(same), tuple(unknown)
-
-
-def _unknown(path: str) -> str:
-    return (
-        f"{path}: nobody can tell whether it is of the same data (no lineage). Convert the ratings "
-        "to a store first (starshade data convert RATINGS --out store/) and make all releases "
-        "from it."
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InputError
+from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.auxiliary_repeats import one_row_each
 from starshade.ratings.batch import NO_DAY
@@ -27,7 +28,7 @@ from starshade.ratings.readers.aliases import (
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
-from starshade.ratings.readers.faults import Faults, counted
+from starshade.ratings.readers.faults import Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.long import id_notes
 

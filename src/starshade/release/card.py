@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.card_profiles import (
     cells_are,
     how_to_read,
     level_bytes,
     stands_behind,
 )
-from starshade.release.card_promise import count, promise
+from starshade.release.card_promise import promise
 from starshade.release.manifest import Manifest, ScaleModel
 
 __all__ = ["dataset_card", "describe_columns"]
@@ -147,25 +147,25 @@ def _about(manifest: Manifest) -> str:
         f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
     )
     lines = [
-        f"Ratings of {count(manifest.items, 'item')} by "
-        f"{count(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
+        f"Ratings of {counted(manifest.items, 'item')} by "
+        f"{counted(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {count(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
+        f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
         if manifest.layout == "record"
-        else f"- {count(manifest.groups, 'group')}, of which the equal ones were joined: "
-        f"{count(manifest.classes, 'class', 'classes')}",
+        else f"- {counted(manifest.groups, 'group')}, of which the equal ones were joined: "
+        f"{counted(manifest.classes, 'class', 'classes')}",
     ]
     if manifest.users_deleted:
-        people = count(manifest.users_deleted, "person", "people")
+        people = counted(manifest.users_deleted, "person", "people")
         lines.append(f"- {people} who could not be hidden among the others: left out")
     if manifest.users_without_rating:
-        people = count(manifest.users_without_rating, "person", "people")
+        people = counted(manifest.users_without_rating, "person", "people")
         lines.append(f"- {people} without a rating on these items: left out")
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
     elif manifest.rare_items_dropped:
-        items = count(manifest.rare_items_dropped, "item")
+        items = counted(manifest.rare_items_dropped, "item")
         lines.append(f"- {items} that {_too_few(manifest)} rated: left out")
     if manifest.invented_cells is not None:
         whose = "that their own person did not rate"

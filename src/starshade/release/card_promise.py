@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.card_profiles import remains
 from starshade.release.manifest import Claim, Manifest
 
-__all__ = ["count", "promise"]
+__all__ = ["promise"]
 
 
 def promise(manifest: Manifest, smallest_class: int) -> str:
@@ -83,12 +83,12 @@ def _claim(claim: Claim, beside: bool) -> str:
     if claim.model == "k-anonymity":
         k = claim.parameters["k"]
         assert isinstance(k, int)
-        text += f": every record equals at least {count(k - 1, 'other')} on every cell"
+        text += f": every record equals at least {counted(k - 1, 'other')} on every cell"
         text += " and quasi-identifier" * beside
     if claim.model == "review-graph":
         k = claim.parameters["k"]
         assert isinstance(k, int)
-        text += f": every record equals at least {count(k - 1, 'other')}, item by item"
+        text += f": every record equals at least {counted(k - 1, 'other')}, item by item"
     if claim.model == "diversity":
         text += (
             ": every set of up to b items that somebody rated together is covered by the profiles "
@@ -122,7 +122,7 @@ def _told_near(claim: Claim) -> str:
     }
     of = "every item that is not sensitive" if claim.parameters.get("sensitive") else "every item"
     text = (
-        f": every record has at least {count(k - 1, 'other')} whose rating of {of} is within "
+        f": every record has at least {counted(k - 1, 'other')} whose rating of {of} is within "
         f"{eps:g} of its own, {rules[str(claim.parameters['nulls'])]}"
     )
     if claim.model == "k-eps-l":
@@ -131,8 +131,3 @@ def _told_near(claim: Claim) -> str:
             f"a standard deviation of at least {claim.parameters['l']:g}, unless nobody rated it"
         )
     return text
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """Write a number of things."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

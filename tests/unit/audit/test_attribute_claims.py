@@ -48,7 +48,7 @@ def test_every_claim_is_asked_of_its_own_check(tmp_path: Path) -> None:
     )
     named = [finding.name for finding in result.findings]
     models = ["k-anonymity", "l-diversity of ill", "t-closeness of ill"]
-    assert named == ["claims", *models, "attack", "tracker", "audience"]
+    assert named == ["claims", *models, "attack", "tracker", "audience", "identifying"]
     assert all(finding.passed for finding in result.findings[:4])
     assert result.audience == "publish"
     said = next(text for text in result.warnings if text.startswith("The attacks tried know"))

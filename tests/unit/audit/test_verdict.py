@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.audit.make import make_release
 from starshade.audit.measure import measure_all
+from starshade.audit.to_know import OWNERS_ALONE
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
@@ -43,7 +45,8 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert result.reasons == ()
     named = ["claims", "k-anonymity", "attack", "tracker", "audience"]
     assert [f.name for f in result.findings] == named
-    assert result.warnings == ("One of the attacks had only 10 targets; its interval is wide.",)
+    few = "All attacks had only 10 targets, so that the interval is wide; the verdict's figure is"
+    assert result.warnings == (f"{few} one of these.",)
     assert "may leave" in str(result)
     html = result._repr_html_()
     assert "<strong>PASS</strong>" in html
@@ -211,6 +214,63 @@ def test_the_receipt_of_another_release(out: Path) -> None:
 def test_parameters_out_of_range(bad: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         Audit(**bad)
+
+
+def test_an_adversary_who_was_asked_for_is_not_replaced(out: Path) -> None:
+    most = int(RATINGS.user_support.max())
+    for known in ((most + 1,), (2, most + 9)):
+        with pytest.raises(ConfigError, match=f"known {known[-1]}: .*at most {most} can be"):
+            Audit(known=known, targets=10).run(RATINGS, out, rng=1)
+
+
+def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
+    most = int(RATINGS.user_support.max())
+    assert 4 <= most < 8
+    result = Audit(targets=10).run(RATINGS, out, rng=1)
+    assert {e.knowledge.known for e in result.evidence} == {2, 4}
+    assert (
+        "Nobody rated 8 of the released items that can be known: the attacks were tried with 2 "
+        "and 4 known ratings alone."
+    ) in result.warnings
+    assert not any("can be known" in text for text in QUICK.run(RATINGS, out, rng=1).warnings)
+
+
+def test_the_figure_says_whom_it_is_about(out: Path) -> None:
+    result = Audit(known=(1, 5)).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    few = [e for e in result.evidence if e.knowledge.known == 5]
+    assert all(0 < e.after.targets < RATINGS.n_users for e in few)
+    told = str(replace(result, evidence=tuple(few)))
+    after = few[0].after
+    people = f"{after.targets} {'person' if after.targets == 1 else 'people'}"
+    assert f"(tried on {people}; of {after.ineligible} others so much cannot be known)" in told
+    everybody = [e for e in result.evidence if not e.after.ineligible]
+    assert "tried on" not in str(replace(result, evidence=tuple(everybody)))
+
+
+def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
+    monkeypatch.setattr("starshade.audit.to_know._FEW", 20)
+    result = Audit(known=(2, 5)).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    few = [e for e in result.evidence if e.after.targets < 20]
+    assert 0 < len(few) < len(result.evidence)
+    (told,) = (text for text in result.warnings if "the interval is wide" in text)
+    assert told.startswith(f"{len(few)} of the {len(result.evidence)} attacks ({few[0].title}; ")
+    assert ("the verdict's figure" in told) == (result.worst in few)
+
+
+def test_a_scale_whose_end_few_gave_is_told_to_the_owner_alone(tmp_path: Path) -> None:
+    rows = [{0: 3.0, 1: 4.0}] * 6 + [{0: 5.0, 1: 4.0}]
+    ratings = found_scale(rows)
+    KLikeness(k=3).anonymize(ratings, rng=0).save(tmp_path / "out")
+    result = QUICK.run(ratings, tmp_path / "out", rng=1)
+    told = [text for text in result.warnings if text.startswith(OWNERS_ALONE)]
+    assert "fewer than 3 users gave the highest rating" in told[0]
+
+
+def found_scale(rows: list[dict[int, float]]) -> Ratings:
+    """Return ratings whose scale nobody declared."""
+    triples = [(u, f"i{i}", rating) for u, row in enumerate(rows) for i, rating in row.items()]
+    users, items, ratings = zip(*triples, strict=True)
+    return Ratings.from_arrays(users, items, ratings)
 
 
 def test_what_make_release_says_is_what_was_made(tmp_path: Path) -> None:

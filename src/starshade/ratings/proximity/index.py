@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from starshade.kernels.balls_fields import Fields, fields_of
 from starshade.kernels.balls_tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
+from starshade.plain import counted
 from starshade.ratings.proximity.space import check_budget
-from starshade.ratings.readers.faults import counted
 
 if TYPE_CHECKING:
     from starshade.ratings.proximity.space import Space

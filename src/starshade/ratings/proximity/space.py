@@ -13,8 +13,8 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
+from starshade.plain import counted
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
-from starshade.ratings.readers.faults import counted
 from starshade.ratings.table import Ratings
 
 if TYPE_CHECKING:

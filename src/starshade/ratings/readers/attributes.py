@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from starshade.errors import InputError
+from starshade.plain import counted
 from starshade.ratings.readers.aliases import normalized, resolve
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text, shortest
-from starshade.ratings.readers.faults import Fault, Faults, counted, quoted
+from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.movielens import USERS_1M, USERS_100K

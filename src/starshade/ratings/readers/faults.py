@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.errors import InputError
 from starshade.ratings.staging import name_rows
 
-__all__ = ["SHOWN", "Fault", "Faults", "counted", "quoted"]
+__all__ = ["SHOWN", "Fault", "Faults", "quoted"]
 
 SHOWN = 5
 _LONGEST = 40  # characters of a value that a message repeats
@@ -65,17 +65,6 @@ class Faults:
             for fault in self._totals
         ]
         raise InputError("\n".join(parts), advice=_joined(f.advice for f in self._totals))
-
-
-def counted(count: int, word: str) -> str:
-    """Write a count with its word: 1 row, 1,502 rows.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(1502, "row")
-    ('1 row', '1,502 rows')
-    """
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
 def quoted(value: object) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.plain import counted
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
-from starshade.ratings.readers.faults import Faults, counted
+from starshade.ratings.readers.faults import Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.source import Source
 

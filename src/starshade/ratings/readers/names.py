@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from starshade.errors import InputError
+from starshade.plain import counted
 from starshade.ratings.readers.aliases import matching, resolve
 from starshade.ratings.readers.columns import as_text
-from starshade.ratings.readers.faults import Faults, counted
+from starshade.ratings.readers.faults import Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text, reading
 from starshade.ratings.readers.recbole import is_typed, untyped

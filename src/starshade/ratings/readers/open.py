@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import InputError
+from starshade.plain import counted
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.aliases import IF_WIDE, resolve, unread
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.detect import Found
-from starshade.ratings.readers.faults import counted
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.long import LongTable
 from starshade.ratings.readers.movielens import FAMILIES, GENERIC, amazon_order, name_format

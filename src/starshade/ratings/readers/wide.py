@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InputError
+from starshade.plain import counted
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.aliases import resolve
 from starshade.ratings.readers.columns import NullValues, RatingColumn
-from starshade.ratings.readers.faults import Fault, Faults, counted
+from starshade.ratings.readers.faults import Fault, Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.long import KeptRows, id_notes
 from starshade.ratings.readers.source import Source
