@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from starshade.attack.registry import ENTRIES
 from starshade.server.asking import SEED, Asking, Facts, given_only
 from starshade.server.contexts import Choice
 from starshade.server.forms import Setting
+from starshade.server.words import count
 
-__all__ = ["ATTACK", "ATTACKS", "attack_title"]
+__all__ = ["ATTACK", "ATTACKS", "attack_title", "usual_known"]
 
 #: attacks on ratings that need nothing but knowledge, the suggested one first
 ATTACKS = {
@@ -19,6 +21,7 @@ ATTACKS = {
     "structure": "Whoever rated the same items",
 }
 _SUMMARIES = {entry.name: entry.summary for entry in ENTRIES}
+_USUAL = 8  # facts, if the data have so many
 _DATED = ("scoreboard-rh", "scoreboard")
 
 _CHOICES = tuple(
@@ -29,7 +32,6 @@ _KNOWN = Setting(
     "Facts known about each person",
     "How many of somebody's ratings the attacker has heard of. A colleague may know 4, a friend 8.",
     "integer",
-    "8",
     least=1,
     required=True,
 )
@@ -140,6 +142,12 @@ _MORE = (
 _KNOWLEDGE = ("known", "wrong", "wrong_kind", "rating_error", "outside_top", "about_count")
 
 
+def usual_known(facts: Facts) -> int:
+    """Return how many facts are offered: so many that three in four people have as many."""
+    quarter = (facts.get("ratings_per_user") or {}).get("q25")
+    return _USUAL if quarter is None else max(1, min(_USUAL, int(quarter)))
+
+
 def _settings(facts: Facts) -> tuple[Setting, ...]:
     chooser = Setting(
         "attack",
@@ -151,7 +159,8 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         required=True,
     )
     dated = (_DAY_ERROR,) if facts.get("first_day") else ()
-    return (chooser, _KNOWN, _WRONG, *dated, _RATINGS, _RATING_ERROR, *_MORE)
+    known = replace(_KNOWN, default=str(usual_known(facts)))
+    return (chooser, known, _WRONG, *dated, _RATINGS, _RATING_ERROR, *_MORE)
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -160,9 +169,12 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         errors["wrong"] = (
             f"More are wrong than the {values['known']} known. Give at most {values['known']}."
         )
-    items = facts.get("items")
-    if items is not None and values["known"] > items:
-        errors["known"] = f"The data have {items:,} items. Give at most {items}."
+    items, outside = facts.get("items"), values["outside_top"]
+    if items is not None and outside >= items:
+        errors["outside_top"] = f"{_have(items)} Give at most {items - 1:,}, so that some are left."
+    elif items is not None and values["known"] > items - outside:
+        left = f" without the {count(outside, 'most rated one')}" if outside else ""
+        errors["known"] = f"{_have(items)} Give at most {items - outside:,}{left}."
     config = given_only({name: values.get(name) for name in ("phi", "tolerance")})
     if values["absent"]:
         config["absent"] = True
@@ -178,6 +190,10 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "targets": values["targets"],
         "seed": values["seed"],
     }, errors
+
+
+def _have(items: int) -> str:
+    return f"The data have {count(items, 'item')}."
 
 
 def attack_title(settings: dict[str, Any]) -> str:

@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from starshade.server.ask_release import EPS, NEAR, PROFILE, ks_of, method_choices, top
+from starshade.server.ask_release import (
+    EPS,
+    FEWEST,
+    NEAR,
+    PROFILE,
+    ks_of,
+    method_choices,
+    too_many_people,
+    top,
+)
 from starshade.server.asking import SEED, Asking, Facts
 from starshade.server.forms import Setting
+from starshade.server.words import count
 
 __all__ = ["COMPARE", "compare_title"]
 
+_USUAL_KS = (2, 5, 10)
+_KNOWN = "4"  # as `compare` has it, and cuts it where nobody has so many
 _USUAL = ("k-exchange", "k-likeness", "mondrian")
 
 _METHODS = Setting(
@@ -27,7 +39,8 @@ _KS = Setting(
     "Values of k",
     "How many people hide together. Whole numbers, commas between.",
     "text",
-    "2, 5, 10",
+    ", ".join(map(str, _USUAL_KS)),
+    allowed="Give whole numbers with commas between, for example 2, 5, 10.",
     required=True,
 )
 _REST = (
@@ -36,7 +49,7 @@ _REST = (
         "Facts known about each person",
         "What the attacker of every release knows, exactly.",
         "integer",
-        "4",
+        _KNOWN,
         least=1,
         required=True,
     ),
@@ -74,16 +87,20 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "Which items the releases would have, the most rated first. Empty: all of them, which "
         "takes longest.",
     )
-    return (_METHODS, _KS, items, *_REST)
+    fitting = [k for k in _USUAL_KS if k <= facts.get("users", k)] or [FEWEST]
+    ks = replace(_KS, default=", ".join(map(str, fitting)))
+    return (_METHODS, ks, items, *_REST)
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
     methods, items = values["methods"], values["items"]
     ks = ks_of("ks", values["ks"], 2, errors)
-    people = facts.get("users")
-    if ks and people is not None and ks[-1] > people:
-        errors["ks"] = f"There are only {people:,} people in the data. Give at most {people:,}."
+    if ks and (too_large := too_many_people(ks[-1], facts)):
+        errors["ks"] = too_large
+    of = facts.get("items") if items is None else items
+    if of is not None and values["known"] > max(of, int(_KNOWN)):
+        errors["known"] = f"The releases would have {count(of, 'item')}. Give at most {of:,}."
     if "predictive" in methods and not values["held_out"]:
         errors["held_out"] = (
             "predictive releases are compared by what a recommender loses on ratings that are kept "

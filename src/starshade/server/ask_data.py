@@ -31,9 +31,17 @@ def _text(
     required: bool = False,
     more: bool = False,
     suggestions: tuple[str, ...] = (),
+    allowed: str = "Type something.",
 ) -> Setting:
     return Setting(
-        name, label, help_text, "text", required=required, more=more, suggestions=suggestions
+        name,
+        label,
+        help_text,
+        "text",
+        required=required,
+        more=more,
+        suggestions=suggestions,
+        allowed=allowed,
     )
 
 
@@ -58,6 +66,7 @@ _PATH = (
         "A file, a folder or a zip: CSV, TSV, Parquet, MovieLens, Netflix Prize and others are "
         "recognised. The file stays where it is; what is read is kept in the work folder.",
         required=True,
+        allowed="Give the path of a file, a folder or a zip, beginning with / or ~.",
     ),
     *_FILES,
 )

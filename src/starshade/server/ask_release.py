@@ -10,8 +10,10 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.server.asking import SEED, Asking, Facts, given_only
 from starshade.server.contexts import Choice
 from starshade.server.forms import Setting
+from starshade.server.words import count
 
 __all__ = [
+    "FEWEST",
     "GROUPING",
     "METHODS",
     "NEAR",
@@ -20,9 +22,12 @@ __all__ = [
     "RELEASE",
     "ks_of",
     "method_choices",
+    "only_people",
     "release_title",
+    "too_many_people",
     "top",
     "usual_items",
+    "usual_k",
 ]
 
 #: methods in plain words, the suggested one of each kind first
@@ -41,6 +46,9 @@ NEAR = ("interval", "suppress")
 _SOURCES = {entry.name: entry.source for entry in ENTRIES}
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
+_KNOWN = "2, 4, 8"  # as `Audit` has it
+FEWEST = 2  # people among whom one can hide
+_USUAL_K = 5
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
 K = Setting(
@@ -49,8 +57,8 @@ K = Setting(
     "Nobody can be told apart from at least k − 1 others (by interval and suppress: hardly). 5 is "
     "usual; larger is safer and loses more. Compare methods to see how much.",
     "integer",
-    "5",
-    least=2,
+    str(_USUAL_K),
+    least=FEWEST,
     required=True,
 )
 EPS = Setting(
@@ -142,7 +150,8 @@ _REST = (
         "Attack it with this many known facts",
         "The finished release is attacked as the ratings were. Whole numbers, commas between.",
         "text",
-        "2, 4, 8",
+        _KNOWN,
+        allowed="Give whole numbers with commas between, for example 2, 4, 8.",
         required=True,
         more=True,
     ),
@@ -184,6 +193,12 @@ def usual_items(facts: Facts) -> str:
     return str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
 
 
+def usual_k(facts: Facts) -> int:
+    """Return the k that is suggested: the usual one, or as many people as there are."""
+    people: int = facts.get("users", _USUAL_K)
+    return max(FEWEST, min(_USUAL_K, people))
+
+
 def top(facts: Facts, help_text: str) -> Setting:
     """Return the setting of how many items are released."""
     return Setting(
@@ -221,7 +236,8 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         only_for=("predictive",),
     )
     personal = _personal(tuple(facts.get("attributes") or ()))
-    return (chooser, K, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
+    k = replace(K, default=str(usual_k(facts)))
+    return (chooser, k, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
 
 
 def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
@@ -267,9 +283,9 @@ def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
     known = ks_of("known", values["known"], 1, errors)
-    people = facts.get("users")
-    if people is not None and values["k"] > people:
-        errors["k"] = f"There are only {people:,} people in the data. Give at most {people:,}."
+    if too_large := too_many_people(values["k"], facts):
+        errors["k"] = too_large
+    _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
     config |= _sensitive_items(values, errors) | _attributes(values, errors)
@@ -283,6 +299,32 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "held_out": values["held_out"],
         "seed": values["seed"],
     }, errors
+
+
+def too_many_people(k: int, facts: Facts) -> str:
+    """Say that k is more than there are people; empty where it is not."""
+    people = facts.get("users")
+    if people is None or k <= people:
+        return ""
+    if people < FEWEST:
+        return f"There {only_people(people)} in the data: nobody can hide. A release needs two."
+    return f"There {only_people(people)} in the data. Give at most {people:,}."
+
+
+def only_people(people: int) -> str:
+    """Write how few there are."""
+    return f"{'is' if people == 1 else 'are'} only {count(people, 'person', 'people')}"
+
+
+def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[str, str]) -> None:
+    """Refuse more facts than there are items; the usual numbers are cut to what is possible."""
+    items = facts.get("items") if chosen is None else chosen
+    if items is not None and known and known[-1] > items and known != ks_of("", _KNOWN, 1, {}):
+        of = "The data have" if chosen is None else "The release has"
+        errors["known"] = (
+            f"{known[-1]:,} facts cannot be known. {of} {count(items, 'item')}: give numbers from "
+            f"1 to {items:,}."
+        )
 
 
 def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:

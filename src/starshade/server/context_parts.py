@@ -159,6 +159,8 @@ class Outcome:
     chart : Chart or None
     points : tuple of Point
         Of a comparison: the frontier first.
+    attacker : str
+        What the attacker of all `points` knows, after “somebody who knows”; empty without any.
     tables : tuple of Table
     reading_help : str
         How to read these figures; may be empty.
@@ -169,6 +171,7 @@ class Outcome:
     figures: tuple[Figure, ...] = ()
     chart: Chart | None = None
     points: tuple[Point, ...] = ()
+    attacker: str = ""
     tables: tuple[Table, ...] = ()
     reading_help: str = ""
 

@@ -117,7 +117,7 @@ class DataPage:
     mapping : Form or None
         Read it again with other columns or another scale; None: made-up data.
     attack, compare, release : Form or None
-        None before it was read.
+        None before it was read; the last two also where there are too few people.
     jobs : tuple of JobLine
         Of this data set, the latest first, reading left out.
     jobs_left_out : int

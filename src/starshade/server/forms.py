@@ -7,6 +7,7 @@ at which field something is wrong, and `fields` makes the controls, with what wa
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -22,6 +23,10 @@ Sent = Mapping[str, Sequence[str]]
 
 _LONGEST = 4000  # characters of one value
 _MOST = 2**53  # whole numbers beyond are not told apart
+#: digits, a comma before every three of them or nowhere, a point, and a power of ten
+_WRITTEN = re.compile(
+    r"[+-]?(([0-9]+|[0-9]{1,3}(,[0-9]{3})+)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Setting:
         Of a number.
     above : bool
         A number must be greater than `least`, not just as great.
+    allowed : str
+        Of a text what it must be, in a sentence.
     """
 
     name: str
@@ -50,6 +57,7 @@ class Setting:
     least: float | None = None
     most: float | None = None
     above: bool = False
+    allowed: str = "Type something."
     required: bool = False
     more: bool = False
     only_for: tuple[str, ...] = ()
@@ -141,6 +149,8 @@ def _value(setting: Setting, said: Sequence[str]) -> Any:
         return bool(said and said[0])
     if setting.kind == "choices":
         return _several(setting, said)
+    if len(said) > 1:
+        raise ConfigError(f"This was sent {len(said)} times, and once is meant. Send it once.")
     text = said[0].strip() if said else ""
     if len(text) > _LONGEST:
         raise ConfigError(f"That is too long: at most {_LONGEST:,} characters.")
@@ -171,35 +181,38 @@ def _several(setting: Setting, said: Sequence[str]) -> tuple[str, ...]:
 
 
 def _number(setting: Setting, text: str) -> int | float:
-    try:
-        value = float(text.replace(",", "")) if setting.kind == "integer" else float(text)
-    except ValueError:
-        value = math.nan
+    value = float(text.replace(",", "")) if _WRITTEN.fullmatch(text) else math.nan
     whole = setting.kind == "integer"
     if not math.isfinite(value) or (whole and not value.is_integer()):
         kind = "a whole number" if whole else "a number"
         raise ConfigError(f"{_quoted(text)} is not {kind}. {_wanted(setting)}")
-    low, high = setting.least, setting.most
+    low, high = setting.least, _most(setting)
     if low is not None and (value < low or (setting.above and value == low)):
         raise ConfigError(f"{_quoted(text)} is too small. {_wanted(setting)}")
-    if value > (_MOST if high is None else high):
+    if value > high:
         raise ConfigError(f"{_quoted(text)} is too large. {_wanted(setting)}")
     return int(value) if whole else value
 
 
 def _wanted(setting: Setting) -> str:
     """Say what is allowed."""
-    if setting.kind == "choice":
+    if setting.kind in ("choice", "choices"):
         return f"Choose one of: {', '.join(c.label for c in setting.choices)}."
     if setting.kind == "text":
-        return "Type something."
-    kind = "a whole number" if setting.kind == "integer" else "a number"
-    low, high = setting.least, setting.most
-    if low is not None and high is not None:
-        return f"Give {kind} {'above' if setting.above else 'from'} {low:g} to {high:,.15g}."
-    if low is not None:
-        return f"Give {kind}, {'above' if setting.above else 'at least'} {low:g}."
-    return f"Give {kind}."
+        return setting.allowed
+    kind = "a whole number" if setting.kind == "integer" else "a number such as 0.5"
+    high = _shown(_most(setting))
+    if setting.least is None:
+        return f"Give {kind}, at most {high}."
+    return f"Give {kind} {'above' if setting.above else 'from'} {_shown(setting.least)} to {high}."
+
+
+def _most(setting: Setting) -> float:
+    return _MOST if setting.most is None else setting.most
+
+
+def _shown(bound: float) -> str:
+    return f"{int(bound):,}" if float(bound).is_integer() else f"{bound:,.15g}"
 
 
 def _quoted(text: str) -> str:

@@ -12,10 +12,11 @@ from starshade.report.phrases import figure
 from starshade.server.ask_again import address
 from starshade.server.ask_release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.contexts import Chart, Figure, Outcome, Point
+from starshade.server.outcome_attack import attack_outcome, facts_known, top1_of
 from starshade.server.rows import JobRow
-from starshade.server.words import count, interval, sentence
+from starshade.server.words import count, sentence
 
-__all__ = ["outcome_of", "summary_of", "top1_of"]
+__all__ = ["outcome_of", "summary_of"]
 
 Result = Mapping[str, Any]
 
@@ -37,7 +38,7 @@ def outcome_of(job: JobRow) -> Outcome | None:
     if job.state != "done" or job.result is None:
         return None
     if job.kind == "attack":
-        return _attack(job.result)
+        return attack_outcome(job.result)
     if job.kind == "compare":
         return _compare(job, job.result)
     if job.kind == "release":
@@ -53,7 +54,9 @@ def summary_of(job: JobRow) -> str:
         return ""
     result = job.result
     if job.kind == "attack":
-        return f"{percent(top1_of(result))} of the people found"
+        tried = result.get("targets")
+        of = "the people" if tried is None else f"{count(tried, 'person', 'people')} attacked"
+        return f"{percent(top1_of(result))} found, of {of}"
     if job.kind == "compare":
         best = [row for row in result.get("rows", ()) if row.get("frontier")]
         return f"{count(len(best), 'release')} on the frontier"
@@ -62,88 +65,12 @@ def summary_of(job: JobRow) -> str:
     return f"{whole(result.get('ratings'))} ratings"
 
 
-def top1_of(result: Result) -> float | None:
-    """Return how often the attacker who must answer is right."""
-    told = result.get("expected_top1")
-    value = told.get("rate") if isinstance(told, Mapping) else told
-    return None if value is None else float(value)
-
-
 def _read(result: Result) -> Outcome:
     return Outcome(
         headline=f"{count(result['ratings'], 'rating')} of "
         f"{count(result['users'], 'person', 'people')} on {count(result['items'], 'item')}",
         text="",
     )
-
-
-def _attack(result: Result) -> Outcome:
-    found, records = top1_of(result), result.get("records") or 0
-    known = result.get("knowledge", {}).get("known")
-    headline = (
-        f"Somebody who knows {count(known or 0, 'fact')} about a person finds the right record in "
-        f"{percent(found)} of the cases."
-    )
-    low_high = result.get("expected_top1_interval") or {}
-    figures = [
-        Figure(
-            "Found, by who must point at one record",
-            interval({"rate": found, **low_high}),
-            "High means risk: 100% finds everybody. Below it stands what guessing achieves.",
-            found,
-        ),
-        Figure(
-            "Guessing without the data",
-            "not known" if not records else f"1 in {records:,}",
-            "What somebody achieves who knows nothing.",
-            1 / records if records else None,
-        ),
-        *_rates(result),
-    ]
-    return Outcome(
-        headline=headline,
-        text=str(result.get("text") or ""),
-        figures=tuple(figures),
-        chart=_chart(
-            result.get("chart"), "What the attack found", f"{headline} The figures are below."
-        ),
-        reading_help="The figures rest on a sample of people; the range in brackets is where the "
-        "true figure lies in 19 of 20 samples. An attacker who knows more, or other things, may "
-        "find more.",
-    )
-
-
-_RATES = (
-    ("success", "A record stands out, and it is the right one",
-     "High means risk: here the attacker is also sure."),
-    ("false_match", "A record stands out, and it is somebody else's",
-     "High means that the attacker is often sure and wrong."),
-    ("false_match_absent", "Somebody is “found” who is not in the data",
-     "High means that a match proves little."),
-    ("disclosed", "Everything known that the record says",
-     "High means risk: whoever finds the record, or one equal to it, reads all that it says."),
-    ("single", "Exactly one record fits", "High means risk: the facts single the person out."),
-    ("fewer_than_k", "Fewer than 5 records fit", "High means risk: few are left to hide among."),
-)  # fmt: skip
-
-
-def _rates(result: Result) -> list[Figure]:
-    found = []
-    for name, label, meaning in _RATES:
-        rate = result.get(name)
-        if isinstance(rate, Mapping) and rate.get("rate") is not None:
-            found.append(Figure(label, interval(rate), meaning, float(rate["rate"])))
-    if result.get("no_answer") is not None:
-        share = float(result["no_answer"])
-        found.append(
-            Figure(
-                "No answer",
-                percent(share),
-                "People for whom nothing stands out. High is good for them.",
-                share,
-            )
-        )
-    return found
 
 
 def _compare(job: JobRow, result: Result) -> Outcome:
@@ -155,6 +82,7 @@ def _compare(job: JobRow, result: Result) -> Outcome:
     )
     best = [point for point in points if point.best]
     original = result.get("original", {})
+    knows = facts_known({"known": result.get("known"), "dates": False})
     if best:
         headline = (
             f"{count(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
@@ -169,13 +97,16 @@ def _compare(job: JobRow, result: Result) -> Outcome:
             Figure(
                 "Found in the ratings as they are",
                 percent(original.get("expected_top1")),
-                "Before any release: what the releases are to be held against.",
+                f"Before any release, by somebody who knows {knows}: what the releases are to be "
+                "held against.",
                 original.get("expected_top1"),
             ),
         ),
         chart=_frontier(result.get("chart"), points),
         points=tuple(points),
-        reading_help=f"{_FOUND} Left in the chart loses less, low gives less away. A release is on "
+        attacker=knows,
+        reading_help=f"The attacker of every release knows {knows}. Somebody who knows more finds "
+        f"more. {_FOUND} Left in the chart loses less, low gives less away. A release is on "
         "the frontier when no other one is as good in everything and better in something. "
         "Losses of different kinds are in different panels and cannot be compared.",
     )
@@ -237,7 +168,3 @@ def _release(result: Result) -> Outcome:
         headline=str(verdict.get("headline") or ""),
         text=str(verdict.get("paragraph") or result.get("text") or ""),
     )
-
-
-def _chart(spec: Any, title: str, text: str) -> Chart | None:
-    return Chart(title, dict(spec), text) if isinstance(spec, Mapping) else None

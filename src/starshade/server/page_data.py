@@ -11,7 +11,7 @@ from starshade.report.phrases import count as whole
 from starshade.server.ask_attack import ATTACK
 from starshade.server.ask_compare import COMPARE
 from starshade.server.ask_data import MAPPING, said_before
-from starshade.server.ask_release import RELEASE
+from starshade.server.ask_release import FEWEST, RELEASE
 from starshade.server.asking import Asking, Facts, form
 from starshade.server.contexts import Chart, DataPage, Figure, Form, Next, Table
 from starshade.server.forms import Sent
@@ -64,7 +64,7 @@ def data_page(
     forms = {
         name: _form(asking, data, given, data.options if reading is None else reading.settings)
         for name, asking in FORMS.items()
-        if ok or name == "mapping"
+        if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
     } | dict(refused or {})
     mapping = forms["mapping"]
     if shown is not None and shown.state == "failed":

@@ -177,16 +177,25 @@ def _figures(result: Result) -> list[Figure]:
     return [one for one in told if one is not None]
 
 
+_OTHERWISE = (
+    " A comparison may show another figure for the same settings: it tries one attacker, who knows "
+    "one number of ratings; the check of a release tries several, each with every number asked "
+    "for, and the strongest counts."
+)
+
+
 def _worst(attacks: Any, when: str) -> Figure | None:
     """Return the attack that found most."""
     rates = [a[when] for a in attacks if a.get(when) is not None]
     if not rates:
         return None
     most = max(rates, key=lambda rate: float(rate["rate"]))
+    who = next(a for a in attacks if a.get(when) is most)
     where = "the ratings as they are" if when == "before" else "this release"
     return Figure(
         f"Found in {where}, by the strongest attack tried",
         interval(most),
-        "High means risk: how often the right record is named by somebody who must name one.",
+        "High means risk: how often the right record is named by somebody who must name one. Here "
+        f"by {who['attack']}, knowing {who['knowledge']}.{_OTHERWISE if when == 'after' else ''}",
         float(most["rate"]),
     )

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from starshade.plain import percent
 from starshade.server.ask_again import address, said
+from starshade.server.ask_attack import usual_known
+from starshade.server.ask_release import FEWEST, only_people, usual_k
 from starshade.server.asking import Facts
 from starshade.server.contexts import Link, Next, Outcome
-from starshade.server.outcomes import top1_of
+from starshade.server.outcome_attack import top1_of
 from starshade.server.rows import DataRow, JobRow
+from starshade.server.words import count
 
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
 
@@ -48,16 +51,17 @@ def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
 
 def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
     """Suggest an attack that most people of these data have enough ratings for."""
-    spread = facts.get("ratings_per_user") or {}
-    known = max(1, min(8, int(spread.get("q25") or 1)))
+    if facts.get("users", FEWEST) < FEWEST:
+        return (_nobody_can_hide(facts),)
+    known = usual_known(facts)
     wrong = 2 if known >= 6 else 0
     told = f"{known} facts" if known > 1 else "1 fact"
     mistaken = f" and is wrong about {wrong}" if wrong else ""
     asked = {"known": known, "wrong": wrong}
     return (
         Next(
-            "Check above that columns and scale are right. Then see how exposed the people in it "
-            f"are. Suggested: somebody knows {told} about a person{mistaken}.",
+            "Check that columns and scale are right. Then see how exposed the people in it are. "
+            f"Suggested: somebody knows {told} about a person{mistaken}.",
             Link("Try this attack", address(data_id, "attack", asked)),
         ),
     )
@@ -67,14 +71,17 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     """Suggest a method and a k, or an attacker who knows more."""
     found = top1_of(job.result or {})
     method, items = _choice(facts)
-    k = _USUAL_K
+    if facts.get("users", FEWEST) < FEWEST:
+        return (_nobody_can_hide(facts),)
+    k = usual_k(facts)
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
     make = Next(
-        f"Suggested release: {what}. By it nobody can be told apart from {k - 1} others: who "
-        f"must point at one record is right in at most 1 of {k} cases ({percent(_LIMIT)})."
+        f"Suggested release: {what}. By it nobody can be told apart from "
+        f"{count(k - 1, 'other')}: who must point at one record is right in at most 1 of {k} cases "
+        f"({percent(1 / k)})."
         if method != "interval"
-        else f"Suggested release: {what}, as these look like a survey. Everybody gets {k - 1} "
-        "others who nearly agree with them.",
+        else f"Suggested release: {what}, as these look like a survey. Everybody gets "
+        f"{count(k - 1, 'other')} who nearly agree{'s' if k == 2 else ''} with them.",
         Link(
             "Set up this release",
             address(job.data_id, "release", {"method": method, "k": k, "items": items}),
@@ -85,8 +92,8 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         f"{_judged(found)} See what each method would lose, and still give away.",
         Link("Compare methods", address(job.data_id, "compare", {})),
     )
-    if found is not None and found <= _FEW:
-        known = int((job.settings.get("knowledge") or {}).get("known") or 8)
+    known = int((job.settings.get("knowledge") or {}).get("known") or 8)
+    if found is not None and found <= _FEW and 2 * known <= facts.get("items", 2 * known):
         more = {**said("attack", job.settings), "known": 2 * known}
         stronger = Next(
             "Few were found. That is good news only about an attacker who knows no more: try one "
@@ -95,6 +102,15 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         )
         return (stronger, Next(compare.why, compare.link, main=False), make)
     return (compare, make)
+
+
+def _nobody_can_hide(facts: Facts) -> Next:
+    people = facts["users"]
+    return Next(
+        f"There {only_people(people)} in these data: nothing can be released so that people hide "
+        "among each other. Bring the ratings of two people or more.",
+        Link("Choose other ratings", "/"),
+    )
 
 
 def _judged(found: float | None) -> str:
@@ -134,8 +150,8 @@ def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
     return (
         Next(
             f"Choose a point of the frontier; each makes that release. Suggested: {chosen.name}. "
-            f"Its loss is {chosen.loss} ({chosen.loss_kind}); an attacker finds {chosen.success} "
-            f"(at most, by design: {chosen.limit}).",
+            f"Its loss is {chosen.loss} ({chosen.loss_kind}); somebody who knows "
+            f"{outcome.attacker} finds {chosen.success} (at most, by design: {chosen.limit}).",
             Link(f"Set up {chosen.name}", chosen.href),
         ),
     )

@@ -1,7 +1,8 @@
 """Attack the ratings as they are.
 
-Result: what the attack's own result tells (`to_dict`), a paragraph on it as ``text``, and a
-Vega-Lite picture as ``chart`` (None where there is none).
+Result: what the attack's own result tells (`to_dict`), its ``shares`` in the reader's words (each
+with its ``name`` and ``meaning``), a paragraph on it as ``text``, and the shares as a Vega-Lite
+picture, ``chart``.
 """
 
 from __future__ import annotations
@@ -42,5 +43,15 @@ def perform(order: Order) -> Done:
     result = attack.run(
         open_ratings(order), knowledge, targets=asked.get("targets"), rng=asked.get("seed")
     )
-    chart = dict(result.plot()) if hasattr(result, "plot") else None
-    return Done({**result.to_dict(), "text": str(result), "chart": chart})
+    shares = [
+        {"name": share.name, "meaning": share.meaning, **share.rate.to_dict()}
+        for share in result.shares()
+    ]
+    return Done(
+        {
+            **result.to_dict(),
+            "shares": shares,
+            "text": str(result),
+            "chart": dict(result.plot()),
+        }
+    )

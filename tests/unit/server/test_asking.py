@@ -179,7 +179,22 @@ def test_the_classes_agree(known: str) -> None:
         (COMPARE, {"methods": []}, "methods", "at least one"),
         (COMPARE, {"methods": ["k-exchange", "magic"]}, "methods", "not offered"),
         (SYNTHETIC, {"like": "survey", "n_ratings": "5"}, "n_ratings", "survey"),
-        (SYNTHETIC, {"n_users": "0"}, "n_users", "at least 1"),
+        (SYNTHETIC, {"n_users": "0"}, "n_users", "from 1 to 9,007,199,254,740,992"),
+        (SYNTHETIC, {"n_users": "1e17"}, "n_users", "from 1 to 9,007,199,254,740,992"),
+        (SYNTHETIC, {"n_users": "5,0"}, "n_users", "not a whole number"),
+        (SYNTHETIC, {"n_users": "1,00,000"}, "n_users", "not a whole number"),
+        (SYNTHETIC, {"n_users": "1_000"}, "n_users", "not a whole number"),
+        (SYNTHETIC, {"like": ["survey", "movielens-100k"]}, "like", "sent 2 times"),
+        (SYNTHETIC, {"n_users": ["5", "50"]}, "n_users", "sent 2 times"),
+        (ATTACK, {"outside_top": "1682"}, "outside_top", "at most 1,681"),
+        (ATTACK, {"outside_top": "1680"}, "known", "at most 2 without the 1,680 most rated ones"),
+        (RELEASE, {"known": "2, 11"}, "known", "from 1 to 10."),
+        (RELEASE, {"known": ""}, "known", "for example 2, 4, 8"),
+        (RELEASE, {"method": "interval", "eps": "1e20"}, "eps", "to 9,007,199,254,740,992"),
+        (COMPARE, {"known": "11"}, "known", "10 items. Give at most 10"),
+        (COMPARE, {"methods": ["magic"]}, "methods", "Choose one of: k-exchange"),
+        (COMPARE, {"ks": ""}, "ks", "for example 2, 5, 10"),
+        (PATH, {"path": ""}, "path", "beginning with / or ~"),
         (PATH, {"path": "/nowhere/at all.csv"}, "path", "nothing at /nowhere/at all.csv"),
         (PATH, {"path": "a\0b"}, "path", "character"),
         (PATH, {"path": "x" * 5000}, "path", "too long"),
@@ -192,6 +207,29 @@ def test_what_cannot_be_is_said_at_the_field(
     asking: Asking, said: dict[str, Any], at: str, told: str
 ) -> None:
     assert told in errors(asking, **said)[at]
+
+
+def test_thousands_may_be_written_with_commas() -> None:
+    assert settings(SYNTHETIC, n_users="1,000")["n_users"] == 1000
+    assert settings(RELEASE, known="2, 11", items="")["known"] == [2, 11]
+
+
+@pytest.mark.parametrize("people", [2, 3, 5])
+def test_what_is_offered_for_tiny_data_can_be_sent_as_it_is(people: int) -> None:
+    spread = dict.fromkeys(("mean", "q05", "q25", "median", "q75", "q95"), 1.0)
+    tiny = FACTS | {"users": people, "items": 3, "ratings": 4, "ratings_per_user": spread}
+    assert settings(ATTACK, tiny)["knowledge"]["known"] == 1
+    assert max(settings(COMPARE, tiny)["ks"]) <= people
+    assert settings(RELEASE, tiny)["config"]["k"] == people
+    assert f"only {people} people" in errors(RELEASE, tiny, k="9")["k"]
+
+
+def test_one_person_alone_cannot_hide() -> None:
+    alone = FACTS | {"users": 1}
+    for asking, name in ((RELEASE, "k"), (COMPARE, "ks")):
+        message = errors(asking, alone)[name]
+        assert "is only 1 person in the data: nobody can hide" in message
+        assert "at most 1" not in message
 
 
 def test_a_comparison_is_asked_as_compare_takes_it() -> None:

@@ -224,6 +224,64 @@ def test_after_reading_an_attack_is_suggested(whole: Whole) -> None:
     assert "known=2&wrong=0" in step.link.href
 
 
+def test_a_headline_says_who_was_attacked_and_by_whom(whole: Whole) -> None:
+    knowledge = {"known": 8, "wrong": 2, "wrong_kind": "value", "rating_error": 0.0,
+                 "day_error": 14, "ratings": True, "dates": True}  # fmt: skip
+    result = {**(whole.attack.result or {}), "knowledge": knowledge, "records": 400}
+    told = {}
+    for targets, ineligible in ((355, 45), (100, 45), (400, 0), (399, 1)):
+        counted = {**result, "targets": targets, "ineligible": ineligible}
+        page = job_page(whole.desk.store, dataclasses.replace(whole.attack, result=counted))
+        assert page.outcome is not None
+        told[targets] = (page.outcome.headline, page.outcome.reading_help)
+    headline, help_text = told[355]
+    assert "8 of a person's ratings (exactly, dates to within 14 days, 2 of them wrong)" in headline
+    assert (
+        "among the 355 people with 8 ratings or more; 45 have fewer and were not tried." in headline
+    )
+    assert "sample" not in help_text
+    assert "drawn at random, and so were" not in help_text
+    assert "among 100 drawn from the 355 people" in told[100][0]
+    assert "drawn at random, and so were" in told[100][1]
+    assert told[400][0].endswith("among all 400 people.")
+    assert "1 has fewer and was not tried" in told[399][0]
+
+
+def test_a_picture_and_its_figures_call_things_by_the_same_names(whole: Whole) -> None:
+    outcome = job_page(whole.desk.store, whole.attack).outcome
+    assert outcome is not None
+    assert outcome.chart is not None
+    labels = {figure.label.lower() for figure in outcome.figures}
+    names = {share["name"].lower() for share in (whole.attack.result or {})["shares"]}
+    drawn = str(outcome.chart.spec).lower()
+    assert len(names) >= 4
+    assert names <= labels
+    assert all(name in drawn for name in names)
+
+
+def test_every_figure_says_what_the_attacker_knows(
+    whole: Whole, pages: dict[str, tuple[str, Any]]
+) -> None:
+    page = pages["compare"][1]
+    knows = "4 of a person's ratings (exactly, no dates)"
+    assert knows in page.outcome.figures[0].meaning
+    assert f"who knows {knows}" in Words(rendered(*pages["compare"])).text
+    assert knows in mains(page)[0].why
+    release = pages["release"][1]
+    after = next(figure for figure in release.figures if "this release" in figure.label)
+    assert "knowing 2 ratings" in after.meaning
+    assert "A comparison may show another figure" in after.meaning
+
+
+def test_one_person_alone_is_offered_no_release(whole: Whole) -> None:
+    alone = whole.desk.read("alone.csv", users=1)
+    page = data_page(whole.desk.store, alone)
+    assert (page.compare, page.release) == (None, None)
+    assert page.attack is not None
+    (step,) = page.next
+    assert "There is only 1 person in these data: nothing can be released" in step.why
+
+
 def test_after_an_attack_methods_and_a_release_are_suggested(whole: Whole) -> None:
     page = job_page(whole.desk.store, whole.attack)
     compare, release = page.next
