@@ -17,23 +17,41 @@ __all__ = ["made_by", "repeated"]
 
 #: settings whose option has another name than the receipt's
 _CALLED = {"profile_step": "step"}
+#: options that change nothing in what is found, and the seed, which is said last
+_ELSEWHERE = {"as_json", "threads", "memory", "quiet", "log_file", "seed"}
+_WRITTEN = {"out", "report"}  # made again a report goes beside the release
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 
 
-def repeated(
-    release: Release,
-    ratings: str,
-    folder: str,
-    private: str | None,
-    reading: Reading,
-    seed: int,
-) -> str:
-    """Return what to type to do it all again, a command a line: the release, then the report."""
-    report = ["starshade", "report", ratings, folder, *reading.arguments()]
-    report += [] if private is None else ["--private", private]
-    report += ["--seed", str(seed), "--out", f"{folder.rstrip('/')}-report.html"]
+def repeated(context: click.Context, release: Release, reading: Reading, seed: int) -> str:
+    """Return what to type to do it all again, a command a line: the release, then the report.
+
+    Parameters
+    ----------
+    context : click.Context
+        Of the command that runs; every option that was given to it is said again.
+    release : Release
+    reading : Reading
+        How the ratings are read.
+    seed : int
+    """
+    given = context.params
+    ratings, folder = given["ratings"], given["release"]
+    words = ["starshade", str(context.info_name), ratings, folder, *reading.arguments()]
+    for option in context.command.params:
+        name = str(option.name)
+        if name in _ELSEWHERE or hasattr(reading, name) or not isinstance(option, click.Option):
+            continue
+        value = given.get(name)
+        if option.is_flag:
+            words += [option.opts[0]] if value else []
+        elif name in _WRITTEN:
+            words += _spelled(option, f"{folder.rstrip('/')}-report.html")
+        elif value != option.default:
+            words += _spelled(option, value)
+    words += ["--seed", str(seed)]
     made = made_by(release, ratings, folder, reading)
-    return "\n".join([*([made] if made else []), shlex.join(report)])
+    return "\n".join([*([made] if made else []), shlex.join(words)])
 
 
 def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str | None:

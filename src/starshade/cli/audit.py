@@ -65,11 +65,12 @@ def audit(
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
     """
     place = None if report is None else place_for(report, "--report")
+    from starshade.audit.evidence import USUAL
     from starshade.audit.verdict import Audit
     from starshade.release.read import is_release, read_release
 
     asked = Audit(
-        known=known or (2, 4, 8),
+        known=known or USUAL,
         targets=targets,
         max_success=max_success,
         max_disclosed=max_disclosed,
@@ -92,7 +93,7 @@ def audit(
             audit=asked,
             earlier=earlier,
             seed=run.seed,
-            command=repeated(released, ratings, release, private, reading, run.seed),
+            command=repeated(context, released, reading, run.seed),
         )
         write(dossier, place, public=False)
         result = dossier.audit

@@ -36,7 +36,9 @@ __all__ = ["report"]
 @reading(items=False)
 @click.option("--no-dates", is_flag=True, help="Do not read the dates.")
 @running(seed=True)
+@click.pass_context
 def report(
+    context: click.Context,
     ratings: str,
     release: str,
     out: str,
@@ -78,7 +80,7 @@ def report(
         probe=held,
         earlier=earlier,
         seed=run.seed,
-        command=repeated(released, ratings, release, private, reading, run.seed),
+        command=repeated(context, released, reading, run.seed),
     )
     write(dossier, place, public=public)
     told = dossier.public() if public else dossier.internal()
