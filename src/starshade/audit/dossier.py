@@ -1,15 +1,17 @@
 """`Dossier`: everything that a report shows, as plain data, in two editions.
 
-The owner's edition (`Dossier.internal`) is the public one and more. The public one
-(`Dossier.public`) holds nothing about a single user: every bin of people rests on k users or more
-(tails pooled), and it has no date, no id, no title, no seed, no path and no digest of the input.
+The owner's edition (`Dossier.internal`) has every figure. The public one (`Dossier.public`) holds
+nothing about a single user: it describes the released people and items alone, so that who was left
+out shows in no difference to the release; every figure about people rests on k of them or more,
+5 at least (tails pooled, bounds for shares of fewer); and it has no date, no id, no title, no seed,
+no path and no digest of the input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,15 @@ from starshade.attack.only_fit import OnlyFit
 from starshade.attack.risk import Risk
 from starshade.attack.risk_result import RiskResult
 from starshade.audit.dossier_attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
-from starshade.audit.dossier_data import data_section
 from starshade.audit.dossier_losses import (
     NO_PROBE,
-    NO_QUERIES,
     disclosure_section,
-    histogram_section,
     loss_rows,
+    no_queries,
     query_section,
     recommender_section,
 )
+from starshade.audit.dossier_part import Described
 from starshade.audit.dossier_people import at_risk, stand_out
 from starshade.audit.dossier_release import (
     claim_rows,
@@ -47,9 +48,8 @@ from starshade.audit.findings import records_differ
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.progress import announced
-from starshade.ratings.describe import describe
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_part
+from starshade.release.part import released_users
 from starshade.release.read import read_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -73,11 +73,15 @@ class Dossier:
     Notes
     -----
     Keys of both editions. A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 %
-    interval, or None where it is not known. Every ``meaning`` is a sentence for the reader: what
-    a high or a low figure means. Texts are plain, not escaped.
+    interval, or None where it is not known or would speak of too few people; then ``withheld``,
+    beside it, has a text for its name ("less than 8.4%"). A *number* of people is an int, or a text
+    where they are too few ("fewer than 5"). Only public editions withhold. Every ``meaning`` is a
+    sentence for the reader: what a high or a low figure means. Texts are plain, not escaped.
 
     ``edition``
         "public" or "internal".
+    ``fewest``
+        The fewest people that a figure of the public edition rests on: the claimed k, at least 5.
     ``verdict``
         ``{passed, headline, paragraph, reasons, advice}``: may it leave, why, and what to do now
         (`advice`: list of sentences).
@@ -88,36 +92,45 @@ class Dossier:
     ``warnings``
         Sentences that do not decide but must be known.
     ``data``
-        ``{users, items, ratings, scale{minimum, maximum, step, text}, attributes, sparsity{value,
-        meaning}, histogram{bins[{label, low, high, ratings, share}], meaning}, long_tail{points[{
-        items, ratings}], top_1_percent, top_10_percent, meaning}, ratings_per_user{mean, bins[{
+        ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
+        sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},
+        long_tail{points[{items, ratings}], top_1_percent, top_10_percent, meaning},
+        ratings_per_user{mean, bins[{
         label, low, high, users, share}], meaning}}``; `low` and `high` of the outer bins, and
-        whatever rests on too few users, are None. Internal besides: ``first_day, last_day,
-        notes``.
+        whatever rests on too few users, are None. `of` says which ratings these are: public, what
+        the released people gave to the released items; internal, all, or "" where that is the same.
+        `released` is ``{users, items, ratings, sparsity, text}`` of the released part where `of`
+        says that these are all, else None. Internal besides: ``first_day, last_day, notes``.
     ``stand_out``
-        ``{steps[{known, identified: rate}], users, knowledge, meaning}``: the share of people
-        who are identified in the ratings as they are by so many known ratings or fewer.
+        ``{steps[{known, identified: rate}], users, knowledge, withheld, meaning, beside}``: the
+        share of people who are identified in the ratings that `data` is about by so many known
+        ratings or fewer; a text on what is withheld; how this goes with the attacks.
     ``attacks``
         ``[{attack, title, knowledge, known, exact, before: rate, after: rate, profile, guessing,
-        limit, targets}]``: `exact` tells whether the known ratings are right to the letter;
-        `profile`: how often a class that agrees with the target stands out; `guessing`: 1 in the
-        number of records; `limit`: what `after` is held against, or None.
+        limit, targets, people, tried, withheld}]``: `exact` tells whether the known ratings are
+        right to the letter; `profile`: how often a class that agrees with the target stands out;
+        `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None; `targets`: people who
+        were attacked, None where they or the others are too few to be told; `people`: all who were
+        released; `tried`: a text on how many have enough ratings, "" where everybody has.
     ``attack_meaning``
         What these rates mean.
     ``tracker``
-        ``{before: rate, after: rate, meaning}`` or None: people whom counting queries single out.
+        ``{before: rate, after: rate, meaning, withheld}`` or None: people whom counting queries
+        single out.
     ``gives_away``
         ``{rows[{name, value, unit, meaning}], text}`` or None: what averaged profiles give away.
     ``models``
         ``[{name, passed, text}]``: the privacy models, counted by checks of their own.
     ``disclosure``
-        ``{rows[{name, value, unit, meaning}], text}``: what the release still tells.
+        ``{rows[{name, value, unit, meaning}], text}``: what the release still tells; a `value` is
+        a share, or a text that bounds it.
     ``losses``
         ``[{name, title, value, unit, meaning, low_is_good}]``; `unit` is one of "share",
-        "percent", "count", "ratings", "ratio", "" and `low_is_good` None where neither is.
+        "percent", "count", "ratings", "ratio", "", a `value` that counts people may be a *number*,
+        and `low_is_good` None where neither is.
     ``histogram``
-        ``{levels[text], before[share], after[share], null_before, null_after, meaning}`` or None
-        on a scale without steps: how ratings are shared out, of all ratings, before and after.
+        ``{of, levels[text], before[share], after[share], null_before, null_after, meaning}`` or
+        None on a scale without steps: how ratings are shared out, of all ratings, before and after.
     ``recommender``, ``recommender_how``
         ``{rows[{name, title, before, after, ratio, unit, meaning}], tested, meaning}``, or None
         without held-out ratings; then `recommender_how` says how to get it.
@@ -245,68 +258,71 @@ def gather(
     """
     judge = audit or Audit()
     result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
-    risk = _risk(ratings, judge.targets, seed)
     places = [str(path) for path in earlier]
     k = max(result.k or 0, _FEWEST)
-    shared = _shared(for_anybody(result, places), ratings, released, folder, risk, k)
-    return Dossier(
-        audit=result,
-        shared=shared,
-        private={
-            "verdict": verdict_section(result, released, owners_advice(result, released)),
-            "findings": finding_rows(result),
-            "warnings": list(result.warnings),
-            "data": {**shared["data"], **_read(ratings)},
-            "stand_out": stand_out(risk),
-            "tracker": tracker_row(result),
-            "people": at_risk(risk, ratings, released),
-            "run": {
-                "seed": seed,
-                "release": str(folder),
-                "private": None if private is None else str(private),
-                "probe": probe is not None,
-                "earlier": places,
-                "command": command,
-                "digest": result.digest,
-                "seconds": result.seconds,
-                "config": dict(result.config),
-            },
-        },
+    described = Described(ratings, released_users(released, ratings), released, k)
+    people = described.audited.n_users
+    for_all = replace(
+        for_anybody(result, released, places, k), utility=described.utility(result.utility)
     )
+    shared = {
+        **_edition(for_all, released, people, k),
+        **described.for_anybody(),
+        "stand_out": _stand_out(described.part, judge.targets, seed, k),
+        "fewest": k,
+        "files": files_of(folder, released),
+        "versions": versions_of(released),
+    }
+    shared["verdict"]["advice"] = readers_advice(result)
+    risk = _risk(ratings, judge.targets, seed)
+    own = {
+        **_edition(result, released, people, 1),
+        **described.for_owner(),
+        "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
+        "people": at_risk(risk, ratings, released),
+        "run": {
+            "seed": seed,
+            "release": str(folder),
+            "private": None if private is None else str(private),
+            "probe": probe is not None,
+            "earlier": places,
+            "command": command,
+            "digest": result.digest,
+            "seconds": result.seconds,
+            "config": dict(result.config),
+        },
+    }
+    own["verdict"]["advice"] = owners_advice(result, released)
+    return Dossier(audit=result, shared=shared, private=own)
 
 
-def _shared(
-    result: AuditResult,
-    ratings: Ratings,
-    release: Release,
-    folder: Path,
-    risk: RiskResult | None,
-    k: int,
-) -> dict[str, Any]:
-    """Return what both editions show."""
+def _edition(result: AuditResult, release: Release, people: int, k: int) -> dict[str, Any]:
+    """Return what an edition tells of a judgement; k = 1 for the owner, who may see all."""
     return {
-        "verdict": verdict_section(result, release, readers_advice(result)),
-        "claims": claim_rows(result),
+        "verdict": verdict_section(result, release, [], people, k),
+        "claims": claim_rows(result, k),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
-        "data": data_section(ratings, release.scale, k),
-        "stand_out": stand_out(risk, k),
-        "attacks": attack_rows(result, differ=records_differ(release)),
+        "attacks": attack_rows(result, differ=records_differ(release), people=people, k=k),
         "attack_meaning": ATTACK_MEANING,
         "tracker": tracker_row(result, k),
-        "gives_away": given_away(result.gives_away),
+        "gives_away": given_away(result.gives_away, k),
         "models": model_rows(result),
-        "disclosure": disclosure_section(result),
-        "losses": loss_rows(result),
-        "histogram": histogram_section(release, released_part(release, ratings), k),
+        "disclosure": disclosure_section(result, release, k),
+        "losses": loss_rows(result.utility, k),
         "recommender": recommender_section(result),
         "recommender_how": NO_PROBE,
         "query_error": query_section(result),
-        "query_error_how": NO_QUERIES,
-        "method": method_section(release, result),
-        "files": files_of(folder, release),
-        "versions": versions_of(release),
+        "query_error_how": no_queries(release),
+        "method": method_section(release, result, k),
     }
+
+
+def _stand_out(part: Ratings | None, targets: int, seed: int, k: int) -> dict[str, Any]:
+    """Say who stands out among the released ratings."""
+    if part is None:
+        return stand_out(None, 0, k)
+    return stand_out(_risk(part, targets, seed), int(part.user_support.max(initial=0)), k)
 
 
 def _risk(ratings: Ratings, targets: int, seed: int) -> RiskResult | None:
@@ -315,13 +331,3 @@ def _risk(ratings: Ratings, targets: int, seed: int) -> RiskResult | None:
     if not known.eligible_users(ratings).any():
         return None
     return Risk(draws=_DRAWS, attack=OnlyFit()).run(ratings, known, targets=targets, rng=seed)
-
-
-def _read(ratings: Ratings) -> dict[str, Any]:
-    """Return what was read that is for the owner alone."""
-    found = describe(ratings)
-    return {
-        "first_day": found.first_day,
-        "last_day": found.last_day,
-        "notes": list(ratings.report.notes),
-    }

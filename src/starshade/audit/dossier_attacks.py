@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starshade.audit.evidence import Evidence
+from starshade.audit.few import fewer, hides, in_words, is_few, number
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult
+from starshade.plain import counted
 from starshade.stats import Rate
 
-__all__ = ["ATTACK_MEANING", "attack_rows", "given_away", "limit_of", "rate_of", "tracker_row"]
+__all__ = [
+    "ATTACK_MEANING",
+    "attack_rows",
+    "given_away",
+    "limit_of",
+    "rate_of",
+    "tracker_row",
+    "tried_on",
+]
 
 ATTACK_MEANING = (
     "How often somebody who knows so much about a person, and must point at one record, points at "
-    "the right one. 100 % finds everybody; 1 in the number of records is what blind guessing "
+    "the right one. 100% finds everybody; 1 in the number of records is what blind guessing "
     "achieves; a release passes while no figure is above its limit. Low after and high before is "
     "what a release is made for."
 )
@@ -25,8 +36,21 @@ _TITLES = {
 }
 
 
-def attack_rows(result: AuditResult, *, differ: bool) -> list[dict[str, Any]]:
-    """Return a row for each attack and knowledge; `differ`: see `records_differ`."""
+def attack_rows(
+    result: AuditResult, *, differ: bool, people: int, k: int = 1
+) -> list[dict[str, Any]]:
+    """Return a row for each attack and knowledge.
+
+    Parameters
+    ----------
+    result : AuditResult
+    differ : bool
+        See `records_differ`.
+    people : int
+        Whom the release is of.
+    k : int
+        The fewest people that a figure may rest on; for others a bound stands in `withheld`.
+    """
     limit = limit_of(result, differ=differ)
     unknown = result.gives_away is not None and not result.gives_away.linked
     return [
@@ -36,15 +60,66 @@ def attack_rows(result: AuditResult, *, differ: bool) -> list[dict[str, Any]]:
             "knowledge": _knows(tried),
             "known": tried.knowledge.known,
             "exact": not (tried.knowledge.rating_error or tried.knowledge.wrong),
-            "before": rate_of(tried.before.expected_top1),
-            "after": None if unknown else rate_of(tried.after.expected_top1),
-            "profile": None if result.gives_away else rate_of(tried.after.disclosed),
-            "guessing": 1 / max(tried.after.records, 1),
             "limit": limit,
-            "targets": tried.after.targets,
+            "guessing": 1 / max(tried.after.records, 1),
+            **_figures(tried, result, unknown=unknown, k=k),
+            **_tried_on(tried, people, k),
         }
         for tried in result.evidence
     ]
+
+
+def _figures(tried: Evidence, result: AuditResult, *, unknown: bool, k: int) -> dict[str, Any]:
+    """Return what was found before and after, and which of it is withheld, with its bound."""
+    before, after = tried.before, tried.after
+    rates: dict[str, tuple[Rate, int] | None] = {
+        "before": (before.expected_top1, before.targets),
+        "after": None if unknown else (after.expected_top1, after.targets),
+        "profile": None if result.gives_away else (after.disclosed, after.targets),
+    }
+    return _told(rates, k)
+
+
+def _told(rates: Mapping[str, tuple[Rate, int] | None], k: int) -> dict[str, Any]:
+    """Return rates as plain values; those of too few people are None, their bounds `withheld`."""
+    withheld = {
+        name: in_words(rate[0].rate, rate[1], k)
+        for name, rate in rates.items()
+        if rate is not None and hides(rate[0].rate, rate[1], k)
+    }
+    plain = {
+        name: None if rate is None or name in withheld else rate_of(rate[0])
+        for name, rate in rates.items()
+    }
+    return {**plain, "withheld": withheld}
+
+
+def _tried_on(tried: Evidence, people: int, k: int) -> dict[str, Any]:
+    """Say how many people were tried, and how many have too few ratings to be."""
+    targets, other = tried.before.targets, tried.before.ineligible
+    few = is_few(targets, k) or is_few(other, k)
+    return {
+        "targets": None if few else targets,
+        "people": people,
+        "tried": tried_on(tried, people, k),
+    }
+
+
+def tried_on(tried: Evidence, people: int, k: int) -> str:
+    """Say of how many people so much can be known; empty where of everybody."""
+    other, known = tried.before.ineligible, counted(tried.knowledge.known, "rating")
+    if not other:
+        return ""
+    able: int | str = number(people - other, k)
+    if is_few(other, k):
+        able = f"all but {fewer(k)}"
+    elif isinstance(able, int):
+        able = f"{able:,}"
+    return (
+        f"{able} of {counted(people, 'person', 'people')} "
+        f"{'has' if able == '1' else 'have'} {known} or more on these items; the others could not "
+        "be tried"
+    )
 
 
 def rate_of(rate: Rate | None) -> dict[str, float] | None:
@@ -53,26 +128,23 @@ def rate_of(rate: Rate | None) -> dict[str, float] | None:
 
 
 def tracker_row(result: AuditResult, k: int = 1) -> dict[str, Any] | None:
-    """Return whom counting queries single out; shares that rest on too few people are None."""
+    """Return whom counting queries single out; for shares of too few people a bound stands."""
     if result.tracker is None:
         return None
-
-    def share(rate: Rate, targets: int) -> dict[str, float] | None:
-        people = round(rate.rate * targets)
-        plain = all(n == 0 or n >= k for n in (people, targets - people))
-        return rate_of(rate) if plain else None
-
     before, after = result.tracker.before, result.tracker.after
+    rates = {
+        "before": (before.at_risk, before.targets),
+        "after": (after.at_risk, after.targets),
+    }
     return {
-        "before": share(before.at_risk, before.targets),
-        "after": share(after.at_risk, after.targets),
+        **_told(rates, k),
         "meaning": "The share of people whom somebody singles out who sees no data and only asks "
         "how many people meet a condition. Above 0 means risk for a query service; 0 is what a "
         "release with k of 2 or more must come to.",
     }
 
 
-def given_away(given: GivesAway | None) -> dict[str, Any] | None:
+def given_away(given: GivesAway | None, k: int = 1) -> dict[str, Any] | None:
     """Return what averaged profiles tell beyond who is who; no model limits it."""
     if given is None:
         return None
@@ -81,7 +153,7 @@ def given_away(given: GivesAway | None) -> dict[str, Any] | None:
         (
             "group_found",
             "Right group named by who must name one",
-            group and group.share.rate,
+            group and _share(group.share.rate, group.targets, k),
             "High means risk: whoever finds a person's group reads its profile.",
         ),
         (
@@ -100,7 +172,7 @@ def given_away(given: GivesAway | None) -> dict[str, Any] | None:
             "auc",
             "Cells with a real rating told from the others",
             padding and padding.auc and padding.auc.rate,
-            "50 % is not at all, 100 % every time; high means that real ratings can be told from "
+            "50% is not at all, 100% every time; high means that real ratings can be told from "
             "predictions.",
         ),
     ]
@@ -110,8 +182,12 @@ def given_away(given: GivesAway | None) -> dict[str, Any] | None:
             for name, title, value, meaning in rows
             if value is not None
         ],
-        "text": str(given),
+        "text": given.text(k),
     }
+
+
+def _share(share: float, people: int, k: int) -> float | str:
+    return in_words(share, people, k) if hides(share, people, k) else share
 
 
 def limit_of(result: AuditResult, *, differ: bool) -> float | None:
@@ -123,7 +199,7 @@ def limit_of(result: AuditResult, *, differ: bool) -> float | None:
 
 def _knows(tried: Evidence) -> str:
     knowledge = tried.knowledge
-    many = "1 rating" if knowledge.known == 1 else f"{knowledge.known} ratings"
+    many = counted(knowledge.known, "rating")
     if not knowledge.rating_error:
         told = f"{many}, exactly"
     else:

@@ -24,7 +24,7 @@ _FEW_ITEMS = 50  # up to here people are counted in steps as wide as one another
 _ALONG = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
+def data_section(ratings: Ratings, scale: Scale, k: int, of: str = "") -> dict[str, Any]:
     """Describe the ratings for anybody.
 
     Parameters
@@ -34,6 +34,8 @@ def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
         The one that is published.
     k : int
         The fewest people that a bin may rest on.
+    of : str
+        A sentence: which ratings these are.
 
     Returns
     -------
@@ -42,10 +44,13 @@ def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
     """
     cells = ratings.n_users * ratings.n_items
     names = () if ratings.attributes is None else tuple(ratings.attributes.column_names)
+    enough = ratings.n_users >= k
     return {
+        "of": of,
+        "released": None,
         "users": ratings.n_users,
         "items": ratings.n_items,
-        "ratings": ratings.n_ratings,
+        "ratings": ratings.n_ratings if enough else None,
         "scale": {
             "minimum": scale.minimum,
             "maximum": scale.maximum,
@@ -54,8 +59,8 @@ def data_section(ratings: Ratings, scale: Scale, k: int) -> dict[str, Any]:
         },
         "attributes": list(names),
         "sparsity": {
-            "value": 1 - ratings.n_ratings / cells if cells else 1.0,
-            "meaning": "The share of all user-item pairs without a rating. The nearer to 100 %, "
+            "value": 1 - ratings.n_ratings / max(cells, 1) if enough else None,
+            "meaning": "The share of all user-item pairs without a rating. The nearer to 100%, "
             "the rarer it is that two people rated the same things, and the easier a person is "
             "told apart by a few ratings.",
         },
@@ -205,22 +210,43 @@ def _histogram(ratings: Ratings, scale: Scale, k: int) -> list[dict[str, Any]]:
 
 
 def _long_tail(ratings: Ratings, k: int) -> dict[str, Any]:
-    """Read the share of all ratings that the most rated items hold off at some shares of items."""
-    support = np.sort(ratings.item_support)[::-1]
-    total = max(ratings.n_ratings, 1)
+    """Read the share of all ratings that the most rated items hold off at some shares of items.
 
-    def held(share: float) -> float | None:
-        counted = support[: int(np.ceil(share * len(support) - 1e-9))]
-        return int(counted.sum()) / total if len(counted) and counted[0] >= k else None
-
-    points = [{"items": share, "ratings": held(share)} for share in _ALONG]
+    Between two points, and after the last but the end, lie the ratings of nobody or of `k` people.
+    """
+    support = ratings.item_support
+    order = np.argsort(-support, kind="stable")
+    cuts = np.ceil(np.array(_ALONG) * len(support) - 1e-9).astype(np.int64)
+    held = np.concatenate([[0], np.cumsum(support[order])])[cuts] / max(ratings.n_ratings, 1)
+    enough = _enough(ratings, cuts, k)
+    shown = {share: float(held[at]) for at, share in enumerate(_ALONG) if at in enough}
     return {
-        "points": [point for point in points if point["ratings"] is not None],
-        "top_1_percent": held(0.01),
-        "top_10_percent": held(0.1),
+        "points": [{"items": share, "ratings": rated} for share, rated in shown.items()],
+        "top_1_percent": shown.get(0.01),
+        "top_10_percent": shown.get(0.1),
         "meaning": "The share of all ratings that the most rated items hold. The higher, the "
         "longer the tail of seldom rated items; who rated one of those stands out.",
     }
+
+
+def _enough(ratings: Ratings, cuts: Counts, k: int) -> set[int]:
+    """Choose the cuts through the items, most rated first, with enough people on both sides."""
+    rank = np.empty(ratings.n_items, dtype=np.int64)
+    rank[np.argsort(-ratings.item_support, kind="stable")] = np.arange(ratings.n_items)
+    step = np.searchsorted(cuts, rank[ratings.columns], side="right")  # between which cuts
+    rated = np.zeros((len(cuts) + 1, ratings.n_users), dtype=np.bool_)
+    rated[step, np.repeat(np.arange(ratings.n_users), ratings.user_support)] = True
+    found, since = set(), 0
+    for at in range(len(cuts)):
+        here, after = (
+            int(rated[part].any(axis=0).sum())
+            for part in (slice(since, at + 1), slice(at + 1, None))
+        )
+        told = here == 0 and since == at > 0  # the same as the cut before
+        if (told or here >= k) and (after == 0 or after >= k):
+            found.add(at)
+            since = at + 1
+    return found
 
 
 def _per_user(ratings: Ratings, k: int) -> dict[str, Any]:

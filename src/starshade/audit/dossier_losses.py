@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from starshade.audit.dossier_data import bins_of
+from starshade.audit.few import hides, in_words, number
 from starshade.audit.result import AuditResult
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -15,10 +17,10 @@ from starshade.utility.rating_histogram import RatingHistogram
 __all__ = [
     "LOSSES",
     "NO_PROBE",
-    "NO_QUERIES",
     "disclosure_section",
     "histogram_section",
     "loss_rows",
+    "no_queries",
     "query_section",
     "recommender_section",
 ]
@@ -29,7 +31,7 @@ LOSSES: dict[str, tuple[str, str, bool | None, str]] = {
         "Width of the released cells (GenILoss)",
         "share",
         True,
-        "0 leaves every cell as it was; 100 % makes each as wide as all ratings of its item.",
+        "0 leaves every cell as it was; 100% makes each as wide as all ratings of its item.",
     ),
     "distortion_per_record": (
         "How far ratings were moved, per person",
@@ -96,14 +98,14 @@ LOSSES: dict[str, tuple[str, str, bool | None, str]] = {
         "Distance of the histograms, all cells",
         "share",
         True,
-        "0 leaves as many cells of each rating, and without one, as there were; at 100 % none is "
+        "0 leaves as many cells of each rating, and without one, as there were; at 100% none is "
         "as it was.",
     ),
     "histogram_distance_rated": (
         "Distance of the histograms, ratings alone",
         "share",
         True,
-        "0 leaves ratings as frequent, among each other, as they were; 100 % has none in common.",
+        "0 leaves ratings as frequent, among each other, as they were; 100% has none in common.",
     ),
     "dissimilarity_all": (
         "How unlike two people are",
@@ -142,36 +144,79 @@ NO_PROBE = (
     "aside first (starshade data split), make the release of the rest, and give what was set "
     "aside with --probe and the receipt with --private."
 )
-NO_QUERIES = (
-    "Not measured: it compares averages of a numeric personal attribute, asked of the release and "
-    "of the original, and this release has none, or answers no queries."
+#: losses that count people, or ratings of them
+_OF_PEOPLE = (
+    "ratings_moved",
+    "ratings_suppressed",
+    "ratings_invented",
+    "smallest_class",
+    "users_deleted",
 )
 
 
-def loss_rows(result: AuditResult) -> list[dict[str, Any]]:
-    """Return the losses that apply."""
+def loss_rows(utility: Mapping[str, float | int | None], k: int = 1) -> list[dict[str, Any]]:
+    """Return the losses that apply; of counts from 1 to `k` - 1 only that they are fewer."""
     return [
         {
             "name": name,
             "title": title,
-            "value": result.utility[name],
+            "value": number(int(value), k) if name in _OF_PEOPLE else value,
             "unit": unit,
             "meaning": meaning,
             "low_is_good": low,
         }
         for name, (title, unit, low, meaning) in LOSSES.items()
-        if result.utility.get(name) is not None
+        if (value := utility.get(name)) is not None
     ]
 
 
-def disclosure_section(result: AuditResult) -> dict[str, Any]:
+def disclosure_section(result: AuditResult, release: Release, k: int = 1) -> dict[str, Any]:
     """Return what the release still tells of people, whoever is who."""
+    people, text = result.records, result.still_tells
+    shares = {name: result.disclosure[name] for name in _SHARES}
+    shares["unique_by_attributes"] = _alone(release)
+    said = {
+        name: share if not hides(share, people, k) else in_words(share, people, k)
+        for name, share in shares.items()
+        if share is not None
+    }
+    told = [said.get(name) for name in _SHARES]
+    if any(isinstance(each, str) for each in told):
+        shown, exists = (in_words(result.disclosure[name], people, k) for name in _SHARES)
+        text = (
+            f"Of the people, {shown} are in a class that shows one of their ratings, and {exists} "
+            "in one that shows that they rated an item; to hide among others is not to hide what "
+            "one rated."
+        )
+    names = ", ".join(release.manifest.attribute_columns)
+    titles = _SHARES | {
+        "unique_by_attributes": (
+            f"Records that no other equals in {names}",
+            "Who knows so much of such a person finds their record, whatever its ratings: nothing "
+            "but the service that stands before it protects them. High means risk.",
+        )
+    }
     rows = [
-        {"name": name, "title": title, "value": value, "unit": "share", "meaning": meaning}
-        for name, (title, meaning) in _SHARES.items()
-        if (value := result.disclosure[name]) is not None
+        {
+            "name": name,
+            "title": titles[name][0],
+            "value": value,
+            "unit": "share",
+            "meaning": titles[name][1],
+        }
+        for name, value in said.items()
     ]
-    return {"rows": rows, "text": result.still_tells}
+    return {"rows": rows, "text": text}
+
+
+def _alone(release: Release) -> float | None:
+    """Return the share of records that stand alone with their exact personal attributes."""
+    table = release.attributes
+    if release.manifest.attributes != "exact" or table is None or not table.num_rows:
+        return None
+    names = table.column_names
+    sizes = table.group_by(names).aggregate([([], "count_all")])["count_all"].to_numpy()
+    return float((sizes == 1).sum() / table.num_rows)
 
 
 def recommender_section(result: AuditResult) -> dict[str, Any] | None:
@@ -212,11 +257,15 @@ _MEANING = {
 
 def query_section(result: AuditResult) -> dict[str, Any] | None:
     """Return how far averages asked of the release are off; None where none can be asked."""
-    titles = {"and": "all conditions met", "or": "any condition met", "range": "a range of ratings"}
+    titles = {
+        "and": "of people who meet all conditions",
+        "or": "of people who meet any of the conditions",
+        "range": "of people whose ratings of an item lie in a range",
+    }
     rows = [
         {
             "name": f"query_error_{kind}",
-            "title": f"Queries with {title}",
+            "title": f"Averages {title}",
             "value": value,
             "unit": "percent",
             "meaning": "How far the answer lies from the true average; 0 is exact.",
@@ -230,11 +279,29 @@ def query_section(result: AuditResult) -> dict[str, Any] | None:
         "rows": rows,
         "conditions": result.utility.get("query_error_conditions"),
         "meaning": "How far an average asked of the release lies from the true one, in percent of "
-        "the answer. Low is good: an analyst may rely on it; high is not.",
+        "the answer. Low is good: an analyst may rely on it; high is not. The kind that matters is "
+        "the kind that will be asked.",
     }
 
 
-def histogram_section(release: Release, original: Ratings, k: int) -> dict[str, Any] | None:
+def no_queries(release: Release) -> str:
+    """Say why no averages were compared."""
+    manifest = release.manifest
+    if release.attributes is None:
+        why = "the release was made without personal attributes (--attributes none)"
+    elif manifest.scale.step is None:
+        why = "conditions are asked of the steps of a scale, and this one has none"
+    else:
+        names = ", ".join(manifest.attribute_columns)
+        why = f"of the personal attributes ({names}) none is a number, or none was read here"
+    return (
+        f"Not measured: what is compared are averages of a numeric personal attribute, and {why}."
+    )
+
+
+def histogram_section(
+    release: Release, original: Ratings, k: int, of: str = ""
+) -> dict[str, Any] | None:
     """Return how ratings are shared out, before and after; None on a scale without steps.
 
     Ratings that fewer than `k` people gave count with the next ones.
@@ -245,6 +312,8 @@ def histogram_section(release: Release, original: Ratings, k: int) -> dict[str, 
     original : Ratings
         The released items of the original.
     k : int
+    of : str
+        A sentence: which ratings these are.
     """
     found = RatingHistogram().measure(release, original=original)
     bins, _ = bins_of(original, release.scale, k)
@@ -256,6 +325,7 @@ def histogram_section(release: Release, original: Ratings, k: int) -> dict[str, 
         return [float(share) for share in held / (held.sum() or 1.0)]
 
     return {
+        "of": of,
         "levels": bins.labels,
         "before": shares(found.before),
         "after": shares(found.after),

@@ -4,29 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from starshade.attack.result import counted
-from starshade.audit.dossier_attacks import limit_of
+from starshade.audit.dossier_attacks import limit_of, tried_on
+from starshade.audit.few import in_words
 from starshade.audit.findings import records_differ, understated
+from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult, Finding
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
 
 __all__ = ["paragraph_of"]
 
 
-def paragraph_of(result: AuditResult, release: Release) -> str:
+def paragraph_of(result: AuditResult, release: Release, people: int, k: int = 1) -> str:
     """Say whether a release may leave, what was tried, what holds, and what it still tells.
 
     Without names of attacks and intervals, which stand elsewhere in a report.
+
+    Parameters
+    ----------
+    result : AuditResult
+    release : Release
+    people : int
+        Whom the release is of.
+    k : int
+        The fewest people that a figure may rest on.
     """
     near = records_differ(release) and any(c["model"] in NEAR_MODELS for c in result.claims)
     return " ".join(
         [
             *_head(result, release),
             *_hidden(result, near=near),
-            *_found(result, release, near=near),
-            *_tells(result, near=near),
+            *_found(result, release, near=near, people=people, k=k),
+            *_tells(result, near=near, k=k),
         ]
     )
 
@@ -74,26 +84,33 @@ def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
     if result.passed and result.k:
         like = "has near it" if near else "looks like"
         yield (
-            f"Each of its {counted(result.records, 'record')} {like} at least {result.k - 1} "
-            "others; that was counted again on its files."
+            f"Each of its {counted(result.records, 'record')} {like} at least "
+            f"{counted(result.k - 1, 'other')}; that was counted again on its files."
         )
 
 
-def _found(result: AuditResult, release: Release, *, near: bool) -> Iterator[str]:
+def _found(
+    result: AuditResult, release: Release, *, near: bool, people: int, k: int
+) -> Iterator[str]:
     worst, given = result.worst, result.gives_away
-    before, after = worst.before.expected_top1.rate, worst.after.expected_top1.rate
+    before, after = (
+        in_words(side.expected_top1.rate, side.targets, k) for side in (worst.before, worst.after)
+    )
     known = counted(worst.knowledge.known, "rating")
-    where = "of the same people" if result.same_people else "as they are"
+    where = "of the same people and items" if result.same_people else "of these items as they are"
     text = (
         f"Somebody who knows {known} of a person and must point at one record is right in "
-        f"{percent(before)} of the cases in the ratings {where}"
+        f"{before} of the cases in the ratings {where}"
     )
     if given is not None and not given.linked:
         yield f"{text}; how often in this release is not known without the receipt."
     elif understated(release) is None:
-        yield f"{text}, and in {percent(after)} in this release."
+        yield f"{text}, and in {after} in this release."
     else:
         yield f"{text}."
+    tried = tried_on(worst, people, k)
+    if tried:
+        yield f"{tried[0].upper()}{tried[1:]}."
     if near:
         yield (
             "That others are near a record does not keep somebody who knows exact ratings from "
@@ -109,15 +126,39 @@ def _found(result: AuditResult, release: Release, *, near: bool) -> Iterator[str
         yield "Other attacks may find more."
 
 
-def _tells(result: AuditResult, *, near: bool) -> Iterator[str]:
+def _tells(result: AuditResult, *, near: bool, k: int) -> Iterator[str]:
     shown, exists = (result.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists"))
     if near:
         yield "Whoever finds a record reads its ratings."
-    elif result.gives_away is not None or shown is None or exists is None:
+    elif result.gives_away is not None:
+        yield from _given_away(result.gives_away, k)
+    elif shown is None or exists is None:
         yield "Whoever finds a person's group reads its profile."
     else:
         yield (
-            f"To hide among others is not to hide what one rated: {percent(shown)} of the people "
-            "are in a class of equal records that shows one of their ratings, "
-            f"{percent(exists)} in one that shows that they rated something."
+            "To hide among others is not to hide what one rated: "
+            f"{in_words(shown, result.records, k)} of the people are in a class of equal records "
+            f"that shows one of their ratings, {in_words(exists, result.records, k)} in one that "
+            "shows that they rated something."
         )
+
+
+def _given_away(given: GivesAway, k: int) -> Iterator[str]:
+    """Say how often a group is found, and how well what is real in its profile is told."""
+    text = "Whoever finds a person's group reads its profile"
+    if given.group is None:
+        yield f"{text}; how often it is found is not known."
+        return
+    known = counted(given.group.knowledge.known, "rating")
+    share = in_words(given.group.share.rate, given.group.targets, k)
+    yield (
+        f"{text}: who knows {known} of a person and must name one group names the right one in "
+        f"{share} of the cases."
+    )
+    padding = given.padding
+    if padding is not None and padding.auc is not None:
+        yield (
+            "Of two cells, one that rests on a real rating and one that does not, the release "
+            f"tells which is which in {percent(padding.auc.rate)} of the cases (50% is not at all)."
+        )
+    yield "No model limits these two figures; whether they may be, is for you to decide."

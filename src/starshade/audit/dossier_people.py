@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.risk_result import RiskResult
+from starshade.audit.few import is_few
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.linked import linked_rows
@@ -19,27 +20,44 @@ __all__ = ["LISTED", "at_risk", "stand_out"]
 LISTED = 100
 
 
-def stand_out(risk: RiskResult | None, k: int = 1) -> dict[str, Any]:
-    """Say how few known ratings identify how many people, in the ratings as they are.
+def stand_out(risk: RiskResult | None, most: int, k: int = 1) -> dict[str, Any]:
+    """Say how few known ratings identify how many people.
 
-    A step with which 1 to `k` - 1 people come to be identified, or are left unidentified, is left
-    out.
+    Parameters
+    ----------
+    risk : RiskResult or None
+    most : int
+        Ratings of who has the most: more cannot be known.
+    k : int
+        A step with which 1 to `k` - 1 people come to be identified, or are left unidentified, is
+        there without its figure.
     """
     steps: list[dict[str, Any]] = []
-    if risk is not None and risk.targets >= k:
-        shown = 0
-        for step in risk.to_dict()["steps"]:
-            found = round(step["at_most"]["rate"] * risk.targets)
-            if all(people == 0 or people >= k for people in (found - shown, risk.targets - found)):
-                steps.append({"known": step["known"], "identified": step["at_most"]})
-                shown = found
+    shown = 0
+    for step in [] if risk is None or risk.targets < k else risk.to_dict()["steps"]:
+        if step["known"] > max(most, 1):
+            break
+        found = round(step["at_most"]["rate"] * risk.targets) if risk else 0
+        few = is_few(found - shown, k) or (risk is not None and is_few(risk.targets - found, k))
+        steps.append({"known": step["known"], "identified": None if few else step["at_most"]})
+        shown = shown if few else found
+    text = ""
+    if any(step["identified"] is None for step in steps):
+        text = (
+            "A figure is withheld where it would speak of too few: where fewer than "
+            f"{k} people more are identified than by the figure above it, or fewer than {k} are "
+            "left who are not."
+        )
     return {
         "steps": steps,
         "users": 0 if risk is None else risk.targets,
         "knowledge": "so many ratings of a person exactly, and no dates",
+        "withheld": text,
         "meaning": "The share of people of whom so many known ratings are enough, whichever they "
         "are: in 9 of 10 draws no other record agrees with them. High means risk: to take the "
         "names away protects none of these people.",
+        "beside": "Whoever may guess is right more often, as the attacks below show: there the "
+        "best guess counts, here only who is identified for certain, and almost whatever is known.",
     }
 
 
@@ -77,6 +95,11 @@ def _text(risk: RiskResult, ratings: Ratings) -> str:
         "their class shows plainly, and of how many items it shows that they rated them. A dash: "
         "they are not in the release, or nobody can tell. The first are those to hold back, or to "
         "hide among more, if this is too much."
+    )
+    told += (
+        " Of people whom as few ratings identify, in as many of the draws, those that come first "
+        "in the ratings stand first: where the list ends among them, others are no less at risk. "
+        "The list of all of them is written by starshade attack RATINGS --risk-list FILE."
     )
     if risk.targets + risk.ineligible < ratings.n_users:
         told += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."

@@ -10,7 +10,9 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.audit.few import fewer, is_few, number
 from starshade.audit.result import AuditResult
+from starshade.plain import counted
 from starshade.release.manifest import FORMAT_VERSION
 from starshade.release.table import Release
 
@@ -34,11 +36,11 @@ _HOW = {
 }
 #: what a model asks, in words; its parameters stand in braces
 _ASKED = {
-    "k-anonymity": "every record equals at least {others} others",
-    "review-graph": "every record has at least {others} others with the same items and ratings",
-    "k-eps": "every record has at least {others} others whose ratings differ from its own by no "
+    "k-anonymity": "every record equals at least {others}",
+    "review-graph": "every record has at least {others} with the same items and ratings",
+    "k-eps": "every record has at least {others} whose ratings differ from its own by no "
     "more than {eps}",
-    "k-eps-l": "every record has at least {others} others whose ratings differ from its own by no "
+    "k-eps-l": "every record has at least {others} whose ratings differ from its own by no "
     "more than {eps}, and among these each sensitive rating spreads by {l} or more",
     "diversity": "whatever {b} items somebody rated together stand in at least {l} profiles",
     "l-diversity": "among equal records {attribute} has at least {l} different values",
@@ -46,22 +48,28 @@ _ASKED = {
     "{t} away",
 }
 _COUNTED = {
-    "smallest_group": "the smallest such set has {}",
-    "smallest_group_at_least": "the smallest such set has {} or more",
+    "smallest_group": "the fewest records that are together in this way are {}",
+    "smallest_group_at_least": "the fewest records that are together in this way are {} or more",
     "smallest_sd": "the smallest spread is {}",
     "smallest_l": "the fewest different values are {}",
     "largest_t": "the farthest away is {}",
 }
 
 
-def claim_rows(result: AuditResult) -> list[dict[str, Any]]:
-    """Return each claim: what is asked, what was counted, and how."""
+_SETS = ("smallest_group", "smallest_group_at_least")
+
+
+def claim_rows(result: AuditResult, k: int = 1) -> list[dict[str, Any]]:
+    """Return each claim: what is asked, what was counted, and how.
+
+    Of sets of fewer than `k` people it says only that they are no smaller than claimed, or are.
+    """
     return [
         {
             "model": claim["model"],
             "asked": _asked(claim["model"], claim["parameters"]),
             "verified": "; ".join(
-                _COUNTED.get(name, f"{name} = {{}}").format(_value(count))
+                _COUNTED.get(name, f"{name} = {{}}").format(_count(name, count, claim, k))
                 for name, count in claim["verified"].items()
             )
             or "nothing that the files would show",
@@ -72,13 +80,23 @@ def claim_rows(result: AuditResult) -> list[dict[str, Any]]:
     ]
 
 
+def _count(name: str, count: Any, claim: Mapping[str, Any], k: int) -> str:
+    """Write what was counted; of a set of too few people whether it is as large as claimed."""
+    if name not in _SETS or not is_few(count, k):
+        return _value(count)
+    if not claim["holds"]:
+        return fewer(k)
+    more = "" if name.endswith("at_least") else " or more"
+    return f"{_value(claim['parameters'].get('k', 1))}{more}"
+
+
 def _asked(model: str, parameters: Mapping[str, Any]) -> str:
     """Say what a claim asks: its parameters, and what they mean where that is known."""
     told = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
     words = {name: _value(value) for name, value in parameters.items()}
     k = parameters.get("k")
     if type(k) is int:
-        words["others"] = str(k - 1)
+        words["others"] = counted(k - 1, "other")
     try:
         return f"{told}: {_ASKED[model].format(**words)}"
     except KeyError:  # no model of ours, or not all of its parameters: the claim does not hold
@@ -95,8 +113,8 @@ def model_rows(result: AuditResult) -> list[dict[str, Any]]:
     ]
 
 
-def method_section(release: Release, result: AuditResult) -> dict[str, Any]:
-    """Say how the release was made, as it says itself."""
+def method_section(release: Release, result: AuditResult, k: int = 1) -> dict[str, Any]:
+    """Say how the release was made, as it says itself; 1 to `k` - 1 people are only few."""
     manifest = release.manifest
     return {
         "name": manifest.method,
@@ -113,8 +131,8 @@ def method_section(release: Release, result: AuditResult) -> dict[str, Any]:
         "records": manifest.records,
         "items": manifest.items,
         "classes": manifest.classes,
-        "users_deleted": manifest.users_deleted,
-        "users_without_rating": manifest.users_without_rating,
+        "users_deleted": number(manifest.users_deleted, k),
+        "users_without_rating": number(manifest.users_without_rating, k),
         "rare_items_dropped": manifest.rare_items_dropped,
     }
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from starshade.audit.dossier_attacks import limit_of
 from starshade.audit.dossier_paragraph import paragraph_of
-from starshade.audit.findings import understated
+from starshade.audit.few import fewer, hides, in_words, is_few
+from starshade.audit.findings import records_differ, understated
 from starshade.audit.result import AuditResult, Finding
+from starshade.audit.to_know import OWNERS_ALONE
+from starshade.plain import percent
 from starshade.release.table import Release
 
 __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
@@ -16,18 +20,32 @@ __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "ve
 _EARLIER = "an earlier release"
 
 
-def for_anybody(result: AuditResult, earlier: Sequence[str]) -> AuditResult:
-    """Return the judgement without the paths of earlier releases and the input's own scale."""
+def for_anybody(
+    result: AuditResult, release: Release, earlier: Sequence[str], k: int
+) -> AuditResult:
+    """Return the judgement as all may read it.
+
+    Without the paths of earlier releases, the input's own scale, and figures on 1 to `k` - 1
+    people: a bound stands for them.
+    """
+
+    def told(text: str) -> str:
+        return _few_left_out(_unnamed(text, earlier), release, k)
+
+    warnings = (_calm(text) for text in result.warnings if not text.startswith(OWNERS_ALONE))
+    findings = (_published(finding, result, release, k) for finding in result.findings)
     return replace(
         result,
-        findings=tuple(map(_published, result.findings)),
-        warnings=tuple(_unnamed(text, earlier) for text in result.warnings),
+        findings=tuple(replace(each, text=told(each.text)) for each in findings),
+        warnings=tuple(map(told, warnings)),
         same_data=tuple(dict.fromkeys(_EARLIER for _ in result.same_data)),
     )
 
 
-def verdict_section(result: AuditResult, release: Release, advice: list[str]) -> dict[str, Any]:
-    """Return the verdict in words."""
+def verdict_section(
+    result: AuditResult, release: Release, advice: list[str], people: int, k: int = 1
+) -> dict[str, Any]:
+    """Return the verdict in words; `people`, `k`: see `paragraph_of`."""
     if result.passed and result.same_data:
         headline = "This release may leave the house alone, not beside an earlier one"
     elif result.passed:
@@ -37,7 +55,7 @@ def verdict_section(result: AuditResult, release: Release, advice: list[str]) ->
     return {
         "passed": result.passed,
         "headline": headline,
-        "paragraph": paragraph_of(result, release),
+        "paragraph": paragraph_of(result, release, people, k),
         "reasons": list(result.reasons),
         "advice": advice,
     }
@@ -57,6 +75,8 @@ _REMEDIES = {
     "tracker": "Do not let queries be asked of it. Make the release again with a larger --k.",
     "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
     "publish, make another release without exact attributes (--attributes none or generalized).",
+    "identifying": "Make the release again and leave that attribute out (--quasi names the others), "
+    "or join its values by a hierarchy (--attribute-hierarchy).",
     "disclosed": "Make a release that tells less: a larger --k or fewer items; or, if what it "
     "tells does no harm, decide so and raise --max-disclosed.",
     "scale": "Read the ratings with the scale that was declared when the release was made "
@@ -116,11 +136,92 @@ _PUBLISH = (
 )
 
 
-def _published(finding: Finding) -> Finding:
-    """Leave out the scale of the ratings: an end of it may be one person's rating."""
-    if finding.name != "scale":
+def _published(finding: Finding, result: AuditResult, release: Release, k: int) -> Finding:
+    """Say the same without what may speak of few people, or of one person's rating."""
+    if finding.name in ("claims", "audience", "settings"):
         return finding
-    return replace(finding, text="release.json says another scale than the ratings have.")
+    if finding.name == "identifying":
+        text = "A personal attribute that it tells is as good as a name."
+        return finding if finding.passed else replace(finding, text=text)
+    if finding.name == "scale":
+        return replace(finding, text="release.json says another scale than the ratings have.")
+    if finding.name == "attack":
+        return replace(finding, text=_of_attack(finding, result, release, k))
+    if finding.name == "tracker":
+        return replace(finding, text=_of_tracker(finding, result, k))
+    if finding.name == "disclosed":
+        return replace(finding, text=_of_shown(finding, result, k))
+    if not finding.passed:
+        text = f"The check of {finding.name} does not find what is claimed."
+    elif is_few(result.utility.get("smallest_class") or 0, k) and finding.name in _OF_SETS:
+        text = f"The smallest set of equal records has {result.k:,} or more, as claimed."
+    else:
+        return finding
+    return replace(finding, text=text)
+
+
+_OF_SETS = ("k-anonymity", "review-graph")
+
+
+def _of_attack(finding: Finding, result: AuditResult, release: Release, k: int) -> str:
+    """Say what the attacks came to, as a bound where it speaks of few people."""
+    few = any(
+        hides(rate, e.after.targets, k) or is_few(e.after.ineligible, k)
+        for e in result.evidence
+        for rate in (e.after.expected_top1.rate, e.after.disclosed.rate)
+    )
+    limit = limit_of(result, differ=records_differ(release))
+    if not few or limit is None or understated(release) is not None:
+        return finding.text
+    if finding.passed:
+        return f"No attack that was tried came to more than the limit of {percent(limit)}."
+    return f"An attack that was tried came to more than the limit of {percent(limit)}."
+
+
+def _of_tracker(finding: Finding, result: AuditResult, k: int) -> str:
+    asked = result.tracker
+    if asked is None or not any(
+        hides(side.at_risk.rate, side.targets, k) for side in (asked.before, asked.after)
+    ):
+        return finding.text
+    if not finding.passed:
+        return (
+            "Behind a query interface some COUNT queries rest on fewer records than are claimed; "
+            "they single people out unless refused."
+        )
+    before = in_words(asked.before.at_risk.rate, asked.before.targets, k)
+    return (
+        "Behind a query interface nobody is singled out by counting; on the ratings the share of "
+        f"people singled out in the same way is {before}."
+    )
+
+
+def _of_shown(finding: Finding, result: AuditResult, k: int) -> str:
+    share, limit = result.disclosure["users_rating_disclosed"], result.config["max_disclosed"]
+    if share is None or not hides(share, result.records, k):
+        return finding.text
+    return (
+        f"The share of people of whom a rating is disclosed is {in_words(share, result.records, k)}"
+        f"; the limit is {percent(limit)}."
+    )
+
+
+def _calm(text: str) -> str:
+    """Say a warning that counts few people, or single ones, without its figures."""
+    if "so that the interval is wide" in text:
+        return "Some of the attacks had few targets, so that their intervals are wide."
+    if "rest on one person's rating" in text:
+        return "Some of the filled cells rest on one person's rating and say just that rating."
+    return text
+
+
+def _few_left_out(text: str, release: Release, k: int) -> str:
+    """Leave out how many people were left out, where they are few."""
+    left_out = release.manifest.users_deleted
+    if not is_few(left_out, k):
+        return text
+    was = "1 person was" if left_out == 1 else f"{left_out:,} people were"
+    return text.replace(f"{was} left out", f"{fewer(k)} people were left out")
 
 
 def _unnamed(text: str, earlier: Sequence[str]) -> str:

@@ -22,7 +22,8 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding import PaddingAttack
 from starshade.attack.padding_result import PaddingResult
 from starshade.audit.evidence import Evidence
-from starshade.plain import percent
+from starshade.audit.few import hides, in_words
+from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.linked import linked_rows
@@ -43,11 +44,13 @@ class GroupFound:
         own is not among these.
     attack : str
     knowledge : Knowledge
+    targets : int
     """
 
     share: Rate
     attack: str
     knowledge: Knowledge
+    targets: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"rate", "low", "high", "attack", "known"}``."""
@@ -93,35 +96,49 @@ class GivesAway:
         return self.links is not None
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.of_groups, self.of_links, self.of_padding) if part)
+        return self.text()
 
-    @property
-    def of_groups(self) -> str:
+    def text(self, k: int = 1) -> str:
+        """Say all of it, without figures on fewer than `k` people."""
+        parts = (self.of_groups(k), self.of_links, self.of_padding)
+        return " ".join(part for part in parts if part)
+
+    def of_groups(self, k: int = 1) -> str:
         """Say how often a person's group is found, and what is read there."""
-        found, cells = self.homogeneity, self.homogeneity.cells_disclosed
-        text = "Whoever finds a person's group reads its profile"
         if not self.linked:
-            text += (
-                "; how often it is found, and what tells real ratings from others there, is not "
-                "known without the receipt"
+            text = (
+                "Whoever finds a person's group reads its profile; how often it is found, and what "
+                "tells real ratings from others there, is not known without the receipt."
             )
-        elif self.group is not None:
+            return text + self._of_items(k)
+        text = "Whoever finds a person's group reads its profile."
+        group, found = self.group, self.homogeneity
+        if group is not None:
+            known = counted(group.knowledge.known, "rating")
+            share = in_words(group.share.rate, group.targets, k)
             text += (
-                f"; who must name one, by {self.group.attack} and with "
-                f"{self.group.knowledge.known} ratings known, names the right one in "
-                f"{self.group.share} of the cases"
+                f" Somebody who knows {known} of a person and must name their group (by "
+                f"{group.attack}) names the right group in {share} of the cases."
             )
-        if self.linked:
-            text += (
-                f". For {found.profile_found} of those of whom {found.knowledge['known']} ratings "
-                "are known exactly, their group alone fits"
-            )
-        if cells.single_rated is None or cells.single_near is None:
-            return text + "."
+        alone = in_words(found.profile_found.rate, found.targets, k)
+        known = counted(found.knowledge["known"], "rating")
+        text += (
+            f" Where {known} of a person {'is' if found.knowledge['known'] == 1 else 'are'} known "
+            f"exactly, their own group is the only one that fits in {alone} of the cases."
+        )
+        return text + self._of_items(k)
+
+    def _of_items(self, k: int) -> str:
+        """Say how often what the fitting profiles say of an item is true of the person."""
+        found, cells = self.homogeneity, self.homogeneity.cells_disclosed
+        few = hides(found.profile_found.rate, found.targets, k)
+        if cells.single_rated is None or cells.single_near is None or few:
+            return ""
         return (
-            f"{text}. Of the items that all fitting profiles agree on a person rated "
-            f"{percent(cells.single_rated)}, and {percent(cells.single_near)} of those ratings lie "
-            f"within {found.config['tolerance']:g} of what is said."
+            " Some items have one and the same mean in all profiles that fit a person: of these "
+            f"items the person rated {percent(cells.single_rated)}, and "
+            f"{percent(cells.single_near)} of those ratings lie within "
+            f"{found.config['tolerance']:g} of the mean."
         )
 
     @property
@@ -132,28 +149,29 @@ class GivesAway:
             return ""
         if links.all_filled:
             return (
-                "Every cell is filled, so that one is filled says nothing: a member of the group "
-                f"rated the item in {percent(links.confidence)} of the cases, as often as anybody "
+                "Every cell is filled, so a filled cell says nothing: a given member of the group "
+                f"rated its item in {percent(links.confidence)} of the cases, as often as anybody "
                 "rated anything."
             )
         invented = (
             f", unless it is one of the {percent(links.nobody)} invented" if links.nobody else ""
         )
         text = (
-            f"A cell that is filled says that somebody of the group rated the item{invented}: a "
-            f"given member did in {percent(links.confidence)} of the cases, and everybody did for "
-            f"{percent(links.everybody)} of what is shown, which is then certain."
+            f"A filled cell says that somebody of the group rated the item{invented}. A given "
+            f"member did in {percent(links.confidence)} of the cases; everybody of the group did "
+            f"for {percent(links.everybody)} of the filled cells, and of these it is certain."
         )
         if links.missing:
             text += (
-                " An empty cell proves that none of the group rated the item: "
-                f"{percent(links.missing_share)} of all cells."
+                " An empty cell proves that nobody of the group rated the item; "
+                f"{percent(links.missing_share)} of all cells are empty."
             )
         return (
-            f"{text} For {percent(links.above_no_prior)} of the filled cells more than one of the "
-            "group rated it, so that a member is surer to have than 1 in the size of the group; "
-            "with the items' popularity known, and people taken as independent, theory expects "
-            f"{percent(links.exact)} on average. This is a comparison, not a promise."
+            f"{text} In {percent(links.above_no_prior)} of the filled cells a member is surer to "
+            "have rated the item than 1 in the size of the group, as more than one of them did. "
+            "Theory expects a given member to have rated it in "
+            f"{percent(links.exact)} of the cases, if people choose by the items' popularity and "
+            "independently of each other: a comparison, not a promise."
         )
 
     @property
@@ -165,24 +183,25 @@ class GivesAway:
         if found.shown < 1 and found.auc.rate == 1:
             return "Which cells rest on real ratings is plain: those that are filled."
         text = (
-            "Of two cells, one that somebody of its group rated and one that nobody of its group "
-            f"did, the release alone tells which is which in {found.auc} of the cases (50 % is "
-            "not at all)"
+            "Real ratings told from padding: of two cells, one that somebody of its group rated "
+            "and one that nobody of it did, the release alone tells which is which in "
+            f"{found.auc} of the cases (50% is not at all)"
         )
         if found.auc_within_items is not None:
-            text += f", on one and the same item in {found.auc_within_items}"
+            text += f", and for two cells of one item in {found.auc_within_items}"
+        text += "."
         best = found.best
         if best.rank != found.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
-                f"; an adversary who guesses best how to look, in {percent(best.auc)} and "
-                f"{percent(best.auc_within_items)}"
+                f" With the best way to look they could choose, it is {percent(best.auc)}, and "
+                f"{percent(best.auc_within_items)} for two cells of one item."
             )
         if found.popularity is not None:
             text += (
-                f". Knowing how popular items are, without any release, tells it in "
-                f"{percent(found.popularity)}"
+                " Who has no release and knows only how popular items are tells it in "
+                f"{percent(found.popularity)}."
             )
-        return text + "."
+        return text
 
 
 def what_it_gives_away(
@@ -248,5 +267,5 @@ def _group_found(
         row = rows[per_target.users]
         shares = np.where(row < 0, 0.0, credit * release.classes.sizes[row])
         share = bootstrap(np.minimum(shares, 1.0), seed=seed)
-        found.append(GroupFound(share, tried.after.attack, tried.knowledge))
+        found.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
     return max(found, key=lambda of: of.share.rate, default=None)

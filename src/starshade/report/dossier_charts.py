@@ -200,10 +200,11 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
         },
     ]
     best = [max((v["rate"] for v in values if v["side"] == side), default=None) for side in _SIDES]
+    withheld = any(row.get("withheld") for row in rows)
     said = (
-        "How often each attack names the right record, before and after. The highest rate in the "
-        f"ratings is {percent(best[0])}, in the release {percent(best[1])}"
-        f"; the limit is {percent(rows[0]['limit'])}."
+        "How often each attack names the right record, before and after. The highest rate "
+        f"{'that is told ' * withheld}in the ratings is {percent(best[0])}, in the release "
+        f"{percent(best[1])}; the limit is {percent(rows[0]['limit'])}."
     )
     return _chart(said, {"height": {"step": 40}, "layer": layers})
 
@@ -274,7 +275,7 @@ def _bars(
 
 
 def _told(share: float | None) -> str:
-    return "not told: too few people" if share is None else percent(share)
+    return "withheld: too few people" if share is None else percent(share)
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:

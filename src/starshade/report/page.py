@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.progress import announced
+from starshade.query.statement import shown
 from starshade.ratings.atomic import atomic_file
 from starshade.report.dossier_charts import palette_css, pictures
-from starshade.report.phrases import count, ends, figure, sentence, size
+from starshade.report.phrases import count, ends, figure, lines, sentence, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -101,7 +102,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
-    for phrase in (count, ends, figure, percent, sentence, size):
+    for phrase in (count, counted, ends, figure, lines, percent, sentence, size):
         environment.filters[phrase.__name__] = phrase
     return environment
+
+
+def _visible(value: object) -> object:
+    """Escape what cannot be seen in a text: it could turn the line round, or hide a name."""
+    return shown(value) if type(value) is str else value  # markup is of our own

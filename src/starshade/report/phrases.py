@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from starshade.plain import percent
+from starshade.query.statement import shown
 
-__all__ = ["count", "ends", "figure", "sentence", "size"]
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["count", "ends", "figure", "lines", "sentence", "size"]
 
 _NONE = "–"
 
@@ -23,14 +28,16 @@ def ends(rate: Mapping[str, float]) -> str:
     return f"{rate['low']:.1%}".removesuffix("%") + f" to {rate['high']:.1%}"
 
 
-def count(number: float | None) -> str:
-    """Write a number of things.
+def count(number: float | str | None) -> str:
+    """Write a number of things; text stands as it is.
 
     Examples
     --------
-    >>> count(100000), count(None)
-    ('100,000', '–')
+    >>> count(100000), count(None), count("fewer than 5")
+    ('100,000', '–', 'fewer than 5')
     """
+    if isinstance(number, str):
+        return number
     return _NONE if number is None or math.isnan(number) else f"{number:,.0f}"
 
 
@@ -75,6 +82,20 @@ def figure(value: float | str | None, unit: str) -> str:
     if unit == "count" or isinstance(value, int):
         return count(value)
     return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def lines(text: str) -> Markup:
+    r"""Write a text of several lines; what cannot be seen in one is escaped.
+
+    Examples
+    --------
+    >>> print(lines("one <b>\ntwo\x1b"))
+    one &lt;b&gt;
+    two\x1b
+    """
+    from markupsafe import Markup, escape
+
+    return Markup("\n").join(escape(shown(line)) for line in text.split("\n"))
 
 
 def sentence(text: str) -> str:

@@ -24,6 +24,7 @@ from starshade.audit.dossier_data import bins_of, data_section, pooled
 from starshade.audit.dossier_losses import LOSSES
 from starshade.audit.dossier_people import at_risk, stand_out
 from starshade.audit.dossier_release import claim_rows
+from starshade.audit.few import in_words
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
 from starshade.ratings.holdout import hold_out
@@ -78,7 +79,7 @@ def test_it_is_plain_data(dossier: Dossier) -> None:
         assert json.loads(json.dumps(told, allow_nan=False)) == told
     changed = dossier.public()
     changed["data"]["users"] = -1
-    assert dossier.public()["data"]["users"] == RATINGS.n_users
+    assert dossier.public()["data"]["users"] != -1
 
 
 def test_the_public_edition_names_nothing_of_the_owner(dossier: Dossier, folder: Path) -> None:
@@ -265,15 +266,22 @@ def known(told: dict[str, Any]) -> list[int]:
     return [step["known"] for step in told["steps"]]
 
 
-def test_steps_of_too_few_people_are_left_out() -> None:
+def test_steps_of_too_few_people_are_without_a_figure() -> None:
     # 1 known: nobody; 2: three people; 4: three more; 8: ten more; 16: all but two
     found = risk(0, 3, 3, 10, 4, targets=22)
-    assert known(stand_out(found)) == [1, 2, 4, 8, 16]
-    public = stand_out(found, 5)
-    assert known(public) == [1, 4, 8]  # six at once; then two would be left
-    assert public["steps"][1]["identified"]["rate"] == 6 / 22
-    assert known(stand_out(risk(4, 0, targets=4), 5)) == []
-    assert stand_out(None)["steps"] == []
+    assert known(stand_out(found, 20)) == [1, 2, 4, 8, 16]
+    assert stand_out(found, 20)["withheld"] == ""
+    public = stand_out(found, 20, 5)
+    assert known(public) == [1, 2, 4, 8, 16]
+    told = [step["identified"] and step["identified"]["rate"] for step in public["steps"]]
+    assert told == [0, None, 6 / 22, 16 / 22, None]  # six at once; then two would be left
+    assert "fewer than 5 people more" in public["withheld"]
+    assert known(stand_out(risk(4, 0, targets=4), 20, 5)) == []
+    assert stand_out(None, 0)["steps"] == []
+
+
+def test_nobody_knows_more_ratings_than_there_are() -> None:
+    assert known(stand_out(risk(0, 3, 3, 10, 4, targets=22), 6)) == [1, 2, 4]
 
 
 def test_nobody_to_attack(dossier: Dossier) -> None:
@@ -290,6 +298,7 @@ def test_a_share_of_too_few_people_is_not_told(dossier: Dossier) -> None:
     assert public is not None
     assert own["before"]["rate"] == 2 / 60
     assert public["before"] is None
+    assert public["withheld"] == {"before": "less than 8.4%"}
     assert public["after"]["rate"] == 0
 
 
@@ -313,8 +322,8 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
 def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
     RATINGS.save(tmp_path / "store")
     stored = read_ratings(tmp_path / "store")
-    for name in ("secret-first", "out"):
-        KLikeness(k=5, items=top_items(5)).anonymize(stored, rng=1).save(tmp_path / name)
+    for name, k in (("secret-first", 6), ("out", 5)):
+        KLikeness(k=k, items=top_items(5)).anonymize(stored, rng=1).save(tmp_path / name)
     earlier = [tmp_path / "secret-first"]
     found = compile_dossier(stored, tmp_path / "out", audit=QUICK, earlier=earlier, rng=0)
     assert "secret-first" in json.dumps(found.internal())
@@ -329,17 +338,19 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
     text = dossier.public()["verdict"]["paragraph"]
     best = dossier.audit.worst
     assert text.startswith("This release may leave the house. Each of its ")
-    assert f"{best.before.expected_top1.rate:.1%} of the cases" in text
-    assert f"and in {best.after.expected_top1.rate:.1%} in this release" in text
+    assert f"{in_words(best.before.expected_top1.rate, best.before.targets, 5)} of the cas" in text
+    after = in_words(best.after.expected_top1.rate, best.after.targets, 5)
+    assert f"and in {after} in this release" in text
     assert "more often than 1 in 5" in text
-    assert f"{dossier.audit.disclosure['users_rating_disclosed']:.1%} of the people" in text
+    shown = in_words(dossier.audit.disclosure["users_rating_disclosed"], dossier.audit.records, 5)
+    assert f"{shown} of the people" in text
     assert "scoreboard" not in text
 
 
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:
     (claim,) = dossier.public()["claims"]
     assert claim["asked"] == "k = 5: every record equals at least 4 others"
-    assert claim["verified"].startswith("the smallest such set has ")
+    assert claim["verified"].startswith("the fewest records that are together in this way are ")
     odd = replace(
         dossier.audit,
         claims=(

@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return small_dossier(tmp_path_factory.mktemp("dossier")).public()
+    return small_dossier(tmp_path_factory.mktemp("dossier")).internal()
 
 
 @pytest.fixture(scope="module")
