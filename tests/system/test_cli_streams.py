@@ -25,14 +25,27 @@ def bash(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[b
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(ratings_csv: Path, tmp_path: Path, closed: str) -> None:
     done = bash(f"starshade data describe {ratings_csv} --json {closed}", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert bool(done.stdout) == (">&-" not in closed.replace("2>&-", ""))
+    lost = ">&-" in closed.replace("2>&-", "")
+    assert done.returncode == (2 if lost else 0), done.stderr
+    assert bool(done.stdout) == (not lost)
+    assert (b"--json: standard output is closed" in done.stderr) == (closed == ">&-")
     refused = bash(f"starshade data describe nothing {closed}", tmp_path)
     assert refused.returncode == 2
     assert refused.stdout == b""  # what belongs on stderr goes nowhere else
     made = bash(f"starshade data convert {ratings_csv} --out made.csv {closed}", tmp_path)
     assert made.returncode == 0
     assert (tmp_path / "made.csv").read_bytes().startswith(b"userId,")
+
+
+def test_a_full_disk_is_told_of_the_stream_that_met_it(ratings_csv: Path, tmp_path: Path) -> None:
+    made = bash(f"starshade data convert {ratings_csv} --out made.csv > /dev/full", tmp_path)
+    assert made.returncode == 2
+    assert b"Error: standard output: the result could not be printed, no space left" in made.stderr
+    assert b"made.csv had been written in whole before" in made.stderr
+    assert (tmp_path / "made.csv").exists()
+    logged = bash(f"starshade data describe {ratings_csv} --log-file /dev/full", tmp_path)
+    assert logged.returncode == 2
+    assert b"Error: --log-file /dev/full: No space left on device\n" in logged.stderr
 
 
 @pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])

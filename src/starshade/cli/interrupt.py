@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["Interrupt", "deafen", "interruptible", "written_so_far", "wrote"]
+__all__ = ["Interrupt", "deafen", "has_written", "interruptible", "written_so_far", "wrote"]
 
 PATIENCE = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -31,6 +31,11 @@ _written: list[Path] = []
 def wrote(path: Path) -> None:
     """Remember what this command has finished writing, for the message on an interruption."""
     _written.append(path)
+
+
+def has_written() -> bool:
+    """Tell whether this command has finished writing anything."""
+    return bool(_written)
 
 
 def written_so_far() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
@@ -19,9 +20,10 @@ import click
 from starshade import budget, progress
 from starshade._version import __version__
 from starshade.cli.errors import describe_error
-from starshade.cli.streams import writes_unicode
+from starshade.cli.interrupt import has_written, written_so_far
+from starshade.cli.streams import closed_streams, writes_unicode
 from starshade.cli.watch import Log, Terminal
-from starshade.errors import OutputError
+from starshade.errors import ConfigError, OutputError
 from starshade.plain import plain
 from starshade.ratings.atomic import refuse_in_release
 
@@ -57,16 +59,25 @@ class Run:
 
     def emit(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> None:
         """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
-        if self.as_json:
-            escaped = not writes_unicode(sys.stdout)
-            text = json.dumps(plain(figures), ensure_ascii=escaped, allow_nan=False)
-        else:
-            text = _render(summary())
-        self._clear()  # bars and a result on one terminal would write over each other
         try:
+            text = self._text(figures, summary)
+            self._clear()  # bars and a result on one terminal would write over each other
             print(text, flush=True)
         except BrokenPipeError:  # the reader has seen enough: no error, the exit code stands
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _stop_printing()
+        except OSError as error:
+            _stop_printing()
+            left = f"; {written_so_far()}" if has_written() else ""
+            raise OutputError(
+                f"standard output: the result could not be printed, {_reason(error)}{left}",
+                advice="Print it to a terminal or to a place with room.",
+            ) from error
+
+    def _text(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> str:
+        if not self.as_json:
+            return _render(summary())
+        escaped = not writes_unicode(sys.stdout)
+        return json.dumps(plain(figures), ensure_ascii=escaped, allow_nan=False)
 
 
 def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -90,6 +101,11 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             seed: int | None = None,
             **kwargs: Any,
         ) -> Any:
+            if as_json and "stdout" in closed_streams():
+                raise ConfigError(
+                    "--json: standard output is closed, and the object would be lost",
+                    advice="Leave standard output open, or leave --json out.",
+                )
             allowed = None if memory is None else budget.parse_bytes(memory)
             values = getattr(kwargs.get("reading"), "show_values", False)
             with (
@@ -160,6 +176,16 @@ def _watching(quiet: bool, log_file: str | None, values: bool) -> Iterator[Termi
             raise
         finally:
             terminal.close()
+
+
+def _stop_printing() -> None:
+    """Let what is left in the buffer go nowhere; it would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _reason(error: OSError) -> str:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "no space left there" if full else os.strerror(error.errno or 0)
 
 
 def _appending(log_file: str) -> TextIO:

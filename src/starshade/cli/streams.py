@@ -12,7 +12,9 @@ import os
 import sys
 from typing import TextIO
 
-__all__ = ["steady_streams", "writes_unicode"]
+__all__ = ["closed_streams", "steady_streams", "writes_unicode"]
+
+_closed: set[str] = set()
 
 
 def steady_streams() -> None:
@@ -24,6 +26,7 @@ def steady_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
+            _closed.add(("stdin", "stdout", "stderr")[number])
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -31,6 +34,11 @@ def steady_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def closed_streams() -> frozenset[str]:
+    """Return the names of the streams that were closed when the command began."""
+    return frozenset(_closed)
 
 
 def writes_unicode(stream: TextIO) -> bool:

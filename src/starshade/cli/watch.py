@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
+from starshade.errors import OutputError
 from starshade.progress.words import how_long
 
 if TYPE_CHECKING:
@@ -42,8 +45,18 @@ class Log:
     def _append(self, kind: str, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         flat = message.replace("\n", " | ")
-        self._file.write(f"{now} {kind} {flat}\n")
-        self._file.flush()
+        if self._file.closed:
+            return
+        try:
+            self._file.write(f"{now} {kind} {flat}\n")
+            self._file.flush()
+        except OSError as error:
+            with suppress(OSError):  # what is left in its buffer would fail again
+                self._file.close()
+            raise OutputError(
+                f"--log-file {self._file.name}: {os.strerror(error.errno or 0)}",
+                advice="Free some space, name another file, or leave --log-file out.",
+            ) from error
 
 
 class Terminal:
