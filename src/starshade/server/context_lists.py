@@ -28,12 +28,15 @@ class StepView:
     text : str
         How far and how long still, e.g. ``40 %, about 20 seconds more``.
     done : bool
+    within : str
+        What of it is worked on; empty: it says so itself.
     """
 
     label: str
     percent: int | None
     text: str
     done: bool = False
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class JobLine:
     summary : str
         What came of it, in a line; empty while there is nothing to say.
     when : str
-        When it was asked for, in words.
-    created : str
+        When it ended, or was asked for while it has not, in words.
+    moment : str
         The same in ISO 8601, UTC.
     """
 
@@ -64,7 +67,7 @@ class JobLine:
     state_text: str
     summary: str
     when: str
-    created: str
+    moment: str
 
 
 @dataclass(frozen=True)

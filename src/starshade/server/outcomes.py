@@ -12,6 +12,7 @@ from starshade.report.phrases import figure
 from starshade.server.ask_again import address
 from starshade.server.ask_release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.contexts import Chart, Figure, Outcome, Point
+from starshade.server.in_words import for_page
 from starshade.server.outcome_attack import attack_outcome, facts_known, top1_of
 from starshade.server.rows import JobRow
 from starshade.server.words import count, sentence
@@ -49,7 +50,7 @@ def outcome_of(job: JobRow) -> Outcome | None:
 def summary_of(job: JobRow) -> str:
     """Say in a line what came of a job; empty while there is nothing to say."""
     if job.state == "failed":
-        return sentence(job.error or "")
+        return sentence(for_page(job.error or "", job.kind))
     if job.state != "done" or job.result is None:
         return ""
     result = job.result
@@ -130,7 +131,7 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
         href="" if refused else address(data_id, "release", asked),
-        refused=refused,
+        refused=for_page(refused, "compare"),
     )
 
 
@@ -166,5 +167,5 @@ def _release(result: Result) -> Outcome:
     verdict = result.get("verdict", {})
     return Outcome(
         headline=str(verdict.get("headline") or ""),
-        text=str(verdict.get("paragraph") or result.get("text") or ""),
+        text=for_page(str(verdict.get("paragraph") or result.get("text") or ""), "release"),
     )

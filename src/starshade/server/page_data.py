@@ -15,8 +15,9 @@ from starshade.server.ask_release import FEWEST, RELEASE
 from starshade.server.asking import Asking, Facts, form
 from starshade.server.contexts import Chart, DataPage, Figure, Form, Next, Table
 from starshade.server.forms import Sent
+from starshade.server.in_words import for_page
 from starshade.server.page_frame import frame, job_line, kind_text, latest_reading, shape_of
-from starshade.server.page_job import job_view
+from starshade.server.page_job import files_of, job_view
 from starshade.server.rows import DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.suggest import after_failure, with_data
@@ -75,13 +76,13 @@ def data_page(
         name=data.name,
         kind_text=kind_text(data),
         ok=ok,
-        reading=None if shown is None else job_view(shown),
+        reading=None if shown is None else job_view(shown, files_of(store, data)),
         intro=_intro(data, shown),
         figures=tuple(_figures(facts)) if ok else (),
         columns=_columns(facts),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
-        notes=tuple(_notes(facts)),
+        notes=tuple(for_page(note, "read", files_of(store, data)) for note in _notes(facts)),
         next=_next(data, shown, jobs),
         mapping=None if data.kind == "synthetic" else mapping,
         attack=forms.get("attack"),
@@ -218,11 +219,16 @@ def _spread(facts: Facts) -> Table | None:
         spread = facts.get(name)
         if spread:
             names = ("q05", "q25", "median", "q75", "q95", "mean")
-            rows.append((label, *(whole(spread[q]) for q in names)))
+            rows.append((label, *(_few(spread[q]) for q in names)))
     if not rows:
         return None
     head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
     return Table("How many ratings", head, tuple(rows))
+
+
+def _few(number: float) -> str:
+    """Write a number of ratings that may be a mean: 16, 16.5."""
+    return f"{number:,.1f}".removesuffix(".0")
 
 
 def _notes(facts: Facts) -> list[str]:

@@ -63,6 +63,7 @@ def title_of(job: JobRow) -> str:
 
 def job_line(job: JobRow, name: str = "") -> JobLine:
     """Return a job as a line of a list; with the name of its data where these differ."""
+    moment = job.created if job.finished is None else job.finished
     return JobLine(
         id=str(job.id),
         href=f"/jobs/{job.id}",
@@ -70,8 +71,8 @@ def job_line(job: JobRow, name: str = "") -> JobLine:
         state=job.state,
         state_text=_state_text(job),
         summary=summary_of(job),
-        when=ago(job.created),
-        created=iso(job.created),
+        when=ago(moment),
+        moment=iso(moment),
     )
 
 

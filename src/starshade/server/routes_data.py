@@ -24,6 +24,7 @@ from starshade.server.page_home import home_page
 from starshade.server.rows import DataKind, DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.uploads import file_name, receive, shown_name
+from starshade.server.words import sentence
 from starshade.server.work_folder import PART
 
 __all__ = ["Id", "bring_path", "data_routes", "start_job"]
@@ -91,7 +92,9 @@ def data_routes(desk: Desk) -> APIRouter:
             store.remove_data(data_id)
         except ConfigError as error:
             page = data_page(store, data)
-            told = replace(page.delete, error=error.message, advice=error.advice, open=True)
+            told = replace(
+                page.delete, error=sentence(error.message), advice=error.advice, open=True
+            )
             return html("data.html.j2", replace(page, delete=told), 409)
         return go_to(request, "/")
 

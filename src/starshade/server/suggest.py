@@ -163,7 +163,7 @@ def after_failure(job: JobRow) -> tuple[Next, ...]:
         return (
             Next(
                 "Say which column is what, or choose another file.",
-                Link("Say how to read them", address(job.data_id, "read", {})),
+                Link("Change how it is read", address(job.data_id, "read", {})),
             ),
         )
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,16 +22,16 @@ from starshade.server.asking import asked
 from starshade.server.contexts import ErrorPage, Link
 from starshade.server.forms import prefilled
 from starshade.server.page_data import data_page
-from starshade.server.page_frame import bare_frame
+from starshade.server.page_frame import bare_frame, job_line
 from starshade.server.page_home import home_page
-from starshade.server.page_job import job_page
+from starshade.server.page_job import job_page, job_view
 from starshade.server.page_release import release_page
 from starshade.server.rows import JobKind, JobRow, Step
 from starshade.server.tasks import Order, perform
 from tests.unit.server.desk import FACTS, Desk
 
 #: what a page may leave unsaid: names by which it knows things, and what it says in other words
-UNSAID = {"id", "kind", "state", "chooser", "created", "only_for"}
+UNSAID = {"id", "kind", "state", "chooser", "created", "moment", "only_for"}
 ELSEWHERE = re.compile(
     r"frame\.running\.(state_text|when|summary)$"  # the job's own page says it
     r"|\.(events|panel)$"  # of what has ended there is nothing to follow
@@ -347,6 +348,65 @@ def test_progress_says_how_far_and_how_long_still(pages: dict[str, tuple[str, An
     over, now = pages["running"][1].job.steps
     assert (over.done, over.percent) == (True, 100)
     assert (now.percent, now.text) == (25, "25.0%, about 2 minutes more")
+
+
+def in_state(state: Any, *progress: Step, **more: Any) -> JobRow:
+    return JobRow(1, "release", 1, {}, state, 0.0, started=1.0, progress=progress, **more)
+
+
+def test_only_one_bar_moves_and_says_what_goes_on_inside() -> None:
+    now = [Step("judging it", 0, None, 9.0), Step("auditing", 1, 4, 8.0), Step("trees", 3, 4, 1.0)]
+    over, bar = job_view(
+        in_state("running", Step("opening", 0, None, 1.0, over=True), *now), {}
+    ).steps
+    assert over.done
+    assert (bar.label, bar.percent, bar.within) == ("auditing", 25, "trees: 75.0%")
+    (bar,) = job_view(in_state("running", now[0]), {}).steps
+    assert (bar.label, bar.percent, bar.within) == ("judging it", None, "")
+
+
+def test_what_went_wrong_is_not_called_done() -> None:
+    steps = Step("opening", 0, None, 1.0, over=True), Step("reading", 0, None, 1.0, over=True)
+    opened, broken = job_view(in_state("failed", *steps, error="no"), {}).steps
+    assert opened.done
+    assert (broken.label, broken.text, broken.done) == ("reading", "not finished", False)
+
+
+def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
+    store = whole.desk.store
+    data = store.add_data("upload", "two good.csv", "two_good.csv")
+    place = store.places.upload(data.id) / "two_good.csv"
+    told = {"error": f"{place}, line 2: no rating", "advice": "Name it (--item-col)."}
+    job = whole.desk.end(store.add_job("read", data.id), "failed", **told)
+    page = data_page(store, data)
+    assert page.reading is not None
+    assert page.reading.error == "two good.csv, line 2: no rating"
+    assert page.reading.advice == "Name it (“Column of the items”)."
+    assert page.reading.again == ""
+    assert mains(page)[0].link.text == "Change how it is read"
+    assert "uploads/" not in whole.desk.get("/").text
+    assert job.state == "failed"
+
+
+def test_a_list_says_when_something_ended() -> None:
+    ended = JobRow(1, "attack", 1, {}, "done", 0.0, started=1.0, finished=time.time() - 120)
+    assert job_line(ended).when == "2 minutes ago"
+
+
+def test_what_was_asked_for_is_said_as_the_form_says_it(whole: Whole) -> None:
+    page = job_page(whole.desk.store, whole.attack)
+    told = {figure.label: figure.value for figure in page.job.settings}
+    assert told["How clearly a match must stand out"] == "1.5"
+    assert "A wrong fact is" not in told
+    assert told["What the attacker looks for"].startswith("Best match")
+
+
+def test_means_are_written_as_they_are(whole: Whole) -> None:
+    spread = FACTS["ratings_per_user"] | {"mean": 16.5}
+    page = data_page(whole.desk.store, whole.desk.read("mean.csv", ratings_per_user=spread))
+    assert page.per_user is not None
+    assert page.per_user.rows[0][-1] == "16.5"
+    assert page.per_user.rows[0][1] == "21"
 
 
 def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
