@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from starshade.errors import ConfigError, InputError
 from starshade.progress import task
 from starshade.server.settings import checked
 from starshade.server.tasks import Done, Order
@@ -58,7 +59,6 @@ def open_ratings(order: Order) -> Ratings:
     InputError
         The store is damaged.
     """
-    from starshade.errors import ConfigError
     from starshade.ratings.store import open_store
 
     facts = order.data.facts
@@ -80,7 +80,22 @@ def _read(order: Order, options: dict[str, Any]) -> Ratings:
     asked = checked("reading", options, hints)
     if order.data.kind == "upload":
         return read_ratings(order.places.upload(order.data.id) / order.data.source, **asked)
-    return read_ratings(Path(order.data.source).expanduser(), **asked)
+    source = Path(order.data.source).expanduser()
+    before = _as_it_is(source)
+    ratings = read_ratings(source, **asked)
+    if _as_it_is(source) != before:
+        raise InputError(
+            f"{source}: was changed while it was read",
+            advice="Wait until nothing writes to it any more, then read it again.",
+        )
+    return ratings
+
+
+def _as_it_is(source: Path) -> list[tuple[str, int, int, int]]:
+    """Return what shows that a file, or one in a folder, was written to or replaced."""
+    files = sorted(source.iterdir()) if source.is_dir() else [source]
+    found = [(path.name, path.stat()) for path in files if path.exists()]
+    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in found]
 
 
 def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
