@@ -84,7 +84,10 @@ class Scale:
 
     def _check_step(self, step: float) -> None:
         if not (math.isfinite(step) and step > 0):
-            raise ConfigError(f"scale step {step:g}: must be above 0")
+            raise ConfigError(
+                f"scale step {step:g}: must be above 0",
+                advice=f"A scale without steps has two parts: {self.minimum:g}:{self.maximum:g}.",
+            )
         if not math.isfinite(self.width):
             return  # refused with or without a step
         steps = self.width / step

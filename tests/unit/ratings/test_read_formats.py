@@ -618,3 +618,21 @@ def test_columns_that_nobody_took_are_named(tmp_path) -> None:
 def test_more_names_of_dates(tmp_path, name: str) -> None:
     path = write(tmp_path / "x.csv", f"user,item,rating,{name}\na,b,4,2020-01-02\n")
     assert read_ratings(path).report.mapping["day"] == name
+
+
+def test_a_title_serves_where_no_column_has_item_ids(tmp_path) -> None:
+    rows = "customer,title,stars\nann,Up,4\nann,Jaws,2\nbob,Up,5\n"
+    found = read_ratings(write(tmp_path / "a.csv", rows))
+    assert values(found) == {("ann", "Up"): 4.0, ("ann", "Jaws"): 2.0, ("bob", "Up"): 5.0}
+    said = "no column has item ids, so 'title' serves: one title is one item"
+    assert said in found.report.notes
+    ids = "customer,title,film,stars\nann,Up,7,4\nbob,Up,7,5\n"
+    found = read_ratings(write(tmp_path / "b.csv", ids))
+    assert found.items[0] == "7"
+    assert said not in found.report.notes
+    asked = read_ratings(tmp_path / "a.csv", item_col="title")
+    assert said not in asked.report.notes
+    for unclear in ("customer,title,movieTitle,stars", "customer,name,city,stars"):
+        path = write(tmp_path / "c.csv", f"{unclear}\nann,Up,Up,4\nbob,Up,Up,5\n")
+        with pytest.raises(InputError, match="no column is known as the item"):
+            read_ratings(path)

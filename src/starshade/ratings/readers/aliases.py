@@ -18,6 +18,7 @@ __all__ = [
     "normalized",
     "refuse_repeated",
     "resolve",
+    "title_column",
     "unread",
 ]
 
@@ -112,6 +113,21 @@ def matching(
 ) -> list[str]:
     """Return the columns whose names are known for a role."""
     return [name for name in columns if normalized(name) in aliases[role]]
+
+
+def title_column(columns: Sequence[str], taken: Sequence[str] = ()) -> str | None:
+    """Return the only column of titles, which may serve where none has item ids.
+
+    A name may be a person's, so ``name`` alone is none.
+
+    Examples
+    --------
+    >>> title_column(["customer", "title", "stars"])
+    'title'
+    """
+    told = [name for name in columns if normalized(name) in PUBLIC["item"][-1]]
+    told = [name for name in told if name not in taken]
+    return told[0] if len(told) == 1 else None
 
 
 def refuse_repeated(columns: Sequence[str], where: str) -> None:

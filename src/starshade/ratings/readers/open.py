@@ -10,7 +10,14 @@ from typing import Any
 from starshade.errors import InputError
 from starshade.plain import counted
 from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import IF_WIDE, resolve, unread
+from starshade.ratings.readers.aliases import (
+    IF_WIDE,
+    listing,
+    matching,
+    resolve,
+    title_column,
+    unread,
+)
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.detect import Found
 from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
@@ -149,6 +156,9 @@ def _long(
     if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):
         mapping["delimiter"] = source.dialect.delimiter
     said = unread(source.columns, roles, dates=request.dates) if is_named else ()
+    if roles["item"] == title_column(source.columns) and not request.given().get("item"):
+        title = listing([roles["item"]])
+        said = (f"no column has item ids, so {title} serves: one title is one item", *said)
     return Opened(table, where, format_, mapping, notes=said)
 
 
@@ -175,6 +185,8 @@ def _resolved(
     optional = ["day"] if request.dates else []
     given = request.given() if request.dates else {**request.given(), "day": None}
     required = ["user", "item", "rating"]
+    if not given.get("item") and not matching(columns, "item"):
+        given = {**given, "item": title_column(columns, [v for v in given.values() if v])}
     return resolve(columns, given, required=required, optional=optional, where=where, listed=listed)
 
 
