@@ -79,6 +79,8 @@ class Database:
                     _create(file, studio)
                 self._is = _which(file)
             self._ensure_of(studio)
+            with self.write() as db:  # SQLite opens what may only be read without a word
+                db.execute("UPDATE studio SET id = id")
             self.scrub()
         except BaseException:
             self.close()

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from starshade.errors import OutputError
+from starshade.server import database
 from starshade.server.store import Store
 from starshade.server.sweep import sweep
 
@@ -96,6 +97,17 @@ def test_a_database_that_is_damaged_further_in_is_refused(used):
     header = file.read_bytes()[:100]
     file.write_bytes(header + b"\xff" * (file.stat().st_size - 100))
     assert "is damaged" in refused(used)
+
+
+def test_a_database_that_may_only_be_read_is_refused_at_once(used, monkeypatch):
+    connect = sqlite3.connect  # which falls back to reading where the mode forbids more
+
+    def reading(place, **options):
+        return connect(place.replace("mode=rw", "mode=ro"), **options)
+
+    monkeypatch.setattr(database.sqlite3, "connect", reading)
+    with pytest.raises(OutputError, match="no permission"):
+        Store(used)
 
 
 def test_a_folder_instead_of_the_database_is_said(folder):
