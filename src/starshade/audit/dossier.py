@@ -109,9 +109,10 @@ class Dossier:
         ``[{attack, title, knowledge, known, exact, before: rate, after: rate, profile, guessing,
         limit, targets, people, tried, withheld}]``: `exact` tells whether the known ratings are
         right to the letter; `profile`: how often a class that agrees with the target stands out;
-        `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None; `targets`: people who
-        were attacked, None where they or the others are too few to be told; `people`: all who were
-        released; `tried`: a text on how many have enough ratings, "" where everybody has.
+        `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None;
+        `targets`: people who were attacked, None where they or the others are too few to be told;
+        `people`: all who were released; `tried`: a text on how many have enough ratings, "" where
+        everybody has.
     ``attack_meaning``
         What these rates mean.
     ``tracker``

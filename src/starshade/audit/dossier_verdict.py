@@ -55,7 +55,7 @@ def verdict_section(
     return {
         "passed": result.passed,
         "headline": headline,
-        "paragraph": paragraph_of(result, release, people, k),
+        "paragraph": _few_left_out(paragraph_of(result, release, people, k), release, k),
         "reasons": list(result.reasons),
         "advice": advice,
     }
@@ -75,8 +75,8 @@ _REMEDIES = {
     "tracker": "Do not let queries be asked of it. Make the release again with a larger --k.",
     "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
     "publish, make another release without exact attributes (--attributes none or generalized).",
-    "identifying": "Make the release again and leave that attribute out (--quasi names the others), "
-    "or join its values by a hierarchy (--attribute-hierarchy).",
+    "identifying": "Make the release again and leave that attribute out (--quasi names the "
+    "others), or join its values by a hierarchy (--attribute-hierarchy).",
     "disclosed": "Make a release that tells less: a larger --k or fewer items; or, if what it "
     "tells does no harm, decide so and raise --max-disclosed.",
     "scale": "Read the ratings with the scale that was declared when the release was made "

@@ -1,0 +1,175 @@
+"""What a public edition tells, less what the release tells, is about nobody alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.audit.dossier import Dossier, compile_dossier
+from starshade.audit.dossier_data import data_section
+from starshade.audit.verdict import Audit
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.release.part import released_users
+from starshade.release.read import read_release
+from starshade.release.table import Release
+
+SCALE = Scale(1, 5, 1)
+K = 5  # the fewest people behind a figure, whatever smaller k is claimed
+QUICK = Audit(known=(2,), targets=60)
+
+
+def table(rows: list[tuple[int, int, int]]) -> Ratings:
+    users, items, given = np.array(rows).T
+    return Ratings.from_arrays(users, items, given.astype(float), scale=SCALE)
+
+
+def with_a_loner() -> Ratings:
+    """Forty who rate nearly alike, and one who does not."""
+    rows = [(i, item, 3 + i // 10 % 2) for i in range(40) for item in range(4)]
+    return table([*rows, (40, 0, 1), (40, 1, 1), (40, 2, 5), (40, 3, 2)])
+
+
+def with_rare_items() -> Ratings:
+    """Forty who rate five items; one, and three others, rate one more each."""
+    rows = [(i, item, 1 + (i + item) % 4) for i in range(40) for item in range(5) if i % 7 != item]
+    return table([*rows, (0, 5, 5), *((i, 6, 1) for i in (1, 2, 3))])
+
+
+def with_a_giant() -> Ratings:
+    """Twelve who rate three of six items, and one who rates twenty."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (i, int(item), int(rng.integers(3, 5)))
+        for i in range(12)
+        for item in rng.choice(6, 3, replace=False)
+    ]
+    return table([*rows, *((12, item, 5 if item == 3 else 1) for item in range(20))])
+
+
+CASES: dict[str, tuple[Any, Ratings]] = {
+    "somebody left out": (SuppressAnonymizer(k=3, eps=1), with_a_loner()),
+    "rare items left out": (KLikeness(k=5), with_rare_items()),
+    "nothing left out": (KLikeness(k=2, rare_items="keep"), with_a_giant()),
+}
+
+
+def told_of(case: str, folder: Path, *, linked: bool = True) -> tuple[Dossier, Ratings, Release]:
+    method, ratings = CASES[case]
+    method.anonymize(ratings, rng=1).save(folder / "out", private=folder / "r.json")
+    receipt = folder / "r.json" if linked else None
+    found = compile_dossier(ratings, folder / "out", private=receipt, audit=QUICK, rng=1)
+    return found, ratings, read_release(folder / "out", private=receipt)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_report_less_the_release_leaves_nobody(case: str, tmp_path: Path) -> None:
+    dossier, ratings, release = told_of(case, tmp_path)
+    told, part = dossier.public()["data"], released_users(release, ratings)
+    assert told["users"] == release.n_records
+    assert told["items"] == release.classes.n_items
+    assert told["ratings"] == part.n_ratings
+    shown = {bin_["label"]: bin_["ratings"] for bin_ in told["histogram"]["bins"]}
+    assert sum(shown.values()) == part.n_ratings
+    if release.manifest.layout == "record":  # the very ratings are in the files
+        codes = release.cells().codes
+        values = release.cells().symbols.low[codes]
+        for bin_ in told["histogram"]["bins"]:
+            inside = (values >= bin_["low"]) & (values <= bin_["high"])
+            left = bin_["ratings"] - int(inside.sum())
+            assert left == 0 or abs(left) >= K, bin_
+    if ratings.n_users + ratings.n_items > part.n_users + part.n_items:
+        own = dossier.internal()["data"]
+        assert own["ratings"] == ratings.n_ratings > told["ratings"] == own["released"]["ratings"]
+        assert own["of"].startswith("All your data")
+
+
+def test_who_was_left_out_cannot_be_told_without_the_receipt(tmp_path: Path) -> None:
+    dossier, ratings, release = told_of("somebody left out", tmp_path, linked=False)
+    told = dossier.public()
+    assert release.manifest.users_deleted == 1
+    assert told["data"]["ratings"] is told["data"]["sparsity"]["value"] is told["histogram"] is None
+    assert told["data"]["histogram"]["bins"] == told["data"]["long_tail"]["points"] == []
+    assert told["stand_out"]["steps"] == []
+    assert not [row for row in told["losses"] if row["name"].startswith("histogram")]
+    said = json.dumps(told)
+    assert "1 person was left out" not in said
+    assert "fewer than 5 people were left out" in said
+    assert "1 person was left out" in json.dumps(dossier.internal())
+    assert ratings.n_users == told["data"]["users"] + 1
+
+
+@pytest.mark.parametrize("name", ["users_deleted", "users_without_rating"])
+def test_a_few_people_are_fewer_than_five(name: str, tmp_path: Path) -> None:
+    dossier, _, release = told_of("somebody left out", tmp_path)
+    true = getattr(release.manifest, name)
+    assert dossier.internal()["method"][name] == true
+    assert dossier.public()["method"][name] == ("fewer than 5" if true else 0)
+    losses = {row["name"]: row["value"] for row in dossier.public()["losses"]}
+    assert losses["users_deleted"] == "fewer than 5"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_step_of_the_long_tail_is_of_few(case: str) -> None:
+    ratings = CASES[case][1]
+    order = np.argsort(-ratings.item_support, kind="stable")
+    rank = np.argsort(order)[ratings.columns]
+    users = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+    ends = [
+        int(np.ceil(point["items"] * ratings.n_items - 1e-9))
+        for point in data_section(ratings, SCALE, K)["long_tail"]["points"]
+    ]
+    assert ends[-1] == ratings.n_items
+    for start, end in zip([0, *ends], [*ends, ratings.n_items], strict=True):
+        people = len(np.unique(users[(rank >= start) & (rank < end)]))
+        assert people == 0 or people >= K
+    assert len(data_section(ratings, SCALE, 1)["long_tail"]["points"]) >= len(ends)
+
+
+def test_rates_of_few_people_are_bounds(tmp_path: Path) -> None:
+    dossier, ratings, _ = told_of("nothing left out", tmp_path)
+    own, public = dossier.internal(), dossier.public()
+    hidden = 0
+    for mine, told in zip(own["attacks"], public["attacks"], strict=True):
+        for side in ("before", "after", "profile"):
+            found = mine[side]["rate"] * mine["targets"]
+            few = 0 < found < K - 1e-9 or 0 < mine["targets"] - found < K - 1e-9
+            assert (told[side] is None) == few == (side in told["withheld"])
+            hidden += few
+        assert mine["withheld"] == {}
+    assert hidden
+    said = json.dumps(public)
+    secret = {
+        f"{row[side]['rate']:.1%}"
+        for at, row in enumerate(own["attacks"])
+        for side in public["attacks"][at]["withheld"]
+    }
+    texts = [public["verdict"]["paragraph"], *(f["text"] for f in public["findings"])]
+    assert not [share for share in secret for text in texts if share in text], texts
+    assert 'identified": null' in said
+    assert len(public["stand_out"]["steps"]) == len(own["stand_out"]["steps"])
+    assert ratings.n_users == 13
+
+
+def test_whoever_could_not_be_tried_is_counted(tmp_path: Path) -> None:
+    dossier, _, _ = told_of("rare items left out", tmp_path)
+    strict = Audit(known=(5,), targets=60)
+    found = compile_dossier(
+        CASES["rare items left out"][1],
+        tmp_path / "out",
+        private=tmp_path / "r.json",
+        audit=strict,
+        rng=1,
+    ).internal()
+    row = found["attacks"][0]
+    assert row["targets"] < row["people"] == 40
+    said = f"{row['targets']} of 40 people have 5 ratings or more on these items; the others"
+    assert row["tried"].startswith(said)
+    assert said in found["verdict"]["paragraph"]
+    assert dossier.public()["fewest"] == K
