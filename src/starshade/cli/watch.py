@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
 from starshade.errors import OutputError
-from starshade.progress.words import how_long
+from starshade.progress.words import how_long, seconds_left, worth_showing
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -89,7 +89,9 @@ class Terminal:
             return 0
         with self._lock:
             self._stop_waiting()
-            return self._open().add_task(label, total=total)
+            handle = self._open().add_task(label, total=total)
+            self._choose()
+            return handle
 
     def advance(self, handle: int, amount: float) -> None:
         """Move a bar on."""
@@ -105,6 +107,8 @@ class Terminal:
             if not self._bars.tasks:
                 self.close()
                 self._wait("working")
+            else:
+                self._choose()
 
     def note(self, message: str) -> None:
         """Show one line, and keep it in the log."""
@@ -137,6 +141,14 @@ class Terminal:
             self._bars = _bars()
             self._bars.start()
         return self._bars
+
+    def _choose(self) -> None:
+        """Show the bars that are worth a look."""
+        if self._bars is not None:
+            tasks = self._bars.tasks
+            shown = worth_showing(tasks, lambda task: task.total)
+            for task in tasks:
+                self._bars.update(task.id, visible=task in shown)
 
     def _wait(self, label: str) -> None:
         """Show a bar of this name if nothing is announced for a while."""
@@ -176,7 +188,8 @@ def _bars() -> Progress:
         """How long still, where anybody can say."""
 
         def render(self, task: Task) -> Text:
-            return Text(how_long(None if task.total is None else task.time_remaining))
+            left = seconds_left(task.completed, task.total, task.elapsed or 0.0)
+            return Text(how_long(left))
 
     return Progress(
         TextColumn("{task.description}", markup=False),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from html import escape
@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from starshade.progress.words import how_long, seconds_left
+from starshade.progress.words import how_long, seconds_left, worth_showing
 
 __all__ = ["PATIENCE", "Notebook", "reporter_here"]
 
@@ -113,7 +113,7 @@ class Notebook:
             return
         while True:
             with self._lock:
-                tasks = list(self._tasks.values())
+                tasks = worth_showing(list(self._tasks.values()), lambda task: task.total)
                 self._show(*_drawn(tasks, self._said))
                 self._visible = True
             if done.wait(_EVERY):
@@ -157,7 +157,7 @@ def _publisher(shell: Any) -> Callable[..., None]:
     return publish
 
 
-def _drawn(tasks: list[_Task], said: str) -> tuple[str, str]:
+def _drawn(tasks: Sequence[_Task], said: str) -> tuple[str, str]:
     """Draw bars as HTML, and the same as text."""
     lines = "".join(_bar(task) for task in tasks)
     note = f"<div>{escape(said)}</div>" if said else ""

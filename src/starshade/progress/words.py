@@ -1,12 +1,43 @@
-"""How long still, in words."""
+"""How long still, in words, and which of the tasks under way are worth a look."""
 
 from __future__ import annotations
 
-__all__ = ["how_long", "seconds_left"]
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+__all__ = ["how_long", "seconds_left", "worth_showing"]
+
+_Task = TypeVar("_Task")
+_SHARE = 0.1  # of the work that is done before anybody can tell how long the rest takes
+
+
+def worth_showing(
+    tasks: Sequence[_Task], total: Callable[[_Task], float | None]
+) -> tuple[_Task, ...]:
+    """Return the outermost task that has steps and the innermost one; the others say no more.
+
+    Parameters
+    ----------
+    tasks : sequence
+        Under way, each begun within the one before.
+    total : callable
+        Returns the units of work of a task; None: unknown.
+
+    Examples
+    --------
+    >>> tasks = {"auditing": None, "comparing": 9, "attacking": 6, "ranking": 900}
+    >>> worth_showing(list(tasks), tasks.get)
+    ('comparing', 'ranking')
+    """
+    outer = [task for task in tasks[:-1] if (total(task) or 0) > 1]
+    return (*outer[:1], *tasks[-1:])
 
 
 def seconds_left(done: float, total: float | None, elapsed: float) -> float | None:
     """Estimate what is left at the speed so far; None where nobody can say.
+
+    The first of many steps is no measure of the others: nobody can say before two units and a
+    tenth of all are done.
 
     Parameters
     ----------
@@ -15,7 +46,7 @@ def seconds_left(done: float, total: float | None, elapsed: float) -> float | No
     elapsed : float
         Seconds since the beginning.
     """
-    if not total or done <= 0:
+    if not total or done < max(_SHARE * total, min(2, total)):
         return None
     return elapsed * max(total - done, 0) / done
 

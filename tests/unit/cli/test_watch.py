@@ -78,6 +78,23 @@ def test_what_is_quick_shows_no_bar_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     assert screen.getvalue() == ""
 
 
+def test_of_many_bars_the_outermost_with_steps_and_the_innermost_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = look(monkeypatch)
+    task = progress.task
+    with progress.watch(Terminal()), task("auditing"), task("comparing", 9), task("attack", 6):
+        with task("ranking", 900):
+            screen.truncate(0)
+            assert screen.shows("comparing", "ranking")
+        screen.truncate(0)
+        assert screen.shows("comparing", "attack")
+        screen.truncate(0)
+        assert screen.shows("attack")
+        assert "auditing" not in screen.words
+        assert "ranking" not in screen.words
+
+
 def test_notes_stand_above_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = look(monkeypatch)
     with progress.watch(Terminal()), progress.task("reading", 2):

@@ -46,8 +46,8 @@ def test_a_bar_says_what_and_how_far_and_goes_away() -> None:
     screen = Screen()
     with progress.watch(Notebook(screen, lambda: 1)), progress.task("reading", 4) as step:
         seen(screen, "reading: 0%")
-        step(1)
-        seen(screen, "reading: 25%, ")
+        step(2)
+        seen(screen, "reading: 50%, ")
         assert screen.history[-1]["text/plain"].endswith("left") or "almost done" in str(
             screen.history[-1]
         )
@@ -76,8 +76,8 @@ def test_bars_of_one_cell_share_an_output_and_the_next_cell_has_its_own() -> Non
     with progress.watch(Notebook(screen, lambda: cell[0])):
         for running in (1, 1, 2):
             cell[0] = running
-            with progress.task("outer"), progress.task("inner"):
-                seen(screen, "outer: 0 s so far\ninner: 0 s so far")
+            with progress.task("outer", 2), progress.task("inner"):
+                seen(screen, "outer: 0%\ninner: 0 s so far")
     assert len(screen.outputs) == 2
 
 
