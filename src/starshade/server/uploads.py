@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import struct
 import unicodedata
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO
@@ -84,6 +86,7 @@ async def receive(
     Raises
     ------
     TooLargeError
+        Also where a zip file would be too large unpacked.
     InputError
         Less came than was announced, or nothing.
     OutputError
@@ -100,6 +103,7 @@ async def receive(
             if not written:
                 raise InputError("the file is empty", advice="Choose the file again.")
             await run_in_threadpool(_settle, file)
+        await run_in_threadpool(_ensure_unpacked, place, most)
     except BaseException as error:
         place.unlink(missing_ok=True)
         if isinstance(error, ClientDisconnect):
@@ -136,6 +140,21 @@ def _ensure_taken(length: int, most: int) -> None:
             f"the file has {size(length)} or more; the studio takes up to {size(most)}",
             advice="Give its path on this machine instead: then it need not be sent. Or start the "
             "studio with a larger --max-upload.",
+        )
+
+
+def _ensure_unpacked(file: Path, most: int) -> None:
+    """Refuse a zip file that says that it holds more than is taken: it would keep the worker."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            held = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error):
+        return  # none, or a broken one, which the reader refuses
+    if held > most:
+        raise TooLargeError(
+            f"unpacked, the file has {size(held)}; the studio takes up to {size(most)}",
+            advice="Send only what is needed, or give the file's path on this machine instead. Or "
+            "start the studio with a larger --max-upload.",
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -184,6 +186,27 @@ def test_what_grows_beyond_the_limit_is_cut_off(desk: Desk) -> None:
     assert status == 413
     assert len(taken) == 11
     assert left_behind(desk) == []
+
+
+@pytest.mark.parametrize(("held", "status"), [(1000, 200), (1001, 413)])
+def test_a_zip_file_counts_unpacked(desk: Desk, held: int, status: int) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"1" * 500)
+        archive.writestr("b.csv", b"1" * (held - 500))
+    answer = upload(desk, "a.zip", packed.getvalue())
+    assert answer.status_code == status
+    if status == 413:
+        assert "npacked, the file has 1.0 kB" in answer.json()["error"]["message"]
+        assert left_behind(desk) == []
+
+
+@pytest.mark.parametrize(("what", "by"), [(b"\xc3\xa9", b"\xff\xff"), (b"PK\1\2", b"PK\1\3")])
+def test_a_broken_zip_file_is_for_the_reader_to_refuse(desk: Desk, what: bytes, by: bytes) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("é.csv", b"1")
+    assert upload(desk, "a.zip", packed.getvalue().replace(what, by)).status_code == 200
 
 
 def test_a_disk_that_is_nearly_full_is_said_at_once(
