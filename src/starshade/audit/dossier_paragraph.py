@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from starshade.audit.dossier_attacks import limit_of, tried_on
-from starshade.audit.few import in_words
+from starshade.audit.evidence import best_of
+from starshade.audit.few import fewer, in_words
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult, Finding
@@ -92,7 +93,8 @@ def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
 def _found(
     result: AuditResult, release: Release, *, near: bool, people: int, k: int
 ) -> Iterator[str]:
-    worst, given = result.worst, result.gives_away
+    enough = [each for each in result.evidence if k == 1 or each.after.targets >= k]
+    worst, given = best_of(enough or result.evidence), result.gives_away
     before, after = (
         in_words(side.expected_top1.rate, side.targets, k) for side in (worst.before, worst.after)
     )
@@ -102,14 +104,16 @@ def _found(
         f"Somebody who knows {known} of a person and must point at one record is right in "
         f"{before} of the cases in the ratings {where}"
     )
-    if given is not None and not given.linked:
+    if not enough:
+        yield f"How often anybody is found is withheld: {fewer(k)} people could be tried."
+    elif given is not None and not given.linked:
         yield f"{text}; how often in this release is not known without the receipt."
     elif understated(release) is None:
         yield f"{text}, and in {after} in this release."
     else:
         yield f"{text}."
     tried = tried_on(worst, people, k)
-    if tried:
+    if tried and enough:
         yield f"{tried[0].upper()}{tried[1:]}."
     if near:
         yield (

@@ -16,6 +16,7 @@ from typing import Any
 from starshade.chart import SCHEMA, Spec, svg_of
 from starshade.plain import percent
 from starshade.progress import task
+from starshade.query.statement import shown
 
 __all__ = ["PALETTE", "charts", "palette_css", "pictures"]
 
@@ -125,9 +126,19 @@ def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
 
 def _inline(spec: Spec) -> str:
     """Draw, and keep what is seen: one picture with one name, no parts that are read out."""
+    spec = _visible(spec)
     svg = _NOISE.sub("", svg_of(spec))
     name = escape(spec["description"])
     return svg.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
+
+
+def _visible(spec: Any) -> Any:
+    """Escape what cannot be seen in the texts of a picture, and what no SVG may hold."""
+    if isinstance(spec, Mapping):
+        return {key: _visible(value) for key, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [_visible(value) for value in spec]
+    return shown(spec) if isinstance(spec, str) else spec
 
 
 def _chart(description: str, body: Spec) -> Spec:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive import PredictiveAnonymizer
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_data import data_section
+from starshade.audit.few import in_words
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -173,3 +177,49 @@ def test_whoever_could_not_be_tried_is_counted(tmp_path: Path) -> None:
     assert row["tried"].startswith(said)
     assert said in found["verdict"]["paragraph"]
     assert dossier.public()["fewest"] == K
+
+
+def test_who_stands_alone_with_exact_attributes_is_counted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(i, item, int(rng.integers(1, 6))) for i in range(40) for item in range(5)]
+    ages = [30] * 20 + [40] * 17 + [50, 51, 52]
+    ratings = table(rows)
+    people = pa.table({"age": ages, "sex": ["f"] * 40})
+    method = KLikeness(k=5, attributes="exact")
+    method.anonymize(replace(ratings, attributes=people), rng=1).save(
+        tmp_path / "out", private=tmp_path / "r.json"
+    )
+    found = compile_dossier(
+        replace(ratings, attributes=people),
+        tmp_path / "out",
+        private=tmp_path / "r.json",
+        audit=QUICK,
+        rng=1,
+    )
+    for told, value in ((found.internal(), 3 / 40), (found.public(), "less than 12.5%")):
+        (row,) = (r for r in told["disclosure"]["rows"] if r["name"] == "unique_by_attributes")
+        assert row["value"] == value
+        assert row["title"] == "Records that no other equals in age, sex"
+        assert told["query_error"] is not None
+
+
+def test_why_no_averages_were_compared(tmp_path: Path) -> None:
+    dossier, _, _ = told_of("nothing left out", tmp_path)
+    assert "without personal attributes" in dossier.public()["query_error_how"]
+
+
+def test_a_found_group_is_told_with_its_figures(tmp_path: Path) -> None:
+    ratings = with_a_loner()
+    method = PredictiveAnonymizer(k=5, profile="padded")
+    method.anonymize(ratings, rng=1).save(tmp_path / "out", private=tmp_path / "r.json")
+    found = compile_dossier(
+        ratings, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, rng=1
+    )
+    given = found.audit.gives_away
+    assert given is not None
+    assert given.group is not None
+    for told, k in ((found.internal(), 1), (found.public(), 5)):
+        share = in_words(given.group.share.rate, given.group.targets, k)
+        said = f"must name one group names the right one in {share} of the cases"
+        assert said in told["verdict"]["paragraph"]
+        assert f"names the right group in {share} of the cases" in told["gives_away"]["text"]

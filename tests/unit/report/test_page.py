@@ -208,6 +208,38 @@ def test_texts_are_shown_not_obeyed(told: dict[str, Any], public: bool) -> None:
 
 
 @EDITIONS
+def test_what_cannot_be_seen_is_shown(told: dict[str, Any], public: bool) -> None:
+    unseen = "\u202e\x1b\x01"
+    odd = {**marked(told, unseen), "run": {**told["run"], "command": f"one{unseen}\ntwo <b>"}}
+    html = render_report(_shown(odd), public=public)
+    assert not [c for c in html if c != "\n" and not c.isprintable()]
+    assert r"\u202e\x1b\x01" in html
+    assert public or "one\\u202e\\x1b\\x01\ntwo &lt;b&gt;" in html
+
+
+@EDITIONS
+def test_which_data_a_figure_is_of_is_said(dossier: Dossier, public: bool) -> None:
+    told = dossier.public() if public else dossier.internal()
+    text = Page(render_report(dossier, public=public)).text
+    data, released = told["data"], told["data"]["released"]
+    assert data["of"] in text
+    assert told["histogram"]["of"] in text
+    assert (released is None) == public
+    if released is None:
+        assert f"made of the {data['ratings']:,} ratings that 70 people gave to them" in text
+        return
+    assert released["ratings"] < data["ratings"]
+    assert f"made of the {released['ratings']:,} ratings that 70 people gave to them" in text
+    assert f"All your data are {data['ratings']:,} ratings by 70 people on 200 items" in text
+    assert f"of all your data; {percent(released['sparsity'])} of the released part" in text
+
+
+def test_the_promise_tells_the_fewest_people(told: dict[str, Any]) -> None:
+    text = Page(render_report(_shown({**told, "fewest": 7}), public=True)).text
+    assert "each figure about people rests on 7 of them or more" in text
+
+
+@EDITIONS
 def test_what_is_not_known_is_said_so(told: dict[str, Any], public: bool) -> None:
     bare: dict[str, Any] = {
         **told,
@@ -215,7 +247,10 @@ def test_what_is_not_known_is_said_so(told: dict[str, Any], public: bool) -> Non
         "models": [],
         "warnings": ["Beware."],
         "stand_out": {**told["stand_out"], "steps": []},
-        "attacks": [{**told["attacks"][0], "after": None, "profile": None, "limit": None}],
+        "attacks": [
+            {**told["attacks"][0], "after": None, "profile": None, "limit": None},
+            {**told["attacks"][1], "before": None, "withheld": {"before": "less than 8.4%"}},
+        ],
         "tracker": None,
         "histogram": None,
         "losses": [],
@@ -231,7 +266,8 @@ def test_what_is_not_known_is_said_so(told: dict[str, Any], public: bool) -> Non
         "run": {**told["run"], "command": None},
     }
     text = Page(render_report(_shown(bare), public=public)).text
-    for said in ("claims no privacy model", "Beware.", "Too few people", "not known"):
+    dash = "less than 8.4%"
+    for said in ("claims no privacy model", "Beware.", "Too few people", "not known", dash):
         assert said in text
     assert public or "Nobody is identified" in text
 
