@@ -636,3 +636,15 @@ def test_a_title_serves_where_no_column_has_item_ids(tmp_path) -> None:
         path = write(tmp_path / "c.csv", f"{unclear}\nann,Up,Up,4\nbob,Up,Up,5\n")
         with pytest.raises(InputError, match="no column is known as the item"):
             read_ratings(path)
+
+
+@pytest.mark.parametrize("names", [1, 2])
+def test_a_zip_with_broken_names_is_damaged(tmp_path, names):
+    file = tmp_path / "a.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("é.csv", "user,item,rating\n1,2,3\n")
+    # one stands before the member, the other in the list at the end
+    broken = file.read_bytes().replace("é".encode(), b"\xff\xff", names)
+    file.write_bytes(broken)
+    with pytest.raises(InputError, match=r"cannot be unpacked|archive is damaged"):
+        read_ratings(file)

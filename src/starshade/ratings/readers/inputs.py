@@ -137,7 +137,7 @@ def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Inp
         The zip is damaged, encrypted, or has two wanted members of the same name.
     """
     found: dict[str, Input] = {}
-    with reading(item), zipfile.ZipFile(item.path) as archive:
+    with reading(item), _archive(item.path) as archive:
         for member in archive.infolist():
             name = Path(member.filename).name
             hidden = name.startswith(".") or member.filename.startswith("__MACOSX/")
@@ -153,9 +153,17 @@ def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Inp
             found[name] = Input(target, shown)
             try:
                 _copy(archive.open(member), target, shown)
-            except (RuntimeError, NotImplementedError) as error:  # encrypted; unknown method
+            # encrypted; unknown method; names that disagree
+            except (RuntimeError, NotImplementedError, UnicodeDecodeError) as error:
                 raise InputError(f"{shown}: cannot be unpacked ({error})") from None
     return list(found.values())
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (UnicodeDecodeError, NotImplementedError) as error:  # in its list of names
+        raise zipfile.BadZipFile(str(error)) from None
 
 
 def _first_bytes(item: Input) -> bytes:
