@@ -165,4 +165,4 @@ def _given_away(given: GivesAway, k: int) -> Iterator[str]:
             "Of two cells, one that rests on a real rating and one that does not, the release "
             f"tells which is which in {percent(padding.auc.rate)} of the cases (50% is not at all)."
         )
-    yield "No model limits these two figures; whether they may be, is for you to decide."
+    yield "No model limits such figures."

@@ -193,7 +193,7 @@ class GivesAway:
         best = found.best
         if best.rank != found.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
-                f" With the best way to look they could choose, it is {percent(best.auc)}, and "
+                f" Who happens to look in the best way tells it in {percent(best.auc)}, and in "
                 f"{percent(best.auc_within_items)} for two cells of one item."
             )
         if found.popularity is not None:

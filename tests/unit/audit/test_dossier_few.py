@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -223,3 +224,18 @@ def test_a_found_group_is_told_with_its_figures(tmp_path: Path) -> None:
         said = f"must name one group names the right one in {share} of the cases"
         assert said in told["verdict"]["paragraph"]
         assert f"names the right group in {share} of the cases" in told["gives_away"]["text"]
+
+
+def test_warnings_count_no_few_people(tmp_path: Path) -> None:
+    ratings = with_a_giant()
+    method = PredictiveAnonymizer(k=2, profile="simple", rare_items="keep")
+    method.anonymize(ratings, rng=1).save(tmp_path / "out", private=tmp_path / "r.json")
+    found = compile_dossier(
+        ratings, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, rng=1
+    )
+    own, public = found.internal()["warnings"], found.public()["warnings"]
+    for said in ("the interval is wide", "of the filled cells rest on one person's rating"):
+        assert any(said in text for text in own)
+    assert "Some of the attacks had few targets, so that their intervals are wide." in public
+    assert any(text.startswith("Some of the filled cells rest on one") for text in public)
+    assert not any(re.search(r"\d+ targets|\d%", text) for text in public)
