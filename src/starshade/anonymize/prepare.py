@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, UnmetError
+from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
@@ -130,8 +131,8 @@ def prepare(
         if rare:
             table = table.keep_items(common)
             note(
-                f"{rare:,} items rated by fewer than {k} users are left out, and "
-                f"{before - table.n_users:,} users who rated no other"
+                f"left out: {counted(rare, 'item')} rated by fewer than {k} users, and "
+                f"{counted(before - table.n_users, 'user')} who rated no other"
             )
     if ratings.report.scale_inferred:
         shared = shared_levels(ratings, k)

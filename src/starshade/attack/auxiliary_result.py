@@ -8,6 +8,7 @@ from unicodedata import category
 
 from starshade._version import __version__
 from starshade.markup import block, paragraph, table
+from starshade.plain import counted
 from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
@@ -72,7 +73,7 @@ class Candidate:
         if self.class_ is None:
             named = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
             return named if self.records == 1 else f"{named}, {self.records:,} equal ones"
-        one = f"record {self.record}" if self.records == 1 else f"{self.records:,} records"
+        one = f"record {self.record}" if self.records == 1 else counted(self.records, "record")
         return f"class {self.class_} ({one})"
 
 
@@ -162,7 +163,7 @@ class NameAnswer:
     def _why(self) -> str:
         if self.no_answer == "nothing-known":
             return "nothing known of them is in the data"
-        return f"{self.tied:,} records tie" if self.tied > 1 else "does not stand out"
+        return f"{counted(self.tied, 'record')} tie" if self.tied > 1 else "does not stand out"
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,8 @@ class AuxiliaryResult:
         whose = "one person (no column of names)" if self.one_person else _count(n, "name")
         text = (
             f"{self.attack} with the public ratings of {whose} ({self._known()}) on "
-            f"{self.records:,} records. For {self.answered:,} of {n:,} one record stands out "
+            f"{counted(self.records, 'record')}. For {self.answered:,} of {n:,} "
+            "one record stands out "
             f"(eccentricity at least {phi:g}) and is taken for theirs, with everything else in it; "
             f"for {n - self.answered:,} there is no answer."
         )

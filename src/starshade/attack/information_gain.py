@@ -15,6 +15,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.closeness import mean_log_neighbours
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph
+from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.levels import near_levels
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
@@ -107,7 +108,8 @@ class InformationGain:
         }
         return curve_chart(
             "What one known rating is worth",
-            f"{self.records:,} people; {np.log2(self.records):.1f} bits single out one of them",
+            f"{counted(self.records, 'person', 'people')}; "
+            f"{np.log2(self.records):.1f} bits single out one of them",
             curves,
             Axis("rank of the item, most rated first", log=True),
             Axis("bits"),

@@ -12,6 +12,7 @@ from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.markup import block, facts, paragraph
+from starshade.plain import counted
 
 __all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 
@@ -141,8 +142,9 @@ class LinkResult:
 
     def __str__(self) -> str:
         text = (
-            f"{self.attack} on {self.records:,} records in {self.groups:,} groups, which show "
-            f"{self.edges:,} ratings."
+            f"{self.attack} on {counted(self.records, 'record')} in "
+            f"{counted(self.groups, 'group')}, which show "
+            f"{counted(self.edges, 'rating')}."
         )
         if self.nothing_to_infer:
             return (
@@ -215,7 +217,8 @@ class LinkResult:
         ]
         return bar_chart(
             "How sure a cell that is shown makes of a rating",
-            f"{self.edges:,} cells of {self.records:,} records in {self.groups:,} groups",
+            f"{counted(self.edges, 'cell')} of "
+            f"{counted(self.records, 'record')} in {counted(self.groups, 'group')}",
             bars,
             "share of the group that rated the item",
             Axis("share of the cells shown", share=True),

@@ -10,6 +10,7 @@ from starshade.attack.link_result import NOT_ASKED
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
+from starshade.plain import counted
 from starshade.stats import Rate
 
 __all__ = ["OfRank", "PaddingResult"]
@@ -138,7 +139,8 @@ class PaddingResult:
 
     def __str__(self) -> str:
         head = (
-            f"{self.attack} on {self.records:,} records in {self.groups:,} groups. Of the cells "
+            f"{self.attack} on {counted(self.records, 'record')} in "
+            f"{counted(self.groups, 'group')}. Of the cells "
             f"{self.shown:.1%} show a rating; some member of the group rated the item for "
             f"{self.rated:.1%} of all."
         )
@@ -200,7 +202,8 @@ class PaddingResult:
         """Draw how often the right one of two cells is told; 50 % is not at all."""
         return shares_chart(
             "Which cells rest on real ratings?",
-            f"{self.groups_tried:,} of {self.groups:,} groups, release alone, rank {self.rank}",
+            f"{self.groups_tried:,} of {counted(self.groups, 'group')}, release "
+            f"alone, rank {self.rank}",
             self.shares(),
             Level(0.5, "nothing learnt"),
         )

@@ -15,6 +15,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
+from starshade.plain import counted
 from starshade.ratings.atomic import atomic_file
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write_text import write_table
@@ -141,7 +142,8 @@ class RiskResult:
         rates = zip(self.steps, self._at_most(), strict=True)
         shares = ", ".join(f"{rate} by {step.known}" for step, rate in rates)
         text = (
-            f"{self.attack} on {self.records:,} records, {self.targets:,} targets "
+            f"{self.attack} on {counted(self.records, 'record')}, "
+            f"{counted(self.targets, 'target')} "
             f"({self.knowledge['name']}): identified, that is {self._how} in at least "
             f"{self.share:.0%} of {self.draws} draws, by so many known cells or fewer: {shares}. "
             f"None of these numbers identifies "
@@ -177,7 +179,8 @@ class RiskResult:
         ]
         return curve_chart(
             "How few facts identify how many people",
-            f"{self.records:,} records, {self.targets:,} targets; {self.knowledge['name']}",
+            f"{counted(self.records, 'record')}, "
+            f"{counted(self.targets, 'target')}; {self.knowledge['name']}",
             {"": points},
             Axis("ratings known of a person", zero=False, whole=True),
             Axis("share identified by so many or fewer", share=True),

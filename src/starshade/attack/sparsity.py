@@ -18,6 +18,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph, table
+from starshade.plain import counted
 from starshade.progress import announced, task
 from starshade.ratings.levels import near_levels
 from starshade.ratings.sample import check_targets, sample_users
@@ -140,7 +141,8 @@ class SparsityResult:
     def __str__(self) -> str:
         told = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)
         return (
-            f"Of {self.targets:,} records, each compared with all {self.records:,}, so many have "
+            f"Of {counted(self.targets, 'record')}, each compared with all "
+            f"{self.records:,}, so many have "
             f"another one that shares more than half of what either rated: {told}. The fewer, the "
             "more a handful of facts stands for one person."
         )
@@ -153,7 +155,8 @@ class SparsityResult:
             curves[curve.name] = [(x, rate.rate, rate.low, rate.high) for x, rate in rates]
         return curve_chart(
             "How alike a record and its nearest neighbour are",
-            f"{self.targets:,} of {self.records:,} records; a low curve: records are alone",
+            f"{self.targets:,} of {counted(self.records, 'record')}; a low "
+            "curve: records are alone",
             curves,
             Axis("similarity, of what either rated"),
             Axis("share of records with such a neighbour", share=True),

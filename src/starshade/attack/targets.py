@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.view import View
 from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.sample import check_targets, sample_users
 
@@ -45,7 +46,7 @@ def choose_targets(
     if view.credit == "linked":
         unreleased = eligible & (view.row_of_user < 0)
         if unreleased.any():
-            note(f"{unreleased.sum():,} users have no record in the release: ineligible")
+            note(f"{counted(unreleased.sum(), 'user')} without a record in the release: ineligible")
         eligible &= view.row_of_user >= 0
     users = np.flatnonzero(eligible)
     if not len(users):

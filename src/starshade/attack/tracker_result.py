@@ -162,7 +162,9 @@ class TrackerResult:
         longest = self.config["conditions"]
         most = self.config["queries"]
         every = (
-            "every condition" if self.complete else f"stopped after {most:,} queries, conditions"
+            "every condition"
+            if self.complete
+            else f"stopped after {counted(most, 'query', 'queries')}, conditions"
         )
         asked = (
             f"{self.attack} on {counted(self.records, 'record')} behind a query interface: "
@@ -183,7 +185,8 @@ class TrackerResult:
             text += f": the fewest records that an answer rested on are {self.fewest:,}"
         if self.refused:
             text += (
-                f"; {self.refused:,} queries that rest on fewer than {self.floor:,} were refused"
+                f"; {counted(self.refused, 'query', 'queries')} on fewer than "
+                f"{self.floor:,} refused"
             )
         return f"{text}."
 

@@ -203,8 +203,10 @@ class Comparison:
         """On how much data and which attack everything rests, in a line."""
         data, original = self.data, self.original
         return (
-            f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings; "
-            f"{self.known} cells known of each of {original['targets']:,} targets, by which "
+            f"{counted(data['users'], 'user')}, "
+            f"{counted(data['items'], 'item')}, {counted(data['ratings'], 'rating')}; "
+            f"{counted(self.known, 'cell')} known of each of "
+            f"{counted(int(original['targets'] or 0), 'target')}, by which "
             f"{self.attack} finds {percent(original['expected_top1'])} in the original"
         )
 

@@ -81,7 +81,10 @@ def judge_model(release: Release, claim: Claim, original: Ratings | None = None)
             True,
             text + ("; sensitive ratings spread as asked." if "l" in claim.parameters else "."),
         )
-    text = f"The check of {name} finds {verdict.failing_records:,} records for which it fails."
+    text = (
+        f"The check of {name} finds {counted(verdict.failing_records, 'record')} "
+        "for which it fails."
+    )
     return Finding(name, False, text)
 
 
@@ -122,7 +125,7 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
         return "ratings were averaged", "who was really found"
     left_out = manifest.users_deleted
     if left_out:
-        done = "1 person was" if left_out == 1 else f"{left_out:,} people were"
+        done = "1 person was" if left_out == 1 else f"{counted(left_out, 'person', 'people')} were"
         return f"{done} left out", "them from those who stay"
     return None
 
@@ -155,7 +158,8 @@ def judge_attack(
     worst = max(evidence, key=judged)
     found = (
         f"By {worst.after.attack}, who knows {worst.knowledge.known} cells of a person points at "
-        f"the right record in {worst.after.expected_top1} of {worst.after.targets:,} cases, the "
+        f"the right record in {worst.after.expected_top1} of "
+        f"{counted(worst.after.targets, 'case')}, the "
         "most that any attack and knowledge tried came to"
     )
     why = understated(release)
@@ -209,7 +213,8 @@ def _stopped(after: TrackerResult, items: int) -> str:
         return ""
     most = after.config["queries"]
     return (
-        f" It was stopped after {most:,} queries, the most that an audit asks, among the "
+        f" It was stopped after {counted(most, 'query', 'queries')}, the most "
+        "that an audit asks, among the "
         f"conditions on the {counted(after.items, 'most rated item')} of {items:,}: not every "
         "condition was asked (starshade attack --attack tracker --queries N asks more)."
     )

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from starshade.audit.measure import figures_of
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
@@ -64,7 +64,8 @@ class Made:
     def __str__(self) -> str:
         f = self.figures
         return (
-            f"{f['out']}: {f['records']:,} users on {f['items']:,} items, {self._hidden()} "
+            f"{f['out']}: {counted(f['records'], 'user')} on "
+            f"{counted(f['items'], 'item')}, {self._hidden()} "
             f"{self._left_out()}Hiding among "
             f"{f['k']} is not hiding what you rated: {self._told()}{self._attributes()}"
         )
@@ -187,7 +188,9 @@ class Made:
         """Say how many cells were invented, where diversity was asked for."""
         f, asked = self.figures, self.release.manifest.config
         if f["fake_edges"]:
-            many = f"{f['fake_edges']:,} cells, {percent(f['invented_cells'])} of all, were"
+            many = (
+                f"{counted(f['fake_edges'], 'cell')}, {percent(f['invented_cells'])} of all, were"
+            )
             were = many if f["fake_edges"] > 1 else "1 cell was"
             return f"Fake edges: {were} invented, to hide who rated what."
         what = "every item that somebody rated was"
@@ -283,7 +286,7 @@ def _spread(claim: Claim) -> str:
     """Say how far a sensitive attribute is spread in the worst class."""
     found = claim.verified
     if claim.model == "l-diversity":
-        return f"{found['smallest_l']:,} different values or more in every class"
+        return f"{counted(int(found['smallest_l']), 'different value')} or more in every class"
     return f"in no class distributed more than {found['largest_t']:.4g} away from everybody's"
 
 

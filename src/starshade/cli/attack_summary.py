@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from starshade.cli.show import columns, figures, page, words
-from starshade.plain import percent
+from starshade.plain import counted, percent
 
 if TYPE_CHECKING:
     from starshade.attack.auxiliary_result import AuxiliaryResult
@@ -208,7 +208,8 @@ def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
         words(str(result)),
         columns(head, rows, title="How few known cells are enough"),
         words(
-            f"{path}: {listed:,} users, those found by fewest facts first. It names people: keep "
+            f"{path}: {counted(listed, 'user')}, those found by fewest facts "
+            "first. It names people: keep "
             "it, and the ratings, at home. Without those whom you hold back the others stand in a "
             "smaller crowd, and may stand out in it: attack what is left again."
         ),

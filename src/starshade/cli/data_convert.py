@@ -9,6 +9,7 @@ from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
 from starshade.errors import ConfigError
+from starshade.plain import counted
 
 __all__ = ["convert"]
 
@@ -51,8 +52,8 @@ def convert(
             "seconds": run.seconds,
         },
         lambda: words(
-            f"{out}: {table.n_ratings:,} ratings of {table.n_users:,} users on "
-            f"{table.n_items:,} items, written as {written}"
+            f"{out}: {counted(table.n_ratings, 'rating')} of {counted(table.n_users, 'user')} on "
+            f"{counted(table.n_items, 'item')}, written as {written}"
             + (" (a folder that opens at once)." if written == "store" else ".")
         ),
     )

@@ -9,6 +9,7 @@ from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
 from starshade.errors import OutputError
+from starshade.plain import counted
 
 __all__ = ["split"]
 
@@ -49,7 +50,7 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
             "seconds": run.seconds,
         },
         lambda: words(
-            f"{out}: {train.n_ratings:,} ratings; {probe}: {held.n_ratings:,} set aside "
+            f"{out}: {counted(train.n_ratings, 'rating')}; {probe}: {held.n_ratings:,} set aside "
             f"(seed {run.seed})."
         ),
     )

@@ -10,6 +10,7 @@ from starshade.cli.interrupt import wrote
 from starshade.cli.options import ensure_free
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
+from starshade.plain import counted
 from starshade.ratings.synth_preset import LIKES
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def synth(
             "seconds": run.seconds,
         },
         lambda: words(
-            f"{out}: {table.n_ratings:,} made-up ratings of {table.n_users:,} users on "
-            f"{table.n_items:,} items, like {like} (seed {run.seed})."
+            f"{out}: {counted(table.n_ratings, 'made-up rating')} of "
+            f"{counted(table.n_users, 'user')} on "
+            f"{counted(table.n_items, 'item')}, like {like} (seed {run.seed})."
         ),
     )

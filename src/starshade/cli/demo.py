@@ -11,7 +11,7 @@ from starshade.cli.options import ensure_free
 from starshade.cli.reporting import can_report, place_for, write
 from starshade.cli.run import Run, running
 from starshade.cli.show import figures, page, words
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.progress import note
 
 if TYPE_CHECKING:
@@ -59,18 +59,20 @@ def _told(story: Story, out: str, reports: list[str]) -> Any:
     return page(
         words("1. These data identify people", style="bold"),
         words(
-            f"{story.users:,} people rated {story.items:,} items, {story.ratings:,} times in all "
+            f"{counted(story.users, 'person', 'people')} rated "
+            f"{counted(story.items, 'item')}, {story.ratings:,} times in all "
             "(made up, to behave like MovieLens 100K). The names are gone; is that enough? "
             "Somebody knows eight ratings of one person, with dates to within two weeks, and is "
             f"wrong about two of them. Their best guess is the right record in "
-            f"{percent(before.expected_top1.rate)} of {before.targets:,} cases, and in "
+            f"{percent(before.expected_top1.rate)} of {counted(before.targets, 'case')}, and in "
             f"{percent(before.success.rate)} it stands out so clearly that they can be sure. "
             "All that the person ever rated is then known."
         ),
         words("2. This release does not", style="bold"),
         words(
-            f"k-Likeness put the {release['records']:,} people who rated the "
-            f"{release['items']:,} most rated items into {release['groups']:,} groups of at least "
+            f"k-Likeness put the {counted(release['records'], 'person', 'people')} who rated the "
+            f"{counted(release['items'], 'most rated item')} into "
+            f"{counted(release['groups'], 'group')} of at least "
             f"{k}, and published for each group only what its members have in common. The check, "
             "which shares no code with the method, "
             + ("agrees" if check.satisfied else "DOES NOT AGREE")

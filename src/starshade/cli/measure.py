@@ -9,6 +9,7 @@ import click
 from starshade.cli.options import Reading, reading
 from starshade.cli.run import Run, running
 from starshade.cli.show import figures, measured, page, words
+from starshade.plain import counted
 
 __all__ = ["measure"]
 
@@ -47,7 +48,8 @@ def measure(
         {**found, "seconds": run.seconds},
         lambda: page(
             words(
-                f"{release}: {released.n_records:,} records on {released.manifest.items:,} items"
+                f"{release}: {counted(released.n_records, 'record')} on "
+                f"{counted(released.manifest.items, 'item')}"
             ),
             figures(measured({name: value for name, value in found.items() if value is not None})),
             words(_said(released.attributes is not None, probe is not None, found)),

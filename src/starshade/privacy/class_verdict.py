@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.markup import figure_of
+from starshade.plain import counted
 from starshade.privacy.class_values import ClassValues
 from starshade.privacy.verdict import Verdict
 
@@ -89,7 +90,7 @@ def judged(
     records = int(classes.size[failing].sum())
     name, found, least = worst
     order = np.lexsort([classes.row, classes.size, found if least else -found])
-    share = f"{records:,} of {values.records:,} records ({records / values.records:.1%})"
+    share = f"{records:,} of {counted(values.records, 'record')} ({records / values.records:.1%})"
     return ClassVerdict(
         model=model,
         parameters=parameters,

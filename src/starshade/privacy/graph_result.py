@@ -14,6 +14,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.kernels.cliques import grow_cliques
 from starshade.markup import block, facts, figure_of, paragraph
+from starshade.plain import counted
 from starshade.privacy.parameters import check_k, check_records
 from starshade.privacy.proximity_verdict import count_of, each_of
 from starshade.rng import generator
@@ -236,7 +237,7 @@ class GraphResult:
         ]
         return curve_chart(
             "How many others lie within ε of a record",
-            f"{self.records:,} records, ε = {self.eps:g}, nulls {self.nulls}",
+            f"{counted(self.records, 'record')}, ε = {self.eps:g}, nulls {self.nulls}",
             {"": points},
             Axis("share of the records, those with fewest first", share=True),
             Axis("others within ε"),

@@ -8,6 +8,7 @@ from typing import Any
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["ProximityVerdict", "count_of", "each_of"]
@@ -109,7 +110,7 @@ class ProximityVerdict(Verdict):
             points.append((size, so_far / self.records))
         return curve_chart(
             "How many others look like a record",
-            f"{self.records:,} records; k = {self.parameters['k']} is asked of each",
+            f"{counted(self.records, 'record')}; k = {self.parameters['k']} is asked of each",
             {"": points},
             Axis("records within ε, itself included", log=True),
             Axis("share of the records with so many or fewer", share=True),
@@ -133,7 +134,9 @@ class ProximityVerdict(Verdict):
         near = f"within {eps:g} of its own on {items}"
         if not self.satisfied:
             share = self.failing_records / max(self.records, 1)
-            told = f"{self.failing_records:,} of {self.records:,} records ({share:.1%}) fail."
+            told = (
+                f"{self.failing_records:,} of {counted(self.records, 'record')} ({share:.1%}) fail."
+            )
             return " ".join([told, *self._why(k, near)])
         exact = f" (the smallest such ball has {self.smallest_group:,})"
         return (

@@ -8,6 +8,7 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.markup import block, facts, figure_of, paragraph, table
+from starshade.plain import counted
 
 __all__ = ["Verdict"]
 
@@ -76,7 +77,7 @@ class Verdict:
                 "they still learn."
             )
         return (
-            f"{head}: {self.failing_records:,} of {self.records:,} records "
+            f"{head}: {self.failing_records:,} of {counted(self.records, 'record')} "
             f"({self.failing_records / max(self.records, 1):.1%}) look like too few others; "
             f"the smallest group has {self.smallest_group:,}."
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.plain import counted
 from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
 from starshade.ratings.readers.columns import shortest
@@ -108,9 +109,9 @@ def ratings_from_scipy(
     dropped_items = n_items - len(np.unique(items))
     notes = []
     if dropped_users:
-        notes.append(f"{dropped_users:,} users without a rating were dropped")
+        notes.append(f"{counted(dropped_users, 'user')} without a rating dropped")
     if dropped_items:
-        notes.append(f"{dropped_items:,} items that nobody rated were left out")
+        notes.append(f"{counted(dropped_items, 'item')} that nobody rated left out")
     return build(
         _one_batch(users, items, values),
         scale=Scale.parse(scale) if isinstance(scale, str) else scale,

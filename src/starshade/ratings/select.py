@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.plain import counted
 from starshade.progress import announced, note
 from starshade.ratings.table import Ratings
 
@@ -56,7 +57,7 @@ class ItemSelection:
         if self.top is not None:
             if self.top > ratings.n_items:
                 raise ConfigError(
-                    f"top:{self.top}: the data have {ratings.n_items:,} items",
+                    f"top:{self.top}: the data have {counted(ratings.n_items, 'item')}",
                     advice=f"Ask for 1 to {ratings.n_items}.",
                 )
             indices = ratings.most_rated(self.top)
@@ -68,8 +69,9 @@ class ItemSelection:
             raise ConfigError(f"items {self}: no user rated any of them")
         dropped = ratings.n_users - kept.n_users
         note(
-            f"items {self}: {kept.n_items:,} items, {kept.n_users:,} users, "
-            f"{kept.n_ratings:,} ratings; {dropped:,} users without a rating there dropped"
+            f"items {self}: {counted(kept.n_items, 'item')}, {counted(kept.n_users, 'user')}, "
+            f"{counted(kept.n_ratings, 'rating')}; {counted(dropped, 'user')} "
+            "without a rating there dropped"
         )
         return kept
 

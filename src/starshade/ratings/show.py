@@ -12,6 +12,7 @@ import numpy as np
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart, curve_chart
 from starshade.markup import block, facts, paragraph
+from starshade.plain import counted
 from starshade.ratings.describe import Description, describe
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ _POINTS = 100  # of the long tail
 def ratings_html(ratings: Ratings) -> str:
     """Say what there is, and what reading left out."""
     told = describe(ratings)
-    title = f"{told.users:,} users, {told.items:,} items, {told.ratings:,} ratings"
+    title = (
+        f"{counted(told.users, 'user')}, {counted(told.items, 'item')}, "
+        f"{counted(told.ratings, 'rating')}"
+    )
     notes = "".join(paragraph(note) for note in told.report.notes)
     return block(title, facts(_rows(told)), notes)
 
@@ -38,7 +42,10 @@ def ratings_chart(ratings: Ratings) -> Chart:
         Bar(f"{low:g}" if low == high else f"{low:.3g} to {high:.3g}", n / total)
         for low, high, n in told.histogram
     ]
-    size = f"{told.users:,} users, {told.items:,} items, {told.ratings:,} ratings"
+    size = (
+        f"{counted(told.users, 'user')}, {counted(told.items, 'item')}, "
+        f"{counted(told.ratings, 'rating')}"
+    )
     histogram = bar_chart(
         "How often each rating was given", size, bars, "rating", Axis("share", share=True)
     )

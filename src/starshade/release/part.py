@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
+from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.same import refuse_other_ratings
@@ -65,10 +66,11 @@ def released_users(release: Release, original: Ratings) -> Ratings:
             )
         kept = part.keep_users(place)
     if part.n_users != release.n_records + deleted:
-        left_out = f" and left out {deleted:,} users" if deleted else ""
+        left_out = f" and left out {counted(deleted, 'user')}" if deleted else ""
         raise ConfigError(
-            f"{part.n_users:,} users rated the released items in these ratings, but the release "
-            f"has {release.n_records:,} records{left_out}: it was not made of them",
+            f"{counted(part.n_users, 'user')} rated the released items in these "
+            "ratings, but the release "
+            f"has {counted(release.n_records, 'record')}{left_out}: it was not made of them",
             advice=_ADVICE,
         )
     refuse_other_ratings(release, original, kept)
@@ -164,7 +166,8 @@ def _same_items(release: Release, original: Ratings) -> Ratings:
     unknown = int((indices < 0).sum())
     if unknown:
         raise ConfigError(
-            f"{unknown:,} of the release's {len(items):,} items are not in the original ratings",
+            f"{unknown:,} of the release's {counted(len(items), 'item')} are "
+            "not in the original ratings",
             advice=_ADVICE,
         )
     return original.keep_items(indices)

@@ -9,6 +9,7 @@ import numpy as np
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.markup import block, facts, paragraph, table
+from starshade.plain import counted
 
 if TYPE_CHECKING:
     from starshade.release.manifest import Claim
@@ -31,7 +32,7 @@ def release_html(release: Release) -> str:
     rows = [
         ("layout", f"{told.layout}: {_LAYOUTS[told.layout]}"),
         ("classes of equal records", f"{release.classes.n_groups:,}"),
-        ("smallest class", f"{int(sizes.min()) if len(sizes) else 0:,} records"),
+        ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
         ("may be shown to", _audience(told.audience)),
         ("personal attributes", ", ".join(told.attribute_columns) or "none"),
         ("people left out", f"{told.users_deleted + told.users_without_rating:,}"),
@@ -50,7 +51,10 @@ def release_html(release: Release) -> str:
         if release.private is not None and not told.files
         else ""
     )
-    title = f"{told.method}: {release.n_records:,} records, {release.classes.n_items:,} items"
+    title = (
+        f"{told.method}: {counted(release.n_records, 'record')}, "
+        f"{counted(release.classes.n_items, 'item')}"
+    )
     promises = table(head, claims, caption="What it promises") if claims else ""
     return block(title, promises, facts(rows, "What it is"), paragraph(where))
 
@@ -69,7 +73,8 @@ def release_chart(release: Release) -> Chart:
         bars.append(Bar(f"{int(found[_CLASSES]):,} and more", rest))
     return bar_chart(
         "How many others a record looks like",
-        f"{release.n_records:,} records in {release.classes.n_groups:,} classes",
+        f"{counted(release.n_records, 'record')} in "
+        f"{counted(release.classes.n_groups, 'class', 'classes')}",
         bars,
         "records in the class",
         Axis("share of the records", share=True),

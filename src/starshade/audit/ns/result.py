@@ -13,6 +13,7 @@ from starshade.audit.figures import Figure, Skipped
 from starshade.audit.ns.checks import Check
 from starshade.audit.ns.statements import Statement
 from starshade.audit.reproduction import study_html
+from starshade.plain import counted
 from starshade.ratings.habits import OffTop
 
 __all__ = ["Reproduction"]
@@ -107,8 +108,9 @@ class Reproduction:
             else f", except in {len(failed)}: {failed[0].what}" + (", …" if len(failed) > 1 else "")
         )
         told = (
-            f"The case study of Narayanan and Shmatikov on {self.data['users']:,} users, "
-            f"{self.data['items']:,} items and {self.data['ratings']:,} ratings: figures {numbers} "
+            f"The case study of Narayanan and Shmatikov on {counted(self.data['users'], 'user')}, "
+            f"{counted(self.data['items'], 'item')} and "
+            f"{counted(self.data['ratings'], 'rating')}: figures {numbers} "
             f"from {self.settings} attacks."
         )
         if self.checks:

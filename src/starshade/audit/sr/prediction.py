@@ -22,6 +22,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
+from starshade.plain import counted
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -102,7 +103,8 @@ class Prediction:
             f"ratings in {self.original}, from the anonymized ones in {self.anonymized} of cases "
             f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); always "
             f"guessing the most frequent class is right in {self.majority}. Means of "
-            f"{self.trials} trials, {self.users:,} users to learn from and as many to predict; "
+            f"{self.trials} trials, {counted(self.users, 'user')} to learn from "
+            "and as many to predict; "
             "intervals over trials."
         )
 
@@ -119,7 +121,7 @@ class Prediction:
         """Draw how often the attribute is guessed right, before and after."""
         return dot_chart(
             f"What ratings tell of {self.attribute}",
-            f"{self.trials} trials of {self.users:,} users",
+            f"{self.trials} trials of {counted(self.users, 'user')}",
             [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
             Axis("guessed right, share of the users", share=True),
         )
@@ -335,7 +337,8 @@ def _check_memory(ratings: Ratings) -> None:
     need = 3 * 8 * ratings.n_users * ratings.n_items
     if need > budget.memory():
         raise ConfigError(
-            f"{ratings.n_users:,} users x {ratings.n_items:,} items as a full table take "
+            f"{counted(ratings.n_users, 'user')} x "
+            f"{counted(ratings.n_items, 'item')} as a full table take "
             f"{need / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
             advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
         )
