@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from starshade.plain import percent
@@ -13,11 +14,12 @@ from starshade.server.ask_compare import COMPARE
 from starshade.server.ask_data import MAPPING, said_before
 from starshade.server.ask_release import FEWEST, RELEASE
 from starshade.server.asking import Asking, Facts, form
+from starshade.server.columns import columns_of
 from starshade.server.contexts import Chart, DataPage, Figure, Form, Next, Table
 from starshade.server.forms import Sent
 from starshade.server.in_words import for_page
 from starshade.server.page_frame import frame, job_line, kind_text, latest_reading, shape_of
-from starshade.server.page_job import files_of, job_view
+from starshade.server.page_job import files_of, job_view, source_of
 from starshade.server.rows import DataRow, JobKind, JobRow
 from starshade.server.store import Store
 from starshade.server.suggest import after_failure, with_data
@@ -62,8 +64,11 @@ def data_page(
     reading = latest_reading(store, data.id)
     shown = reading if reading is not None and reading.state != "done" else None
     jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
+    said = data.options if reading is None else reading.settings
+    if data.kind != "synthetic":
+        facts = {**facts, "columns": columns_of(source_of(store, data))}
     forms = {
-        name: _form(asking, data, given, data.options if reading is None else reading.settings)
+        name: _form(asking, data, facts, given, said)
         for name, asking in FORMS.items()
         if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
     } | dict(refused or {})
@@ -79,7 +84,7 @@ def data_page(
         reading=None if shown is None else job_view(shown, files_of(store, data)),
         intro=_intro(data, shown),
         figures=tuple(_figures(facts)) if ok else (),
-        columns=_columns(facts),
+        columns=_columns(facts, said),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
         notes=tuple(for_page(note, "read", files_of(store, data)) for note in _notes(facts)),
@@ -94,12 +99,14 @@ def data_page(
     )
 
 
-def _form(asking: Asking, data: DataRow, given: Sent, options: Mapping[str, Any]) -> Form:
+def _form(
+    asking: Asking, data: DataRow, facts: Facts, given: Sent, options: Mapping[str, Any]
+) -> Form:
     action = f"/data/{data.id}/{asking.id}"
     asked = (given.get("form") or [""])[0] == asking.id
     if asking is MAPPING:
-        return form(asking, action, data.facts or {}, said_before(options), unfold=asked)
-    return form(asking, action, data.facts or {}, given if asked else {}, unfold=asked)
+        return form(asking, action, facts, said_before(options), unfold=asked)
+    return form(asking, action, facts, given if asked else {}, unfold=asked)
 
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:
@@ -169,11 +176,15 @@ def _figures(facts: Facts) -> list[Figure]:
     return told
 
 
-def _columns(facts: Facts) -> Table | None:
+def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
     mapping = facts.get("mapping")
     if not mapping:
         return None
     rows = tuple((_ROLES.get(str(r), str(r)).replace("_", " "), str(c)) for r, c in mapping.items())
+    others = {"users": ", ".join(facts.get("attributes") or ()), "item_names": "names of items"}
+    for name, what in others.items():
+        if options.get(name):
+            rows += ((what or "personal attributes", f"the file {Path(options[name]).name}"),)
     return Table("What was taken for what", ("Role", "Column"), rows)
 
 

@@ -55,7 +55,8 @@ def home_page(
             most_text=size(most_upload),
             help="CSV, TSV, Parquet, zip and the formats of MovieLens, Netflix Prize and RecBole. "
             f"Up to {size(most_upload)}; name larger files by their path. The file is copied "
-            "into the studio's work folder on this machine, and goes nowhere else.",
+            "into the studio's work folder on this machine, and goes nowhere else. Is there a "
+            "second file, with personal attributes? Name both by their paths instead.",
         ),
         synthetic=synthetic or form(SYNTHETIC, "/data/synthetic", {}, {}),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from starshade.server.contexts import JobPage, JobView, Link, Next
@@ -17,7 +18,7 @@ from starshade.server.view_asked import asked_for
 from starshade.server.view_steps import steps_of
 from starshade.server.words import duration, sentence
 
-__all__ = ["files_of", "job_page", "job_view"]
+__all__ = ["files_of", "job_page", "job_view", "source_of"]
 
 
 def job_page(store: Store, job: JobRow) -> JobPage:
@@ -35,9 +36,14 @@ def job_page(store: Store, job: JobRow) -> JobPage:
 
 def files_of(store: Store, data: DataRow) -> dict[str, str]:
     """Return by which name a page calls the files of a data set: path → name."""
+    return {} if data.kind == "synthetic" else {str(source_of(store, data)): data.name}
+
+
+def source_of(store: Store, data: DataRow) -> Path:
+    """Return where the file of a data set lies."""
     if data.kind == "upload":
-        return {str(store.places.upload(data.id) / data.source): data.name}
-    return {data.source: data.name} if data.kind == "file" else {}
+        return store.places.upload(data.id) / data.source
+    return Path(data.source).expanduser()
 
 
 def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -386,6 +387,49 @@ def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
     assert mains(page)[0].link.text == "Change how it is read"
     assert "uploads/" not in whole.desk.get("/").text
     assert job.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("head", "columns"),
+    [
+        (b'\xef\xbb\xbfwho,"what, when",stars\n1,2,3\n', ("who", "what, when", "stars")),
+        (b"1::2::5::978\n", ("1", "2", "3", "4")),
+        (b"user\titem\tstars", ("user", "item", "stars")),
+        (b"PK\x03\x04,,,\x00\n", ()),
+        (b"\xff\xfe,a", ()),
+        (b"Dear all\n", ()),
+        (b"", ()),
+    ],
+)
+def test_the_columns_of_a_file_are_offered(
+    whole: Whole, tmp_path: Path, head: bytes, columns: tuple[str, ...]
+) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_bytes(head)
+    store = whole.desk.store
+    data = store.add_data("file", "ratings.csv", str(file))
+    store.finish(store.add_job("read", data.id).id, "failed", error="no")
+    page = data_page(store, data)
+    assert page.mapping is not None
+    assert find("user_col", page.mapping).suggestions == columns
+
+
+def test_a_file_of_people_is_named(whole: Whole) -> None:
+    store = whole.desk.store
+    data = store.add_data("file", "r.csv", "/at/r.csv", {"users": "/at/people.csv"})
+    read = store.add_job("read", data.id, {"users": "/at/people.csv"})
+    whole.desk.end(read, result=FACTS, facts=FACTS)
+    page = data_page(store, store.data(data.id))
+    assert page.columns is not None
+    assert page.columns.rows[-1] == ("age, zip <code>", "the file people.csv")
+
+
+def test_what_is_no_file_is_not_waited_for(whole: Whole, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    data = whole.desk.store.add_data("file", "pipe", str(tmp_path / "pipe"))
+    page = data_page(whole.desk.store, data)
+    assert page.mapping is not None
+    assert find("user_col", page.mapping).suggestions == ()
 
 
 def test_a_list_says_when_something_ended() -> None:
