@@ -48,8 +48,8 @@ _ASKED = {
     "{t} away",
 }
 _COUNTED = {
-    "smallest_group": "the fewest records that are together in this way are {}",
-    "smallest_group_at_least": "the fewest records that are together in this way are {} or more",
+    "smallest_group": "the smallest group of such records has {}",
+    "smallest_group_at_least": "the smallest group of such records has {} or more",
     "smallest_sd": "the smallest spread is {}",
     "smallest_l": "the fewest different values are {}",
     "largest_t": "the farthest away is {}",

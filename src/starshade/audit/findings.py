@@ -9,7 +9,7 @@ from starshade.attack.tracker_result import TrackerResult
 from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
-from starshade.plain import counted
+from starshade.plain import counted, percent
 from starshade.privacy.class_verdict import ClassVerdict
 from starshade.privacy.diversity_verdict import DiversityVerdict
 from starshade.privacy.registry import ENTRIES
@@ -173,12 +173,13 @@ def judge_attack(
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")
     passed = judged(worst) <= limit + _SLACK
+    sort = "It holds for each person." if passed else "It is held against the mean over all tried."
     if differ:
-        sort = "the mean over targets and the upper end of its interval; records differ here, so "
-        sort += "single persons may be found more often"
-    else:
-        sort = "each target" if passed else "the mean over targets"
-    return Finding("attack", passed, f"{found}; the limit is {limit:.2%}, for {sort}.")
+        sort = (
+            "It is held against the mean over all tried and the upper end of its interval; records "
+            "differ here, so single persons may be found more often."
+        )
+    return Finding("attack", passed, f"{found}; the limit is {percent(limit)}. {sort}")
 
 
 def judge_tracker(asked: Asked | None, items: int) -> Finding | None:

@@ -350,7 +350,7 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:
     (claim,) = dossier.public()["claims"]
     assert claim["asked"] == "k = 5: every record equals at least 4 others"
-    assert claim["verified"].startswith("the fewest records that are together in this way are ")
+    assert claim["verified"].startswith("the smallest group of such records has ")
     odd = replace(
         dossier.audit,
         claims=(

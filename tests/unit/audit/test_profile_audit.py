@@ -68,10 +68,10 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
 def test_what_each_gives_away_is_said(audited: Any) -> None:
     simple, padded, model = (audited[kind][1] for kind in ("simple", "padded", "model"))
     assert "means of the ratings that members of a group really gave" in str(simple)
-    assert "An empty cell proves that none of the group rated" in str(simple)
+    assert "An empty cell proves that nobody of the group rated" in str(simple)
     assert "those that are filled" in str(simple)
     assert "real ratings and predictions are mixed" in str(padded)
-    assert "that one is filled says nothing" in str(padded)
+    assert "so a filled cell says nothing" in str(padded)
     assert "no real rating is in them" in str(model)
     told = {kind: given(audited[kind][1]) for kind in KINDS}
     assert told["simple"].padding.auc.rate == 1  # type: ignore[union-attr]
