@@ -83,7 +83,7 @@ def test_an_earlier_release_of_the_same_data_is_warned_of(
     file = tmp_path / "third"
     told("anonymize", ratings_csv, "--k", 3, "--out", file)
     other = told("audit", store, tmp_path / "second", "--earlier", file)
-    (advice,) = [text for text in other["warnings"] if "nobody can tell" in text]
+    (advice,) = [text for text in other["warnings"] if "Nobody can tell" in text]
     assert "starshade data convert" in advice
 
 
