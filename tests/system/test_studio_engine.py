@@ -152,6 +152,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
         ("compare", {"items": "top:99"}, "15 items"),
         ("release", {"config": {}}, "k is missing"),
         ("release", {"config": {"k": 5000}}, "5,?000"),
+        ("release", {"config": {"k": 5000}, "known": [99]}, "known 99"),  # before the long work
     ],
 )
 def test_what_cannot_be_done_is_kept_in_words(

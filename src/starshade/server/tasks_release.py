@@ -73,6 +73,7 @@ def perform(order: Order) -> Done:
     """
     from starshade.anonymize.registry import ENTRIES
     from starshade.audit.dossier import compile_dossier
+    from starshade.audit.evidence import knowable, numbers_to_try
     from starshade.audit.make import make_release
     from starshade.audit.verdict import Audit
     from starshade.ratings.select import parse_items
@@ -88,6 +89,8 @@ def perform(order: Order) -> Done:
     audit = Audit(**{name: asked[name] for name in limits})
     seed = resolve_seed(asked.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), asked.get("held_out", 0.0), seed)
+    # what the audit would refuse is refused before the long work
+    numbers_to_try(audit.known, knowable(ratings if items is None else items.apply(ratings)))
 
     folder = order.places.release(order.job)
     folder.mkdir(mode=0o700)
