@@ -12,7 +12,7 @@ from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["Bins", "bins_of", "data_section", "pooled"]
+__all__ = ["Bins", "bins_of", "data_section", "pooled", "shares_of"]
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def data_section(ratings: Ratings, scale: Scale, k: int, of: str = "") -> dict[s
             "told apart by a few ratings.",
         },
         "histogram": {
-            "bins": _histogram(ratings, scale, k),
+            "bins": shares_of(*bins_of(ratings, scale, k)),
             "meaning": "How often each rating was given. Rare ratings tell more about the person "
             "who gave them than common ones.",
         },
@@ -136,6 +136,13 @@ class Bins:
         """What each bin holds, in words."""
         return [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in self.ends]
 
+    def place(self, values: Floats, scale: Scale) -> Counts:
+        """Return the bin of each rating; one between two of the scale is the nearest."""
+        edges = None
+        if scale.step is None:
+            edges = np.linspace(scale.minimum, scale.maximum, _BINS + 1)
+        return self.of_level[_places(values, scale, edges)]
+
 
 def bins_of(ratings: Ratings, scale: Scale, k: int) -> tuple[Bins, Counts]:
     """Choose the bins of a histogram, and count ratings in them.
@@ -193,15 +200,15 @@ def _joined(ratings: Ratings, places: Counts, n_bins: int, k: int) -> Counts | N
 def _places(levels: Floats, scale: Scale, edges: Floats | None) -> Counts:
     """Return the bin of each level: between edges, or the nearest level of the scale."""
     if edges is None:
-        steps = np.rint((levels - scale.minimum) / (scale.step or 1.0)).astype(np.int64)
+        away = (levels - scale.minimum) / (scale.step or 1.0)
+        steps = np.floor(away + 0.5 + SLACK).astype(np.int64)
         return np.clip(steps, 0, len(scale.levels) - 1)
     inside = np.searchsorted(edges, levels + SLACK, side="right") - 1
     return np.clip(inside, 0, len(edges) - 2)
 
 
-def _histogram(ratings: Ratings, scale: Scale, k: int) -> list[dict[str, Any]]:
-    """Count ratings per level, or per tenth of the scale."""
-    bins, counts = bins_of(ratings, scale, k)
+def shares_of(bins: Bins, counts: Counts) -> list[dict[str, Any]]:
+    """Return the ratings of each bin as a dossier tells them."""
     total = max(int(counts.sum()), 1)
     return [
         {"label": label, "low": low, "high": high, "ratings": count, "share": count / total}

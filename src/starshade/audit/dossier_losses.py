@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.dossier_data import bins_of
-from starshade.audit.few import hides, in_words, number
+from starshade.audit.dossier_data import Bins
+from starshade.audit.few import WITHHELD, hides, in_words, is_few, number
 from starshade.audit.result import AuditResult
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import RatingHistogram
 
 __all__ = [
+    "BEHIND",
     "LOSSES",
     "NO_PROBE",
     "disclosure_section",
@@ -144,6 +145,8 @@ NO_PROBE = (
     "aside first (starshade data split), make the release of the rest, and give what was set "
     "aside with --probe and the receipt with --private."
 )
+#: after the name of a figure: the people that it speaks of
+BEHIND = " of people"
 #: losses that count people, or ratings of them
 _OF_PEOPLE = (
     "ratings_moved",
@@ -155,12 +158,23 @@ _OF_PEOPLE = (
 
 
 def loss_rows(utility: Mapping[str, float | int | None], k: int = 1) -> list[dict[str, Any]]:
-    """Return the losses that apply; of counts from 1 to `k` - 1 only that they are fewer."""
+    """Return the losses that apply; of counts from 1 to `k` - 1 only that they are fewer.
+
+    Withheld are those beside which `utility` says, under their name and `BEHIND`, that fewer than
+    `k` people are behind them.
+    """
+
+    def told(name: str, value: float) -> float | int | str:
+        if name in _OF_PEOPLE and is_few(value, k):
+            return number(int(value), k)
+        few = is_few(utility.get(f"{name}{BEHIND}") or 0, k)
+        return WITHHELD.format(k) if few else value
+
     return [
         {
             "name": name,
             "title": title,
-            "value": number(int(value), k) if name in _OF_PEOPLE else value,
+            "value": told(name, value),
             "unit": unit,
             "meaning": meaning,
             "low_is_good": low,
@@ -300,23 +314,20 @@ def no_queries(release: Release) -> str:
 
 
 def histogram_section(
-    release: Release, original: Ratings, k: int, of: str = ""
+    release: Release, original: Ratings, bins: Bins, of: str = ""
 ) -> dict[str, Any] | None:
     """Return how ratings are shared out, before and after; None on a scale without steps.
-
-    Ratings that fewer than `k` people gave count with the next ones.
 
     Parameters
     ----------
     release : Release
     original : Ratings
         The released items of the original.
-    k : int
+    bins : Bins
     of : str
         A sentence: which ratings these are.
     """
     found = RatingHistogram().measure(release, original=original)
-    bins, _ = bins_of(original, release.scale, k)
     if not found.before or not bins.ends:
         return None
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from starshade.audit.dossier_data import data_section
-from starshade.audit.dossier_losses import histogram_section
+from starshade.audit.dossier_data import Bins, bins_of, data_section, shares_of
+from starshade.audit.dossier_losses import BEHIND, histogram_section
+from starshade.audit.dossier_shift import changed_people, shift_of
+from starshade.audit.few import is_few
 from starshade.plain import counted
 from starshade.ratings.describe import describe
 from starshade.ratings.table import Ratings
@@ -29,6 +32,10 @@ _FOR_ALL = (
 _NOT_KNOWN = (
     "People were left out, and without the receipt nobody can tell who. So nothing is told here of "
     "the ratings."
+)
+_FEW_CHANGED = (
+    "By what the release says of who rated what, these figures would tell of fewer than {} people "
+    "what it does not. So nothing is told here of the ratings."
 )
 _ALL = "All your data, with the people and items that were not released."
 _RELEASED = "What the released people gave to the released items."
@@ -63,15 +70,35 @@ class Described:
 
     def for_anybody(self) -> dict[str, Any]:
         """Return `data` and `histogram` of a public edition."""
-        scale, part = self.release.scale, self.part
-        if part is not None:
-            return {
-                "data": data_section(part, scale, self.k, _FOR_ALL),
-                "histogram": histogram_section(self.release, part, self.k, _RELEASED),
-            }
+        part, bins = self.part, self._told_bins
+        if part is None or bins is None:
+            return self._nothing(_NOT_KNOWN if part is None else _FEW_CHANGED.format(self.k))
+        scale = self.release.scale
+        data = data_section(part, scale, self.k, _FOR_ALL)
+        places = bins.place(part.levels, scale)[part.codes] if bins.ends else ()
+        counts = np.bincount(places, minlength=len(bins.ends)).astype(np.int64)
+        data["histogram"]["bins"] = shares_of(bins, counts)
+        return {
+            "data": data,
+            "histogram": histogram_section(self.release, part, bins, _RELEASED),
+        }
+
+    def _nothing(self, why: str) -> dict[str, Any]:
         nobody = self.audited.keep_users(np.empty(0, dtype=np.int64))
-        unknown = data_section(nobody, scale, self.k, _NOT_KNOWN)
+        unknown = data_section(nobody, self.release.scale, self.k, why)
         return {"data": unknown | {"users": self.release.n_records}, "histogram": None}
+
+    @cached_property
+    def _told_bins(self) -> Bins | None:
+        """Bins that tell of no few people beside the release; None: who rated what would."""
+        part = self.part
+        if part is None:
+            return None
+        bins, _ = bins_of(part, self.release.scale, self.k)
+        if not bins.ends:
+            return bins
+        shift = shift_of(self.release, part, bins)
+        return None if is_few(shift.behind([0]), self.k) else shift.joined(bins, self.k)
 
     def for_owner(self) -> dict[str, Any]:
         """Return `data` and `histogram` of the owner's edition."""
@@ -85,17 +112,30 @@ class Described:
                 "notes": list(all_.report.notes),
                 "released": _shape(part) if differ else None,
             },
-            "histogram": histogram_section(self.release, part, self.k, _RELEASED if differ else ""),
+            "histogram": histogram_section(
+                self.release,
+                part,
+                bins_of(part, self.release.scale, self.k)[0],
+                _RELEASED if differ else "",
+            ),
         }
 
     def utility(self, figures: _Figures) -> dict[str, float | int | None]:
         """Return the figures of an audit for everybody: who was left out is in none of them."""
-        if not self.release.manifest.users_deleted:
-            return dict(figures)
-        if self.part is None:
-            return {**figures, **dict.fromkeys(_OF_ALL)}
-        again = RatingHistogram().measure(self.release, original=self.part).figures
-        return {**figures, **{name: again[name] for name in _OF_ALL}}
+        part, bins = self.part, self._told_bins
+        found = dict(figures)
+        if part is None or bins is None:
+            found |= dict.fromkeys(_OF_ALL)
+        elif self.release.manifest.users_deleted:
+            again = RatingHistogram().measure(self.release, original=part).figures
+            found |= {name: again[name] for name in _OF_ALL}
+        if part is None:
+            return found
+        if bins is not None and len(bins.ends) < len(bins_of(part, self.release.scale, 1)[0].ends):
+            # the figures before follow from a distance and what is told of joined ones
+            found |= dict.fromkeys((f"{name}{BEHIND}" for name in _OF_ALL), 1)
+        people = changed_people(self.release, part)
+        return found | {f"{name}{BEHIND}": n for name, n in people.items()}
 
 
 def _shape(ratings: Ratings) -> dict[str, Any]:

@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive import PredictiveAnonymizer
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_data import data_section
+from starshade.audit.dossier_losses import loss_rows
 from starshade.audit.few import in_words
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
@@ -239,3 +241,52 @@ def test_warnings_count_no_few_people(tmp_path: Path) -> None:
     assert "Some of the attacks had few targets, so that their intervals are wide." in public
     assert any(text.startswith("Some of the filled cells rest on one") for text in public)
     assert not any(re.search(r"\d+ targets|\d%", text) for text in public)
+
+
+def test_before_beside_after_tells_of_no_single_move(tmp_path: Path) -> None:
+    # sixty rate alike, but for one rating: it is moved near the others'
+    rows = [(i, item, (4, 3, 5, 2)[item]) for i in range(60) for item in range(4)]
+    ratings = table([(*row[:2], 5) if row[:2] == (17, 1) else row for row in rows])
+    method = IntervalAnonymizer(k=5, eps=1)
+    method.anonymize(ratings, rng=1).save(tmp_path / "out", private=tmp_path / "r.json")
+    found = compile_dossier(
+        ratings, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, rng=1
+    )
+    own, told = found.internal(), found.public()
+    assert {row["name"]: row["value"] for row in own["losses"]}["ratings_moved"] == 1
+    before, after = (np.array(told["histogram"][side]) * 240 for side in ("before", "after"))
+    away = np.abs(before - after)
+    assert all(away[away > 1e-6] >= K)
+    levels = told["histogram"]["levels"]
+    assert [each["label"] for each in told["data"]["histogram"]["bins"]] == levels
+    losses = {row["name"]: row["value"] for row in told["losses"]}
+    assert losses["ratings_moved"] == "fewer than 5"
+    for name in ("distortion_per_record", "histogram_distance", "histogram_distance_rated"):
+        assert losses[name] == "withheld: fewer than 5 people"
+
+
+def test_ratings_of_few_people_are_withheld() -> None:
+    figures = {"ratings_moved": 8, "distortion_per_record": 0.1, "ratings_moved of people": 2}
+    (row, each) = loss_rows(figures, 5)[::-1]
+    assert {row["name"]: row["value"], each["name"]: each["value"]} == {
+        "ratings_moved": "withheld: fewer than 5 people",
+        "distortion_per_record": 0.1,
+    }
+
+
+def test_a_suppressed_rating_is_not_told_by_the_number_of_ratings(tmp_path: Path) -> None:
+    rows = [(i, item, 4 - item) for i in range(60) for item in range(3)]
+    ratings = table([row for row in rows if row != (0, 0, 4)])
+    IntervalAnonymizer(k=5, eps=1, nulls="zero").anonymize(ratings, rng=1).save(
+        tmp_path / "out", private=tmp_path / "r.json"
+    )
+    found = compile_dossier(
+        ratings, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, rng=1
+    )
+    losses = {row["name"]: row["value"] for row in found.internal()["losses"]}
+    told = found.public()
+    if losses["ratings_suppressed"] + losses["ratings_invented"]:
+        assert told["data"]["ratings"] is told["data"]["sparsity"]["value"] is None
+        assert told["histogram"] is None
+        assert "fewer than 5 people" in told["data"]["of"]
+    assert losses["ratings_suppressed"] + losses["ratings_invented"]
