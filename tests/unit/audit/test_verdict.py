@@ -167,7 +167,7 @@ def test_a_release_that_claims_nothing_fails(out: Path) -> None:
 
 def test_a_limit_can_only_be_stricter_where_records_are_equal(out: Path) -> None:
     loose = Audit(known=(2,), targets=10, max_success=1.0).run(RATINGS, out, rng=1)
-    assert any("33.33%" in f.text for f in loose.findings if f.name == "attack")
+    assert any("33.3%" in f.text for f in loose.findings if f.name == "attack")
     strict = Audit(known=(2,), targets=10, max_success=1e-6).run(RATINGS, out, rng=1)
     assert [f.name for f in strict.findings if not f.passed] == ["attack"]
 
