@@ -20,6 +20,7 @@ from starshade.attack.only_fit import OnlyFit
 from starshade.attack.risk import Risk
 from starshade.attack.risk_result import RiskResult
 from starshade.audit.dossier_attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
+from starshade.audit.dossier_bounds import rounded
 from starshade.audit.dossier_losses import (
     NO_PROBE,
     disclosure_section,
@@ -44,7 +45,6 @@ from starshade.audit.dossier_verdict import (
     readers_advice,
     verdict_section,
 )
-from starshade.audit.findings import records_differ
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.progress import announced
@@ -74,7 +74,8 @@ class Dossier:
     -----
     Keys of both editions. A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 %
     interval, or None where it is not known or would speak of too few people; then ``withheld``,
-    beside it, has a text for its name ("less than 8.4%"). A *number* of people is an int, or a text
+    beside it, has a text for its name ("less than 8.4%"). Public editions have three decimals of
+    a figure, as their tables and pictures show no more. A *number* of people is an int, or a text
     where they are too few ("fewer than 5"). Only public editions withhold. Every ``meaning`` is a
     sentence for the reader: what a high or a low figure means. Texts are plain, not escaped.
 
@@ -112,7 +113,10 @@ class Dossier:
         `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None;
         `targets`: people who were attacked, None where they or the others are too few to be told;
         `people`: all who were released; `tried`: a text on how many have enough ratings, "" where
-        everybody has.
+        everybody has. Where `targets` is None, so are `low` and `high` of the rates.
+    ``attacks_how``
+        "", or why nothing is told of attacks in a public edition, `stand_out` and `tracker`
+        included: people were left out, and without the receipt nobody can tell whom.
     ``attack_meaning``
         What these rates mean.
     ``tracker``
@@ -182,6 +186,11 @@ class Dossier:
 
 
 _DRAWS = 10  # of what is known of each person, to see who stands out
+#: why a public edition tells of no attack
+NO_ATTACKS = (
+    "Not told: people were left out, and without the receipt (--private) nobody can tell them from "
+    "those who stay, so that these figures would speak of them, too. Give the receipt."
+)
 _FEWEST = 5  # people behind any figure of a public edition, however small the claimed k
 
 
@@ -263,23 +272,28 @@ def gather(
     k = max(result.k or 0, _FEWEST)
     described = Described(ratings, released_users(released, ratings), released, k)
     people = described.audited.n_users
+    part = described.part
     for_all = replace(
-        for_anybody(result, released, places, k), utility=described.utility(result.utility)
+        for_anybody(result, released, places, k, part=part is not None),
+        utility=described.utility(result.utility),
     )
     shared = {
         **_edition(for_all, released, people, k),
         **described.for_anybody(),
-        "stand_out": _stand_out(described.part, judge.targets, seed, k),
+        "stand_out": _stand_out(part, judge.targets, seed, k),
+        "attacks_how": NO_ATTACKS if part is None else "",
         "fewest": k,
         "files": files_of(folder, released),
         "versions": versions_of(released),
     }
+    shared["data"]["attributes"] = list(released.manifest.attribute_columns)
     shared["verdict"]["advice"] = readers_advice(result)
     risk = _risk(ratings, judge.targets, seed)
     own = {
         **_edition(result, released, people, 1),
         **described.for_owner(),
         "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
+        "attacks_how": "",
         "people": at_risk(risk, ratings, released),
         "run": {
             "seed": seed,
@@ -294,7 +308,7 @@ def gather(
         },
     }
     own["verdict"]["advice"] = owners_advice(result, released)
-    return Dossier(audit=result, shared=shared, private=own)
+    return Dossier(audit=result, shared=rounded(shared), private=own)
 
 
 def _edition(result: AuditResult, release: Release, people: int, k: int) -> dict[str, Any]:
@@ -304,7 +318,7 @@ def _edition(result: AuditResult, release: Release, people: int, k: int) -> dict
         "claims": claim_rows(result, k),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
-        "attacks": attack_rows(result, differ=records_differ(release), people=people, k=k),
+        "attacks": attack_rows(result, release, people, k),
         "attack_meaning": ATTACK_MEANING,
         "tracker": tracker_row(result, k),
         "gives_away": given_away(result.gives_away, k),
@@ -322,7 +336,7 @@ def _edition(result: AuditResult, release: Release, people: int, k: int) -> dict
 def _stand_out(part: Ratings | None, targets: int, seed: int, k: int) -> dict[str, Any]:
     """Say who stands out among the released ratings."""
     if part is None:
-        return stand_out(None, 0, k)
+        return stand_out(None, 0, k) | {"withheld": NO_ATTACKS}
     return stand_out(_risk(part, targets, seed), int(part.user_support.max(initial=0)), k)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from starshade.audit.dossier_bounds import at_most, bound_of, least_tried, limit_met, limit_of
 from starshade.audit.evidence import Evidence
 from starshade.audit.few import fewer, hides, in_words, is_few, number
+from starshade.audit.findings import records_differ
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult
 from starshade.plain import counted
+from starshade.release.table import Release
 from starshade.stats import Rate
 
 __all__ = [
     "ATTACK_MEANING",
     "attack_rows",
     "given_away",
-    "limit_of",
     "rate_of",
     "tracker_row",
     "tried_on",
@@ -37,21 +39,21 @@ _TITLES = {
 
 
 def attack_rows(
-    result: AuditResult, *, differ: bool, people: int, k: int = 1
+    result: AuditResult, release: Release, people: int, k: int = 1
 ) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge.
 
     Parameters
     ----------
     result : AuditResult
-    differ : bool
-        See `records_differ`.
+    release : Release
     people : int
         Whom the release is of.
     k : int
         The fewest people that a figure may rest on; for others a bound stands in `withheld`.
     """
-    limit = limit_of(result, differ=differ)
+    limit = limit_of(result, differ=records_differ(release))
+    met = limit_met(result, release)
     unknown = result.gives_away is not None and not result.gives_away.linked
     return [
         {
@@ -62,14 +64,16 @@ def attack_rows(
             "exact": not (tried.knowledge.rating_error or tried.knowledge.wrong),
             "limit": limit,
             "guessing": 1 / max(tried.after.records, 1),
-            **_figures(tried, result, unknown=unknown, k=k),
+            **_figures(tried, result, unknown=unknown, k=k, people=people, met=met),
             **_tried_on(tried, people, k),
         }
         for tried in result.evidence
     ]
 
 
-def _figures(tried: Evidence, result: AuditResult, *, unknown: bool, k: int) -> dict[str, Any]:
+def _figures(
+    tried: Evidence, result: AuditResult, *, unknown: bool, k: int, people: int, met: float | None
+) -> dict[str, Any]:
     """Return what was found before and after, and which of it is withheld, with its bound."""
     before, after = tried.before, tried.after
     rates: dict[str, tuple[Rate, int] | None] = {
@@ -77,16 +81,28 @@ def _figures(tried: Evidence, result: AuditResult, *, unknown: bool, k: int) -> 
         "after": None if unknown else (after.expected_top1, after.targets),
         "profile": None if result.gives_away else (after.disclosed, after.targets),
     }
-    return _told(rates, k)
+    least = least_tried(tried, people, k)
+    told = _told(rates, k, least)
+    withheld = told["withheld"]
+    if "after" in withheld:
+        share = after.expected_top1.rate
+        withheld["after"] = at_most(withheld["after"], share, least or after.targets, k, met)
+    for name in rates if least else ():
+        if told[name] is not None:  # its width says how many were tried
+            told[name] |= {"low": None, "high": None}
+    return told
 
 
-def _told(rates: Mapping[str, tuple[Rate, int] | None], k: int) -> dict[str, Any]:
+def _told(
+    rates: Mapping[str, tuple[Rate, int] | None], k: int, least: int | None = None
+) -> dict[str, Any]:
     """Return rates as plain values; those of too few people are None, their bounds `withheld`."""
-    withheld = {
-        name: in_words(rate[0].rate, rate[1], k)
+    bounds = {
+        name: bound_of(rate[0].rate, rate[1], k, least)
         for name, rate in rates.items()
-        if rate is not None and hides(rate[0].rate, rate[1], k)
+        if rate is not None
     }
+    withheld = {name: bound for name, bound in bounds.items() if bound}
     plain = {
         name: None if rate is None or name in withheld else rate_of(rate[0])
         for name, rate in rates.items()
@@ -188,13 +204,6 @@ def given_away(given: GivesAway | None, k: int = 1) -> dict[str, Any] | None:
 
 def _share(share: float, people: int, k: int) -> float | str:
     return in_words(share, people, k) if hides(share, people, k) else share
-
-
-def limit_of(result: AuditResult, *, differ: bool) -> float | None:
-    """Return what the audit held the attacks against."""
-    asked = result.config.get("max_success")
-    limits = [limit for limit in (asked, 1 / result.k if result.k else None) if limit]
-    return next(iter(limits), None) if differ else min(limits, default=None)
 
 
 def _knows(tried: Evidence) -> str:

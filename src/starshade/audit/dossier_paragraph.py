@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from starshade.audit.dossier_attacks import limit_of, tried_on
-from starshade.audit.evidence import best_of
-from starshade.audit.few import fewer, in_words
+from starshade.audit.dossier_attacks import tried_on
+from starshade.audit.dossier_bounds import at_most, bound_of, least_tried, limit_met, limit_of
+from starshade.audit.evidence import Evidence, best_of
+from starshade.audit.few import fewer
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult, Finding
@@ -93,25 +94,35 @@ def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
 def _found(
     result: AuditResult, release: Release, *, near: bool, people: int, k: int
 ) -> Iterator[str]:
+    if not result.evidence:
+        yield "What attacks come to is not told here, as it would speak of people left out, too."
+        return
     enough = [each for each in result.evidence if k == 1 or each.after.targets >= k]
     worst, given = best_of(enough or result.evidence), result.gives_away
-    before, after = (
-        in_words(side.expected_top1.rate, side.targets, k) for side in (worst.before, worst.after)
-    )
+    before, after = _rates(worst, result, release, people, k)
     known = counted(worst.knowledge.known, "rating")
     where = "of the same people and items" if result.same_people else "of these items as they are"
+    who = f"Somebody who knows {known} of a person and must point at one record"
     text = (
-        f"Somebody who knows {known} of a person and must point at one record is right in "
-        f"{before} of the cases in the ratings {where}"
+        f"{who} is right in {before} of the cases in the ratings {where}"
+        if before
+        else f"How often {who[0].lower()}{who[1:]} is right in the ratings {where} is withheld, "
+        "as it would speak of too few people"
     )
     if not enough:
         yield f"How often anybody is found is withheld: {fewer(k)} people could be tried."
     elif given is not None and not given.linked:
         yield f"{text}; how often in this release is not known without the receipt."
-    elif understated(release) is None:
-        yield f"{text}, and in {after} in this release."
-    else:
+    elif understated(release) is not None:
         yield f"{text}."
+    elif before and after:
+        yield f"{text}, and in {after} in this release."
+    elif after:
+        yield f"{text}; in this release it is {after} of the cases."
+    elif before:
+        yield f"{text}; how often in this release is withheld, as it would speak of too few people."
+    else:
+        yield f"{text}, and so would how often in this release."
     tried = tried_on(worst, people, k)
     if tried and enough:
         yield f"{tried[0].upper()}{tried[1:]}."
@@ -130,6 +141,23 @@ def _found(
         yield "Other attacks may find more."
 
 
+def _rates(
+    tried: Evidence, result: AuditResult, release: Release, people: int, k: int
+) -> tuple[str, str]:
+    """Write how often the right record is named before and after; empty where it is withheld."""
+    least, met = least_tried(tried, people, k), limit_met(result, release)
+    before, after = (
+        (side.expected_top1.rate, side.targets) for side in (tried.before, tried.after)
+    )
+    bound = at_most(bound_of(*after, k, least), after[0], least or after[1], k, met)
+    return _share(before[0], bound_of(*before, k, least)), _share(after[0], bound)
+
+
+def _share(share: float, bound: str) -> str:
+    """Write a share or its bound; empty where it has none."""
+    return "" if bound.startswith("withheld") else bound or percent(share)
+
+
 def _tells(result: AuditResult, *, near: bool, k: int) -> Iterator[str]:
     shown, exists = (result.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists"))
     if near:
@@ -139,12 +167,22 @@ def _tells(result: AuditResult, *, near: bool, k: int) -> Iterator[str]:
     elif shown is None or exists is None:
         yield "Whoever finds a person's group reads its profile."
     else:
-        yield (
-            "To hide among others is not to hide what one rated: "
-            f"{in_words(shown, result.records, k)} of the people are in a class of equal records "
-            f"that shows one of their ratings, {in_words(exists, result.records, k)} in one that "
-            "shows that they rated something."
-        )
+        yield from _shown(shown, exists, result.records, k)
+
+
+def _shown(shown: float, exists: float, records: int, k: int) -> Iterator[str]:
+    """Say of how many people something is shown; as far as it speaks of enough of them."""
+    text = "To hide among others is not to hide what one rated"
+    rating, rated = (_share(each, bound_of(each, records, k)) for each in (shown, exists))
+    one = "are in a class of equal records that shows one of their ratings"
+    some = "in one that shows that they rated something"
+    if rating and rated:
+        yield f"{text}: {rating} of the people {one}, {rated} {some}."
+    elif rating or rated:
+        what = one if rating else f"are {some.replace('one', 'a class of equal records', 1)}"
+        yield f"{text}: {rating or rated} of the people {what}."
+    else:
+        yield f"{text}; of how many something is shown is withheld, as it would speak of too few."
 
 
 def _given_away(given: GivesAway, k: int) -> Iterator[str]:
@@ -154,10 +192,13 @@ def _given_away(given: GivesAway, k: int) -> Iterator[str]:
         yield f"{text}; how often it is found is not known."
         return
     known = counted(given.group.knowledge.known, "rating")
-    share = in_words(given.group.share.rate, given.group.targets, k)
+    rate, targets = given.group.share.rate, given.group.targets
+    share = _share(rate, bound_of(rate, targets, k))
     yield (
         f"{text}: who knows {known} of a person and must name one group names the right one in "
         f"{share} of the cases."
+        if share
+        else f"{text}; how often it is found is withheld, as it would speak of too few people."
     )
     padding = given.padding
     if padding is not None and padding.auc is not None:

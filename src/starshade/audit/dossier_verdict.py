@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from starshade.audit.dossier_attacks import limit_of
+from starshade.audit.dossier_bounds import limit_of
 from starshade.audit.dossier_paragraph import paragraph_of
 from starshade.audit.few import fewer, hides, in_words, is_few
 from starshade.audit.findings import records_differ, understated
@@ -21,13 +21,19 @@ _EARLIER = "an earlier release"
 
 
 def for_anybody(
-    result: AuditResult, release: Release, earlier: Sequence[str], k: int
+    result: AuditResult, release: Release, earlier: Sequence[str], k: int, *, part: bool = True
 ) -> AuditResult:
     """Return the judgement as all may read it.
 
     Without the paths of earlier releases, the input's own scale, and figures on 1 to `k` - 1
-    people: a bound stands for them.
+    people: a bound stands for them. Where nobody can tell the released people from the others
+    (`part` is False), what attacks came to is about others, too, and is left out.
     """
+    if not part:
+        findings = (_of_nobody(finding, release) for finding in result.findings)
+        result = replace(
+            result, findings=tuple(findings), evidence=(), tracker=None, gives_away=None
+        )
 
     def told(text: str) -> str:
         return _few_left_out(_unnamed(text, earlier), release, k)
@@ -161,6 +167,26 @@ def _published(finding: Finding, result: AuditResult, release: Release, k: int) 
 
 
 _OF_SETS = ("k-anonymity", "review-graph")
+
+
+def _of_nobody(finding: Finding, release: Release) -> Finding:
+    """Say the same without what attacks came to on people who may have been left out."""
+    why = understated(release)
+    if finding.name == "attack" and why is not None:
+        text = (
+            f"How often anybody is found is not known: {why[0]}, and without the receipt "
+            f"(--private) nobody can tell {why[1]}."
+        )
+        return replace(finding, text=text)
+    if finding.name == "tracker":
+        text = (
+            "Behind a query interface nobody is singled out by counting."
+            if finding.passed
+            else "Behind a query interface some COUNT queries rest on fewer records than are "
+            "claimed; they single people out unless refused."
+        )
+        return replace(finding, text=text)
+    return finding
 
 
 def _of_attack(finding: Finding, result: AuditResult, release: Release, k: int) -> str:

@@ -167,6 +167,7 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "name": f"{row['attack']}: {row['knowledge']}",
             "limit": row["limit"],
             "guessing": row["guessing"],
+            "missing": _missing(row),
         }
         for i, row in enumerate(rows)
     ]
@@ -195,11 +196,17 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "mark": {"type": "rule", "color": _GRID},
             "encoding": {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}},
         },
+        {
+            "data": {"values": [name for name in names if name["missing"]]},
+            "mark": {"type": "text", "align": "left", "dx": 2, "dy": 13, "fontSize": 11}
+            | {"color": _MUTED},
+            "encoding": {"y": y, "x": {"datum": 0}, "text": {"field": "missing"}},
+        },
         *_ticks(names, x, y),
     ]
     layers += [
         {
-            "data": {"values": values},
+            "data": {"values": [value for value in values if value["low"] is not None]},
             "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "butt"},
             "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
             | {"color": colour},
@@ -210,14 +217,35 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
         },
     ]
-    best = [max((v["rate"] for v in values if v["side"] == side), default=None) for side in _SIDES]
-    withheld = any(row.get("withheld") for row in rows)
-    said = (
+    return _chart(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
+
+
+def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the picture of the attacks shows; of what it does not show, that it is withheld."""
+    best = {}
+    for side in _SIDES:
+        told = [row[side]["rate"] for row in rows if row[side] is not None]
+        withheld = any(side in row["withheld"] for row in rows)
+        best[side] = percent(max(told)) if told else "withheld" if withheld else "not known"
+    some = any(side in row["withheld"] for row in rows for side in _SIDES)
+    return (
         "How often each attack names the right record, before and after. The highest rate "
-        f"{'that is told ' * withheld}in the ratings is {percent(best[0])}, in the release "
-        f"{percent(best[1])}; the limit is {percent(rows[0]['limit'])}."
+        f"{'that is told ' * some}in the ratings is {best['before']}, in the release "
+        f"{best['after']}; the limit is {percent(rows[0]['limit'])}."
+        + " Of what is withheld the table beside it says why, or gives a bound."
+        * some
     )
-    return _chart(said, {"height": {"step": 40}, "layer": layers})
+
+
+def _missing(row: Mapping[str, Any]) -> str:
+    """Say which mark a line of the attacks does not have, and what stands for it."""
+    where = {"before": "in the ratings", "after": "in the release"}
+    said = [
+        f"{where[side]} {row['withheld'].get(side, 'not known').partition(':')[0]}"
+        for side in _SIDES
+        if row[side] is None
+    ]
+    return ", ".join(said)
 
 
 def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:

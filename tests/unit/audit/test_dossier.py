@@ -218,17 +218,18 @@ def test_losses_are_figures_that_there_are(dossier: Dossier) -> None:
     assert set(LOSSES) <= set(measure_all(release, RATINGS))
     named = {row["name"]: row["value"] for row in dossier.public()["losses"]}
     assert named["classes"] == release.classes.n_groups
-    assert named["gen_iloss"] == dossier.audit.utility["gen_iloss"]
+    assert named["gen_iloss"] == pytest.approx(dossier.audit.utility["gen_iloss"], abs=5e-4)
 
 
 def test_a_histogram_sums_to_one(dossier: Dossier) -> None:
     told = dossier.public()["histogram"]
     part = top_items(5).apply(RATINGS)
     share = np.bincount(part.codes, minlength=5) / part.n_ratings
-    assert sum(told["before"]) == pytest.approx(1) == sum(told["after"])
+    assert sum(told["before"]) == pytest.approx(1, abs=5e-3)
+    assert sum(told["after"]) == pytest.approx(1, abs=5e-3)
     assert len(told["levels"]) <= 5
     if len(told["levels"]) == 5:
-        np.testing.assert_allclose(told["before"], share)
+        np.testing.assert_allclose(told["before"], share, atol=5e-4)
 
 
 def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -> None:
