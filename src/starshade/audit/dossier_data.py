@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.audit.few import is_few
 from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["Bins", "bins_of", "data_section", "pooled", "shares_of"]
+__all__ = ["Bins", "bins_of", "data_section", "pooled", "shares_of", "total_told"]
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,7 +45,8 @@ def data_section(ratings: Ratings, scale: Scale, k: int, of: str = "") -> dict[s
     """
     cells = ratings.n_users * ratings.n_items
     names = () if ratings.attributes is None else tuple(ratings.attributes.column_names)
-    enough = ratings.n_users >= k
+    enough = total_told(ratings, k)
+    bins = shares_of(*bins_of(ratings, scale, k)) if enough else []
     return {
         "of": of,
         "released": None,
@@ -65,13 +67,19 @@ def data_section(ratings: Ratings, scale: Scale, k: int, of: str = "") -> dict[s
             "told apart by a few ratings.",
         },
         "histogram": {
-            "bins": shares_of(*bins_of(ratings, scale, k)),
+            "bins": bins,
             "meaning": "How often each rating was given. Rare ratings tell more about the person "
             "who gave them than common ones.",
         },
         "long_tail": _long_tail(ratings, k),
         "ratings_per_user": _per_user(ratings, k),
     }
+
+
+def total_told(ratings: Ratings, k: int) -> bool:
+    """Tell whether a number of ratings speaks of `k` people or more, by what is missing, too."""
+    lacking = int((ratings.user_support < ratings.n_items).sum())
+    return ratings.n_users >= k and not is_few(lacking, k)
 
 
 def _scale_text(scale: Scale) -> str:
@@ -93,23 +101,28 @@ def pooled(people: Counts, k: int) -> list[tuple[int, int]]:
     -------
     list of (int, int)
         Ranges of bins, end excluded, covering all of them in order; a last one of too few is
-        joined with the one before. Empty where all together are too few.
+        joined with the one before. Bins without people stand alone between such of `k` or more;
+        beside fewer they would tell where these are. Empty where all together are too few.
 
     Examples
     --------
-    >>> pooled(np.array([3, 9, 0, 1, 7, 2]), 5)
-    [(0, 2), (2, 3), (3, 6)]
+    >>> pooled(np.array([3, 9, 0, 1, 7, 2]), 5), pooled(np.array([0, 9, 0, 7, 0]), 5)
+    ([(0, 2), (2, 6)], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
     """
     if people.sum() < k:
         return []
+    filled = np.flatnonzero(people)
+    few = np.concatenate([[False], people[filled] < k, [False]])
+    after = np.searchsorted(filled, np.arange(len(people)), side="right")
+    beside_few = few[after] | few[np.minimum(after + 1, len(filled) + 1)]
     found: list[tuple[int, int]] = []
     start, held = 0, 0
     for bin_, count in enumerate(people.tolist()):
         held += count
-        if held >= k or (held == 0 and count == 0):
+        if held >= k or (held == 0 and count == 0 and not beside_few[bin_]):
             found.append((start, bin_ + 1))
             start, held = bin_ + 1, 0
-    if held:  # too few are left: back to the last bin with people
+    if start < len(people):  # too few are left: back to the last bin with people
         while found and not people[found[-1][0] : found[-1][1]].sum():
             found.pop()
         found[-1] = (found[-1][0], len(people))
@@ -219,14 +232,21 @@ def shares_of(bins: Bins, counts: Counts) -> list[dict[str, Any]]:
 def _long_tail(ratings: Ratings, k: int) -> dict[str, Any]:
     """Read the share of all ratings that the most rated items hold off at some shares of items.
 
-    Between two points, and after the last but the end, lie the ratings of nobody or of `k` people.
+    Between two points, and after the last but the end, lie the ratings of nobody or of `k` people,
+    and rated by all or left out by `k` people.
     """
+    if not total_told(ratings, k):
+        return _tail({})
     support = ratings.item_support
     order = np.argsort(-support, kind="stable")
     cuts = np.ceil(np.array(_ALONG) * len(support) - 1e-9).astype(np.int64)
     held = np.concatenate([[0], np.cumsum(support[order])])[cuts] / max(ratings.n_ratings, 1)
     enough = _enough(ratings, cuts, k)
     shown = {share: float(held[at]) for at, share in enumerate(_ALONG) if at in enough}
+    return _tail(shown)
+
+
+def _tail(shown: dict[float, float]) -> dict[str, Any]:
     return {
         "points": [{"items": share, "ratings": rated} for share, rated in shown.items()],
         "top_1_percent": shown.get(0.01),
@@ -241,19 +261,27 @@ def _enough(ratings: Ratings, cuts: Counts, k: int) -> set[int]:
     rank = np.empty(ratings.n_items, dtype=np.int64)
     rank[np.argsort(-ratings.item_support, kind="stable")] = np.arange(ratings.n_items)
     step = np.searchsorted(cuts, rank[ratings.columns], side="right")  # between which cuts
-    rated = np.zeros((len(cuts) + 1, ratings.n_users), dtype=np.bool_)
-    rated[step, np.repeat(np.arange(ratings.n_users), ratings.user_support)] = True
+    user = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+    sizes = np.bincount(np.searchsorted(cuts, np.arange(ratings.n_items), side="right"))
+    sizes = np.append(sizes, np.zeros(len(cuts) + 1 - len(sizes), dtype=np.int64))
+    shape = (len(cuts) + 1, ratings.n_users)
+    given = np.bincount(step * ratings.n_users + user, minlength=shape[0] * shape[1]).reshape(shape)
     found, since = set(), 0
     for at in range(len(cuts)):
-        here, after = (
-            int(rated[part].any(axis=0).sum())
-            for part in (slice(since, at + 1), slice(at + 1, None))
-        )
-        told = here == 0 and since == at > 0  # the same as the cut before
-        if (told or here >= k) and (after == 0 or after >= k):
+        here, after = slice(since, at + 1), slice(at + 1, None)
+        told = sizes[here].sum() == 0 and since == at > 0  # the same as the cut before
+        if (told or _told(given[here], sizes[here], k)) and _told(given[after], sizes[after], k):
             found.add(at)
             since = at + 1
     return found
+
+
+def _told(given: Counts, sizes: Counts, k: int) -> bool:
+    """Tell whether nobody or `k` people gave these, and nobody or `k` people lack some of them."""
+    given, size = given.sum(axis=0), int(sizes.sum())
+    if not size:
+        return True
+    return not is_few((given > 0).sum(), k) and not is_few((given < size).sum(), k)
 
 
 def _per_user(ratings: Ratings, k: int) -> dict[str, Any]:
@@ -261,10 +289,12 @@ def _per_user(ratings: Ratings, k: int) -> dict[str, Any]:
     starts = _starts(ratings.n_items)
     at = np.searchsorted(starts, ratings.user_support, side="right") - 1
     people = np.bincount(at, minlength=len(starts)).astype(np.int64)
-    filled = np.flatnonzero(people)
-    first, last = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
+    first = int(not people[0])  # nobody gave none
+    ranges = pooled(people[first:], k)
+    held = [at for at, (a, b) in enumerate(ranges) if people[first + a : first + b].any()]
     bins = []
-    for a, b in pooled(people[first:last], k):
+    # nobody gave less or more: told where k people stand at that end, and else ends are open
+    for a, b in ranges[held[0] : held[-1] + 1] if held else ():
         low, users = int(starts[first + a]), int(people[first + a : first + b].sum())
         more = first + b == len(starts)
         high = ratings.n_items if more else min(int(starts[first + b]) - 1, ratings.n_items)
@@ -278,7 +308,7 @@ def _per_user(ratings: Ratings, k: int) -> dict[str, Any]:
             }
         )
     return {
-        "mean": ratings.n_ratings / ratings.n_users if ratings.n_users >= k else None,
+        "mean": ratings.n_ratings / ratings.n_users if total_told(ratings, k) else None,
         "bins": bins,
         "meaning": "How many ratings people gave. Of those with many ratings an adversary can "
         "know many; those with few have little to be found by, and little to hide among.",

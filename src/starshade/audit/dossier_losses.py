@@ -141,9 +141,9 @@ _RECOMMENDER = {
     "top_n_agreement_refit": ("Recommendations that are the same", None, False),
 }
 NO_PROBE = (
-    "Not measured: no ratings were held out. To see what a recommender loses, set some ratings "
-    "aside first (starshade data split), make the release of the rest, and give what was set "
-    "aside with --probe and the receipt with --private."
+    "Not told: no ratings were held out, or (in a public edition) those of too few people. To see "
+    "what a recommender loses, set some ratings aside first (starshade data split), make the "
+    "release of the rest, and give what was set aside with --probe and the receipt with --private."
 )
 #: after the name of a figure: the people that it speaks of
 BEHIND = " of people"

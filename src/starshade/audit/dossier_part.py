@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.dossier_data import Bins, bins_of, data_section, shares_of
+from starshade.audit.dossier_data import Bins, bins_of, data_section, shares_of, total_told
 from starshade.audit.dossier_losses import BEHIND, histogram_section
 from starshade.audit.dossier_shift import changed_people, shift_of
 from starshade.audit.few import is_few
@@ -34,8 +34,8 @@ _NOT_KNOWN = (
     "the ratings."
 )
 _FEW_CHANGED = (
-    "By what the release says of who rated what, these figures would tell of fewer than {} people "
-    "what it does not. So nothing is told here of the ratings."
+    "Beside the release these figures would say who rated what of fewer than {} people. So nothing "
+    "is told here of the ratings."
 )
 _ALL = "All your data, with the people and items that were not released."
 _RELEASED = "What the released people gave to the released items."
@@ -95,6 +95,8 @@ class Described:
         if part is None:
             return None
         bins, _ = bins_of(part, self.release.scale, self.k)
+        if not total_told(part, self.k):
+            return None
         if not bins.ends:
             return bins
         shift = shift_of(self.release, part, bins)
@@ -105,7 +107,7 @@ class Described:
         found, part, all_ = describe(self.ratings), self.audited, self.ratings
         differ = _shape(part) != _shape(all_)
         return {
-            "data": data_section(all_, self.release.scale, self.k, _ALL if differ else "")
+            "data": data_section(all_, self.release.scale, 1, _ALL if differ else "")
             | {
                 "first_day": found.first_day,
                 "last_day": found.last_day,
@@ -115,7 +117,7 @@ class Described:
             "histogram": histogram_section(
                 self.release,
                 part,
-                bins_of(part, self.release.scale, self.k)[0],
+                bins_of(part, self.release.scale, 1)[0],
                 _RELEASED if differ else "",
             ),
         }
@@ -124,6 +126,8 @@ class Described:
         """Return the figures of an audit for everybody: who was left out is in none of them."""
         part, bins = self.part, self._told_bins
         found = dict(figures)
+        if (found.get("similar_user_users") or 0) < self.k:  # whose ratings were held out
+            found["probe_ratings"] = None
         if part is None or bins is None:
             found |= dict.fromkeys(_OF_ALL)
         elif self.release.manifest.users_deleted:

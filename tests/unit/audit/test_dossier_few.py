@@ -21,7 +21,9 @@ from starshade.audit.dossier_data import data_section
 from starshade.audit.dossier_losses import loss_rows
 from starshade.audit.few import in_words
 from starshade.audit.verdict import Audit
+from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
+from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.part import released_users
 from starshade.release.read import read_release
@@ -290,3 +292,56 @@ def test_a_suppressed_rating_is_not_told_by_the_number_of_ratings(tmp_path: Path
         assert told["histogram"] is None
         assert "fewer than 5 people" in told["data"]["of"]
     assert losses["ratings_suppressed"] + losses["ratings_invented"]
+
+
+def grid(lacking: list[tuple[int, int]], people: int = 60, items: int = 4) -> Ratings:
+    """Return ratings of all items by all people, but for these."""
+    cells = [(i, item) for i in range(people) for item in range(items)]
+    return table([(*cell, 1 + sum(cell) % 5) for cell in cells if cell not in lacking])
+
+
+def test_the_least_and_the_most_of_single_people_are_not_told() -> None:
+    # one rated one item, one rated all eight, and forty rated three
+    rows = [(i, (i + j) % 8, 3) for i in range(40) for j in range(3)]
+    ratings = table([*rows, (40, 0, 3), *((41, item, 3) for item in range(8))])
+    told = data_section(ratings, SCALE, K)["ratings_per_user"]["bins"]
+    assert [(each["low"], each["high"], each["users"]) for each in told] == [(1, 8, 42)]
+    ratings = table([*rows, *((40 + i, item, 3) for i in range(5) for item in range(6))])
+    told = data_section(ratings, SCALE, K)["ratings_per_user"]["bins"]
+    ends = [(each["low"], each["high"], each["users"]) for each in told]
+    assert ends[0] == (3, 3, 40)  # five people or more stand at both ends
+    assert ends[-1] == (6, 6, 5)
+
+
+def test_who_did_not_rate_an_item_is_not_told_of_few() -> None:
+    # of two items, all but one rated the first; ten rated the second
+    ratings = grid([(0, 0), *((i, 1) for i in range(10, 60))], items=2)
+    tail = data_section(ratings, SCALE, K)["long_tail"]
+    assert min(point["items"] for point in tail["points"]) > 0.5
+    assert tail["top_10_percent"] is None
+    assert len(data_section(ratings, SCALE, 1)["long_tail"]["points"]) > 1
+
+
+@pytest.mark.parametrize(("lacking", "told"), [(0, True), (1, False), (4, False), (5, True)])
+def test_few_empty_cells_are_not_told(lacking: int, told: bool) -> None:
+    found = data_section(grid([(i, 0) for i in range(lacking)]), SCALE, K)
+    assert (found["ratings"] is not None) == told
+    assert (found["sparsity"]["value"] is not None) == told
+    assert (found["ratings_per_user"]["mean"] is not None) == told
+    assert bool(found["histogram"]["bins"]) == told
+    assert bool(found["long_tail"]["points"]) == told
+
+
+@pytest.mark.parametrize(("people", "told"), [(3, False), (9, True)])
+def test_what_a_recommender_loses_rests_on_enough_people(
+    people: int, told: bool, tmp_path: Path
+) -> None:
+    train, held = hold_out(synthesize(n_users=60, n_items=12, n_ratings=420, rng=0), 0.1, rng=0)
+    aside = held.keep_users(np.flatnonzero(held.user_support)[:people])
+    KLikeness(k=5).anonymize(train, rng=1).save(tmp_path / "out", private=tmp_path / "r.json")
+    found = compile_dossier(
+        train, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, probe=aside, rng=1
+    )
+    assert found.internal()["recommender"] is not None
+    assert (found.public()["recommender"] is not None) == told
+    assert "too few people" in found.public()["recommender_how"]
