@@ -89,7 +89,7 @@ def test_users_who_were_left_out() -> None:
     alone = replace(release, private=None)
     assert released_users(alone, MADE).n_users == 5
     for one in (release, alone):
-        with pytest.raises(ConfigError, match="4 records and left out 1 users"):
+        with pytest.raises(ConfigError, match="4 records and left out 1 user:"):
             released_users(one, kept)
     whole = released(kept, method="suppress")
     with pytest.raises(ConfigError, match="the receipt's users are not those"):
