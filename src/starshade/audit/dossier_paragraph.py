@@ -110,7 +110,7 @@ def _found(
         "as it would speak of too few people"
     )
     if not enough:
-        yield f"How often anybody is found is withheld: {fewer(k)} people could be tried."
+        yield f"How often anybody is found is withheld: {fewer(k)} people were tried."
     elif given is not None and not given.linked:
         yield f"{text}; how often in this release is not known without the receipt."
     elif understated(release) is not None:
@@ -201,7 +201,7 @@ def _given_away(given: GivesAway, k: int) -> Iterator[str]:
         else f"{text}; how often it is found is withheld, as it would speak of too few people."
     )
     padding = given.padding
-    if padding is not None and padding.auc is not None:
+    if padding is not None and padding.auc is not None and given.cells_told(k):
         yield (
             "Of two cells, one that rests on a real rating and one that does not, the release "
             f"tells which is which in {percent(padding.auc.rate)} of the cases (50% is not at all)."

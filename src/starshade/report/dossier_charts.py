@@ -217,7 +217,8 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
         },
     ]
-    return _chart(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
+    step = 54 if any(name["missing"] for name in names) else 40  # a second line of words
+    return _chart(_attacks_in_words(rows), {"height": {"step": step}, "layer": layers})
 
 
 def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -280,6 +280,29 @@ def test_steps_of_too_few_people_are_not_told(told: dict[str, Any]) -> None:
     assert "2 ratings: withheld: too few people" in render_report(_shown(few), public=True)
 
 
+def test_a_rate_that_is_withheld_is_said_so_in_the_picture(told: dict[str, Any]) -> None:
+    row = told["attacks"][0] | {
+        "after": None,
+        "withheld": {"after": "withheld: fewer than 5 people"},
+    }
+    before = {"rate": 0.5, "low": None, "high": None}  # of a number that is withheld
+    html = render_report(_shown({**told, "attacks": [row | {"before": before}]}), public=True)
+    assert "in the ratings is 50.0%, in the release withheld; the limit" in html
+    assert "in the release withheld</text>" in html
+    assert "50.0%</td>" in html.replace("\n", "")
+
+
+def test_what_a_missing_receipt_hides_is_said_so(told: dict[str, Any]) -> None:
+    why = "Not told: people were left out. Give the receipt."
+    stand_out = {**told["stand_out"], "steps": [], "withheld": why}
+    data = {**told["data"], "ratings": None, "released": None}
+    more = {"attacks": [], "attacks_how": why, "stand_out": stand_out, "data": data}
+    text = Page(render_report(_shown({**told, **more}), public=True)).text
+    assert text.count(why) == 2
+    assert "Too few people" not in text
+    assert "ratings withheld" in " ".join(text.split())
+
+
 def test_a_release_that_fails_says_so_first(told: dict[str, Any]) -> None:
     failed = [{"name": "attack", "passed": False, "text": "Found."}]
     verdict = {"passed": False, "headline": "It should not", "paragraph": "No."}
