@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.audit.dossier_bounds import at_most, bound_of, least_tried, limit_met, limit_of
 from starshade.audit.evidence import Evidence
-from starshade.audit.few import fewer, hides, in_words, is_few, number
+from starshade.audit.few import WITHHELD, fewer, hides, in_words, is_few, number
 from starshade.audit.findings import records_differ
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult
@@ -165,6 +165,7 @@ def given_away(given: GivesAway | None, k: int = 1) -> dict[str, Any] | None:
     if given is None:
         return None
     group, links, padding = given.group, given.links, given.padding
+    told = given.cells_told(k)
     rows = [
         (
             "group_found",
@@ -175,19 +176,19 @@ def given_away(given: GivesAway | None, k: int = 1) -> dict[str, Any] | None:
         (
             "member_rated",
             "Filled cell that a given member of the group rated",
-            links and links.confidence,
+            links and (links.confidence if told else WITHHELD.format(k)),
             "High means risk: a filled cell then says that this person rated the item.",
         ),
         (
             "everybody_rated",
             "Filled cells that everybody of the group rated",
-            links and links.everybody,
+            links and (links.everybody if told else WITHHELD.format(k)),
             "High means risk: for these it is certain that a member rated the item.",
         ),
         (
             "auc",
             "Cells with a real rating told from the others",
-            padding and padding.auc and padding.auc.rate,
+            padding and padding.auc and (padding.auc.rate if told else WITHHELD.format(k)),
             "50% is not at all, 100% every time; high means that real ratings can be told from "
             "predictions.",
         ),

@@ -46,17 +46,20 @@ def hides(share: float, people: int, k: int) -> bool:
 def in_words(share: float | None, people: int, k: int) -> str:
     """Write a share, or the bound that stands for it.
 
+    Of fewer than 2 k people a bound leaves fewer numbers open than k - 1, so none is told.
+
     Examples
     --------
     >>> in_words(0.5, 60, 5), in_words(0.05, 60, 5), in_words(0.95, 60, 5), in_words(1, 4, 5)
     ('50.0%', 'less than 8.4%', 'more than 91.6%', 'withheld: fewer than 5 people')
+    >>> in_words(1 / 6, 6, 5), in_words(0, 6, 5)
+    ('withheld: fewer than 5 people', '0.0%')
     """
     if share is None or share != share or not hides(share, people, k):
         return percent(share)
-    few, but_few = is_few(share * people, k), is_few((1 - share) * people, k)
-    if people < k or (few and but_few):
+    if people < 2 * k:
         return WITHHELD.format(k)
-    if few:
+    if is_few(share * people, k):
         return f"less than {ceil(1000 * k / people) / 1000:.1%}"
     return f"more than {floor(1000 * (1 - k / people)) / 1000:.1%}"
 

@@ -22,7 +22,7 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding import PaddingAttack
 from starshade.attack.padding_result import PaddingResult
 from starshade.audit.evidence import Evidence
-from starshade.audit.few import hides, in_words
+from starshade.audit.few import WITHHELD, hides, in_words, is_few
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
@@ -100,7 +100,7 @@ class GivesAway:
 
     def text(self, k: int = 1) -> str:
         """Say all of it, without figures on fewer than `k` people."""
-        parts = (self.of_groups(k), self.of_links, self.of_padding)
+        parts = (self.of_groups(k), self.of_links(k), self.of_padding(k))
         return " ".join(part for part in parts if part)
 
     def of_groups(self, k: int = 1) -> str:
@@ -141,12 +141,33 @@ class GivesAway:
             f"{found.config['tolerance']:g} of the mean."
         )
 
-    @property
-    def of_links(self) -> str:
+    def cells_told(self, k: int) -> bool:
+        """Tell whether figures on cells speak of `k` members or more, by what is missing, too.
+
+        A member may have as many cells as there are items: so many have, or lack, a rating at
+        least. Cells that everybody or nobody of a group rated are as many people's as the group's.
+        """
+        links = self.links
+        if k == 1 or links is None or links.confidence is None:
+            return True
+        items = max((links.edges + links.missing) // max(links.records, 1), 1)
+        counts = [
+            *(share * links.edges / items for share in (links.confidence, 1 - links.confidence)),
+            *(
+                share * links.edges
+                for each in (links.everybody or 0.0, links.nobody or 0.0)
+                for share in (each, 1 - each)
+            ),
+        ]
+        return links.records >= k and not any(is_few(count, k) for count in counts)
+
+    def of_links(self, k: int = 1) -> str:
         """Say how sure a cell makes the reader that a member of the group rated the item."""
         links = self.links
         if links is None or links.confidence is None:
             return ""
+        if not self.cells_told(k):
+            return f"How sure a filled cell makes the reader is {WITHHELD.format(k)}."
         if links.all_filled:
             return (
                 "Every cell is filled, so a filled cell says nothing: a given member of the group "
@@ -174,11 +195,10 @@ class GivesAway:
             "independently of each other: a comparison, not a promise."
         )
 
-    @property
-    def of_padding(self) -> str:
+    def of_padding(self, k: int = 1) -> str:
         """Say whether the cells that rest on real ratings can be told."""
         found = self.padding
-        if found is None or found.auc is None:
+        if found is None or found.auc is None or not self.cells_told(k):
             return ""
         if found.shown < 1 and found.auc.rate == 1:
             return "Which cells rest on real ratings is plain: those that are filled."

@@ -345,3 +345,27 @@ def test_what_a_recommender_loses_rests_on_enough_people(
     assert found.internal()["recommender"] is not None
     assert (found.public()["recommender"] is not None) == told
     assert "too few people" in found.public()["recommender_how"]
+
+
+def test_cells_that_few_members_lack_are_withheld(tmp_path: Path) -> None:
+    # twelve who rate all of six items, but for one who lacks one
+    ratings = grid([(0, 0)], people=12, items=6)
+    method = PredictiveAnonymizer(k=5, profile="simple", rare_items="keep")
+    method.anonymize(ratings, rng=1).save(tmp_path / "out", private=tmp_path / "r.json")
+    found = compile_dossier(
+        ratings, tmp_path / "out", private=tmp_path / "r.json", audit=QUICK, rng=1
+    )
+    own, public = found.internal()["gives_away"], found.public()["gives_away"]
+    withheld = "withheld: fewer than 5 people"
+    values = {row["name"]: row["value"] for row in public["rows"]}
+    assert {row["name"]: row["value"] for row in own["rows"]}["member_rated"] < 1
+    assert values["member_rated"] == values["everybody_rated"] == withheld
+    assert f"How sure a filled cell makes the reader is {withheld}." in public["text"]
+    assert "A given member did" in own["text"]
+
+
+def test_no_bound_means_one_number_of_people() -> None:
+    for people in range(1, 10):
+        said = {in_words(found / people, people, K) for found in range(1, people)}
+        assert said <= {"withheld: fewer than 5 people"}
+    assert in_words(1 / 10, 10, K) == in_words(4 / 10, 10, K) == "less than 50.0%"
