@@ -292,6 +292,15 @@ def test_a_rate_that_is_withheld_is_said_so_in_the_picture(told: dict[str, Any])
     assert "50.0%</td>" in html.replace("\n", "")
 
 
+def test_no_heading_stands_over_nothing(told: dict[str, Any]) -> None:
+    empty: dict[str, Any] = {"histogram": {"bins": []}, "long_tail": {"points": []}}
+    data = {name: told["data"][name] | part for name, part in empty.items()}
+    data["ratings_per_user"] = told["data"]["ratings_per_user"] | {"bins": [], "mean": None}
+    page = Page(render_report(_shown({**told, "data": told["data"] | data}), public=True))
+    assert "How people rated Not told, for the reason given above." in page.text
+    assert "Not told, for" not in Page(render_report(_shown(told), public=True)).text
+
+
 def test_what_a_missing_receipt_hides_is_said_so(told: dict[str, Any]) -> None:
     why = "Not told: people were left out. Give the receipt."
     stand_out = {**told["stand_out"], "steps": [], "withheld": why}
