@@ -72,7 +72,7 @@ def test_every_field_of_reading_is_called_by_its_label() -> None:
 
 
 def test_a_file_has_the_name_that_it_was_brought_under() -> None:
-    inside = "/home/me/work/uploads/18/two_good.zip"
+    inside = "/srv/studio/uploads/18/two_good.zip"
     said = for_page(f"{inside}:b.csv, line 2: no rating", "read", {inside: "two good.zip"})
     assert said == "two good.zip:b.csv, line 2: no rating"
     assert for_page(f"{inside}: empty", "read") == "two_good.zip: empty"
