@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.system.conftest import call, refused, told
+from tests.unit.release.damage import say
 
 
 def test_every_claim_is_checked(claiming: Path) -> None:
@@ -127,8 +127,7 @@ def test_ratings_that_are_not_diverse_are_told_how_to_become_so(
 def test_a_release_that_claims_nothing(claiming: Path, tmp_path: Path) -> None:
     out = tmp_path / "a release"
     shutil.copytree(claiming, out)
-    facts = json.loads((out / "release.json").read_text())
-    (out / "release.json").write_text(json.dumps(facts | {"claims": []}))
+    say(out, claims=[])
     for beside in ((), ("--explain",)):
         message = " ".join(refused("check", out, *beside).split())
         assert "the release claims no privacy model" in message

@@ -4,6 +4,7 @@ import json
 import shutil
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,25 @@ def test_nothing_private_is_in_the_folder(ratings_csv: Path, tmp_path: Path) -> 
     text = b"".join(file.read_bytes() for file in (tmp_path / "out").iterdir())
     assert str(seed).encode() not in text
     assert str(ratings_csv).encode() not in text
+
+
+@pytest.mark.parametrize("change", [{"seed": 7}, {"source": "b.csv"}, {"config": {"k": 5}}])
+def test_a_damaged_receipt_is_refused(
+    ratings_csv: Path, made: Made, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    whole = json.loads(made.receipt.read_text())
+    (tmp_path / "receipt").write_text(json.dumps(whole | change))
+    said = refused("measure", ratings_csv, made.folder, "--private", tmp_path / "receipt")
+    assert "its checksum is that of other content" in " ".join(said.split())
+
+
+def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -> None:
+    shutil.copytree(made.folder, tmp_path / "release")
+    told = json.loads((made.folder / "release.json").read_text())
+    told["config"]["hierarchy"] = "other"
+    (tmp_path / "release" / "release.json").write_text(json.dumps(told))
+    said = refused("check", tmp_path / "release")
+    assert "its checksum is that of other content" in " ".join(said.split())
 
 
 def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:

@@ -249,7 +249,7 @@ def make_release(
     measured = figures_of(release, ratings, without=others)
     release.save(out, private=private)
     manifest = release.manifest
-    written = Manifest.model_validate_json((Path(out) / "release.json").read_bytes())
+    written = Manifest.from_json((Path(out) / "release.json").read_bytes(), str(out))
     return Made(
         release,
         claims=written.claims,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from starshade._version import __version__
+from starshade.checksum import parse
 from starshade.errors import InputError
 
 __all__ = ["FORMAT_VERSION", "Manifest", "StoredFile"]
@@ -59,10 +60,10 @@ class Manifest(_Closed):
             It is damaged, foreign, or of a later version.
         """
         try:
-            content = json.loads(text)
+            content = parse(text)
             claimed = content.pop("crc32")
             kind, version = content["kind"], content["format"]
-        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        except (ValueError, KeyError, AttributeError, TypeError):
             raise InputError(
                 f"{where}: no store of starshade, or a damaged one",
                 advice="Read the original data again and save it anew.",

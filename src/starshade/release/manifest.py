@@ -10,14 +10,24 @@ import json
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from starshade._version import __version__
+from starshade.checksum import parse, with_checksum, without_checksum
+from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.scale import Scale
 
-__all__ = ["FORMAT_VERSION", "Claim", "Manifest", "ProfileKind", "ScaleModel", "sensitive_of"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Claim",
+    "Manifest",
+    "ProfileKind",
+    "ScaleModel",
+    "refuse_format",
+    "sensitive_of",
+]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
 _PROFILE = {"profile", "single_rater_cells"}
@@ -77,7 +87,7 @@ def sensitive_of(claims: Iterable[Claim]) -> tuple[str, ...]:
 
 
 class Manifest(_Closed):
-    """Contents of ``release.json``."""
+    """Contents of ``release.json``, the checksum over them aside."""
 
     format: int = FORMAT_VERSION
     starshade: str = __version__
@@ -146,8 +156,59 @@ class Manifest(_Closed):
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""
-        # an earlier version reads what has no such attributes, and no profiles
-        later = set() if self.attributes == "generalized" else _GENERALIZED
-        later = later if self.layout == "profile" else later | _PROFILE
-        facts = self.model_dump(mode="json", exclude=later)
+        beside = set() if self.attributes == "generalized" else _GENERALIZED
+        beside = beside if self.layout == "profile" else beside | _PROFILE
+        facts = with_checksum(self.model_dump(mode="json", exclude=beside))
         return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, raw: bytes, where: str) -> Manifest:
+        """Read the text of the ``release.json`` of a folder `where`.
+
+        Raises
+        ------
+        ReleaseError
+            It is damaged, or of another format than this version's.
+        """
+        try:
+            facts = parse(raw)
+        except ValueError:
+            facts = None
+        if not isinstance(facts, dict):
+            raise ReleaseError("release.json: it is no JSON object that can be read in one way")
+        # the format first: that of another version may have other fields
+        version = facts.get("format")
+        if type(version) is not int or version < 1:
+            raise ReleaseError("release.json: it has no format version")
+        refuse_format(f"{where}: a release", version, FORMAT_VERSION)
+        try:
+            manifest = cls.model_validate(without_checksum(facts))
+            manifest.scale.to_scale()
+        except ConfigError as error:
+            raise ReleaseError(f"release.json: {error.message}") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the file"
+            raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
+        except ValueError as error:
+            raise ReleaseError(f"release.json: {error}") from None
+        return manifest
+
+
+def refuse_format(what: str, version: int, ours: int) -> None:
+    """Refuse a release or a receipt whose format is not this version's.
+
+    Raises
+    ------
+    ReleaseError
+        With what to do: use another version, or make both anew.
+    """
+    if version == ours:
+        return
+    raise ReleaseError(
+        f"{what} of format {version}; this version reads {ours}",
+        advice="Use the version of starshade that wrote it, or a later one."
+        if version > ours
+        else "It carries no checksum. Make it anew from the ratings: starshade anonymize with the "
+        "same options and --seed, which the receipt names; --private makes the receipt with it.",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from starshade.errors import ConfigError, ReleaseError
+from starshade.errors import ReleaseError
 from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_plain
 from starshade.release.layouts import read_cells, read_profiles, read_table
-from starshade.release.manifest import FORMAT_VERSION, Manifest
+from starshade.release.manifest import Manifest
 from starshade.release.quasi import read_quasi
 from starshade.release.receipt import read_receipt
 from starshade.release.table import Release
@@ -54,7 +52,7 @@ def read_release(path: str | Path, *, private: str | Path | None = None) -> Rele
     Raises
     ------
     ReleaseError
-        The folder is no release, was written by a later version, or is not whole: a file is
+        The folder is no release, is of another version's format, or is not whole: a file is
         missing, unknown or changed, or its content contradicts ``release.json``.
     """
     path = Path(path)
@@ -105,33 +103,7 @@ def _read_manifest(path: Path) -> Manifest:
             f"{path}: is no release (no readable release.json there)",
             advice="Give the folder that `starshade anonymize --out` wrote.",
         ) from None
-    try:
-        version = _format_of(raw)
-        if version > FORMAT_VERSION:
-            raise ReleaseError(
-                f"{path}: release format {version}; this version reads up to {FORMAT_VERSION}",
-                advice="Use the version of starshade that wrote it, or a later one.",
-            )
-        manifest = Manifest.model_validate_json(raw)
-        manifest.scale.to_scale()
-    except ConfigError as error:
-        raise ReleaseError(f"release.json: {error.message}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
-    return manifest
-
-
-def _format_of(raw: bytes) -> int:
-    """Look at the version alone first: a later format may have other fields."""
-    try:
-        version = json.loads(raw).get("format")
-    except (ValueError, AttributeError, RecursionError):
-        raise ReleaseError("release.json: it is no JSON object") from None
-    if type(version) is not int or version < 1:
-        raise ReleaseError("release.json: it has no format version")
-    return version
+    return Manifest.from_json(raw, str(path))
 
 
 def _check_files(path: Path, manifest: Manifest) -> None:

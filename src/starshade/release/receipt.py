@@ -19,11 +19,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
 from starshade.progress import note
 from starshade.ratings.atomic import atomic_file
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.manifest import refuse_format
 from starshade.release.table import Link, Private
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "ratings_digest", "read_receipt", "refuse_inside", "write_receipt"]
 
-_FORMAT = 1
+_FORMAT = 2
 _FIELDS: dict[str, type] = {
     "receipt": int,
     "starshade": str,
@@ -42,6 +44,7 @@ _FIELDS: dict[str, type] = {
     "config": dict,
     "source": str,
     "digest": str,
+    "ratings": str,
     "users_without_rating": int,
     "rare_items_dropped": int,
     "users": list,
@@ -49,8 +52,6 @@ _FIELDS: dict[str, type] = {
 }
 # what release.json says as well
 _SHARED = ("starshade", "method", "users_without_rating", "rare_items_dropped")
-# fields that a receipt of an earlier version lacks
-_LATER: dict[str, type] = {"ratings": str}
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
 # a table never changes, and every attack on it says its digest
@@ -169,13 +170,13 @@ def write_receipt(release: Release, path: Path, release_hash: str) -> None:
         "config": private.config,
         "source": private.source,
         "digest": digest,
-        **({"ratings": released} if released else {}),
+        "ratings": released,
         "users_without_rating": release.manifest.users_without_rating,
         "rare_items_dropped": release.manifest.rare_items_dropped,
         "users": list(private.link.users),
         "records": private.link.record.tolist(),
     }
-    text = json.dumps(facts)
+    text = json.dumps(with_checksum(facts))
     with atomic_file(path, 0o600) as file:
         file.write_text(text + "\n", encoding="utf-8")
 
@@ -215,7 +216,7 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
         config=facts["config"],
         source=facts["source"],
         digest=facts["digest"],
-        ratings=facts.get("ratings", ""),
+        ratings=facts["ratings"],
     )
 
 
@@ -251,20 +252,21 @@ def _load(path: Path) -> dict[str, Any]:
     if mode & 0o077:
         note(f"{path}: other people may read this private receipt (mode {mode:04o}); chmod 600 it.")
     try:
-        facts = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise _damaged(path, "it is no JSON") from None
+        facts = parse(raw)
+    except ValueError:
+        raise _damaged(path, "it is no JSON that can be read in one way only") from None
     if not isinstance(facts, dict) or "receipt" not in facts:
         raise _damaged(path, "it has no field receipt")
-    if isinstance(facts["receipt"], int) and facts["receipt"] > _FORMAT:
-        raise ReleaseError(
-            f"{path}: a receipt of format {facts['receipt']}; this version reads {_FORMAT}",
-            advice="Use the version of starshade that wrote it, or a later one.",
-        )
-    for name, kind in (_FIELDS | {n: k for n, k in _LATER.items() if n in facts}).items():
+    if type(version := facts["receipt"]) is int:
+        refuse_format(f"{path}: a receipt", version, _FORMAT)
+    try:
+        facts = without_checksum(facts)
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+    for name, kind in _FIELDS.items():
         if type(facts.get(name)) is not kind:
             raise _damaged(path, f"its field {name} is missing or no {kind.__name__}")
-    if set(facts) - set(_FIELDS | _LATER):
+    if set(facts) - set(_FIELDS):
         raise _damaged(path, "it has fields that a receipt does not have")
     _check_lists(path, facts)
     return facts

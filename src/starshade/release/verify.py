@@ -1,15 +1,15 @@
 """The independent verifier: reads what was written and counts everything again (DESIGN §6.3).
 
-It shares no code with what builds and writes releases: plain PyArrow, Python and NumPy, its own
-reading of the masks, its own comparison of rows. What it finds is what a release may claim. A
-check that fails on a release that was just written is a bug of ours (`InternalError`); on a
-folder found on disk it is damage (`ReleaseError`). Messages name checks and counts, never ids.
+Apart from the checksum of ``release.json`` it shares no code with what builds and writes
+releases: plain PyArrow, Python and NumPy, its own reading of the masks, its own comparison of
+rows. What it finds is what a release may claim. A check that fails on a release that was just
+written is a bug of ours (`InternalError`); on a folder found on disk it is damage
+(`ReleaseError`). Messages name checks and counts, never ids.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
 from starshade.release.verify_claims import (
@@ -46,16 +47,11 @@ _TEXTS = {"README.md", "croissant.json"}
 _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
     "groups classes users_without_rating rare_items_dropped rare_items attributes "
-    "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files"
+    "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files "
+    "checksum users_deleted"
 )
-# fields that a folder of an earlier version lacks, or one without generalized attributes
-_LATER = {
-    "users_deleted",
-    "quasi_identifiers",
-    "sensitive_attributes",
-    "profile",
-    "single_rater_cells",
-}
+# fields of releases with generalized attributes, and of those of profiles
+_SOME = {"quasi_identifiers", "sensitive_attributes", "profile", "single_rater_cells"}
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 
@@ -258,9 +254,10 @@ def _read_facts(folder: Path) -> dict[str, Any]:
     try:
         if any(entry.is_symlink() or not entry.is_file() for entry in folder.iterdir()):
             raise Failed("files", "one is a link or otherwise no regular file")
-        facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-        if not isinstance(facts, dict) or set(facts) - _LATER != set(_KEYS.split()):
+        facts = parse((folder / "release.json").read_bytes())
+        if not isinstance(facts, dict) or set(facts) - _SOME != set(_KEYS.split()):
             raise Failed("release.json", "has fields missing or unknown")
+        facts = without_checksum(facts)
         _check_config(facts["config"])
     except (OSError, ValueError, RecursionError):
         raise Failed("release.json", "cannot be read") from None

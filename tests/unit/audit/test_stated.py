@@ -21,6 +21,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.part import released_users
 from tests.contract.cast import CAST
 from tests.strategies import table
+from tests.unit.release.damage import signed
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
 QUICK = Audit(known=(2,), targets=10)
@@ -41,10 +42,10 @@ def said(out: Path, **facts: Any) -> None:
     import hashlib
 
     place, receipt = out / "release.json", out.parent / "receipt"
-    place.write_text(json.dumps(json.loads(place.read_text()) | facts))
+    place.write_text(signed(json.loads(place.read_text()) | facts))
     told = json.loads(receipt.read_text())
     told["release"] = hashlib.sha256(place.read_bytes()).hexdigest()
-    receipt.write_text(json.dumps(told))
+    receipt.write_text(signed(told))
 
 
 @pytest.mark.parametrize("method", ["k-likeness", "predictive"])

@@ -16,6 +16,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
 from tests.contract.cast import CAST
+from tests.unit.release.damage import say
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
 QUICK = Audit(known=(2,), targets=10)
@@ -26,11 +27,6 @@ def out(tmp_path: Path) -> Path:
     release = KLikeness(k=3).anonymize(RATINGS, rng=0)
     release.save(tmp_path / "out", private=tmp_path / "receipt")
     return tmp_path / "out"
-
-
-def changed(out: Path, **facts: Any) -> None:
-    told = json.loads((out / "release.json").read_text())
-    (out / "release.json").write_text(json.dumps({**told, **facts}))
 
 
 def other_values(ratings: Ratings) -> Ratings:
@@ -85,7 +81,7 @@ def test_a_tracker_that_was_stopped_says_so(out: Path, monkeypatch: pytest.Monke
 def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
     claims = json.loads((out / "release.json").read_text())["claims"]
     claims[0]["parameters"]["k"] = 9
-    changed(out, claims=claims)
+    say(out, claims=claims)
     result = QUICK.run(RATINGS, out, rng=1)
     finding = next(f for f in result.findings if f.name == "tracker")
     assert not finding.passed
@@ -93,7 +89,7 @@ def test_who_claims_too_much_is_found_by_counting(out: Path) -> None:
 
 
 def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
-    changed(out, claims=[])
+    say(out, claims=[])
     result = QUICK.run(RATINGS, out, rng=1)
     assert result.tracker is None
     assert result.to_dict()["tracker"] is None
@@ -104,7 +100,7 @@ def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     assert "By the attacks tried (scoreboard-rh, label)" in text
     assert "Another attack may find the right group more often" in text
     assert "more often than 1 in 3." in text
-    changed(out, claims=[])
+    say(out, claims=[])
     unclaimed = str(QUICK.run(RATINGS, out, rng=1))
     assert "Another attack may find more." in unclaimed
     assert "guaranteed" not in unclaimed
@@ -117,9 +113,9 @@ def test_an_earlier_release_of_the_same_data_comes_first(out: Path, tmp_path: Pa
     assert str(unknown).startswith("This release may leave the house.")
     assert "starshade data convert RATINGS --out store/" in unknown.warnings[-1]
     for folder, lineage in ((out, "a" * 32), (earlier, "b" * 32)):
-        changed(folder, lineage=lineage)
+        say(folder, lineage=lineage)
     assert QUICK.run(RATINGS, out, earlier=[earlier], rng=1).warnings == unknown.warnings[:-1]
-    changed(earlier, lineage="a" * 32)
+    say(earlier, lineage="a" * 32)
     result = QUICK.run(RATINGS, out, earlier=[earlier], rng=1)
     assert result.passed
     assert str(result).startswith(
@@ -149,7 +145,7 @@ def test_the_same_seed_gives_the_same_verdict(out: Path) -> None:
 def test_a_claim_that_is_not_kept_fails(out: Path) -> None:
     told = json.loads((out / "release.json").read_text())
     (first,) = told["claims"]
-    changed(out, claims=[{**first, "parameters": {"k": 9}}])
+    say(out, claims=[{**first, "parameters": {"k": 9}}])
     result = QUICK.run(RATINGS, out, rng=1)
     assert not result.passed
     names = {f.name for f in result.findings if not f.passed}
@@ -158,7 +154,7 @@ def test_a_claim_that_is_not_kept_fails(out: Path) -> None:
 
 
 def test_a_release_that_claims_nothing_fails(out: Path) -> None:
-    changed(out, claims=[])
+    say(out, claims=[])
     result = QUICK.run(RATINGS, out, rng=1)
     assert not result.passed
     assert result.k is None

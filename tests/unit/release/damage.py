@@ -12,12 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
+def signed(facts: dict[str, Any]) -> str:
+    """Return facts as JSON with the checksum over them, as a careful forger would write them."""
+    content = {name: value for name, value in facts.items() if name != "checksum"}
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return json.dumps(content | {"checksum": hashlib.sha256(canonical.encode()).hexdigest()})
+
+
 def mend(folder: Path) -> None:
     """Write the true hashes into release.json, as a careful forger would."""
     facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     for name in facts["files"]:
         facts["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    (folder / "release.json").write_text(json.dumps(facts), encoding="utf-8")
+    (folder / "release.json").write_text(signed(facts), encoding="utf-8")
 
 
 def change(folder: Path, name: str, how: Callable[[dict[str, list]], Any], *, to: Any = None):
@@ -36,7 +43,7 @@ def say(folder: Path, **facts: Any) -> None:
     """Change what release.json says."""
     place = folder / "release.json"
     said = json.loads(place.read_text(encoding="utf-8"))
-    place.write_text(json.dumps(said | facts), encoding="utf-8")
+    place.write_text(signed(said | facts), encoding="utf-8")
 
 
 def permute(columns: dict[str, list], order: list[int]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from starshade import budget
 from starshade.errors import ConfigError, ReleaseError
 from starshade.release.read import is_release, read_release
-from tests.unit.release.damage import change, mend, permute, say
+from tests.unit.release.damage import change, mend, permute, say, signed
 from tests.unit.release.samples import plain_rows
 from tests.unit.release.test_store import small
 from tests.unit.release.test_verify import real  # noqa: F401 - a fixture
@@ -40,7 +40,7 @@ def write(folder: Path, tables: dict[str, pa.Table], **facts) -> Path:
     for name in ("README.md", "croissant.json"):
         (folder / name).write_text("{}")
     files = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
-    (folder / "release.json").write_text(json.dumps({"format": 1, "files": files} | facts))
+    (folder / "release.json").write_text(signed({"format": 2, "files": files} | facts))
     return folder
 
 
@@ -306,7 +306,8 @@ def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"format": 2}, "format 2; this version reads up to 1"),
+        ({"format": 3}, r"format 3; this version reads 2\n.*that wrote it"),
+        ({"format": 1}, r"format 1; this version reads 2\n.*Make it anew .* with the same options"),
         ({"format": "1"}, "no format version"),
         ({"format": 0}, "no format version"),
         ({"shoe_size": 43}, "release.json: shoe_size"),
@@ -327,7 +328,7 @@ def test_a_manifest_that_is_wrong(saved, facts, message):
         read_release(saved)
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": 1}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": 2}', "\x00"])
 def test_a_manifest_that_is_none(saved, text):
     (saved / "release.json").write_text(text)
     with pytest.raises(ReleaseError, match=r"release.json"):

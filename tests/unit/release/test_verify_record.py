@@ -362,16 +362,6 @@ def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
     }
 
 
-def test_an_older_folder_without_users_deleted(saved) -> None:
-    folder, _ = saved
-    place = folder / "release.json"
-    facts = json.loads(place.read_text())
-    del facts["users_deleted"]
-    place.write_text(json.dumps(facts))
-    assert read_release(folder).manifest.users_deleted == 0
-    assert verify_folder(folder)["records"] == 5
-
-
 def test_a_real_scale(tmp_path) -> None:
     original = table([{0: -3.5, 1: 2}, {0: 4.25}, {0: -3.25, 1: 2}, {0: 4.5}], Scale(-10, 10))
     release = released(original, claims=(k_eps(2, 0.25),))
