@@ -1,0 +1,279 @@
+"""Every decision of an audit just below its limit, at it, and just above it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.evidence import Asked, Evidence, ask_both, numbers_to_try
+from starshade.audit.findings import (
+    judge_attack,
+    judge_disclosed,
+    judge_model,
+    judge_tracker,
+    records_differ,
+)
+from starshade.audit.stated import judge_k, judge_scale
+from starshade.audit.verdict import Audit
+from starshade.errors import ConfigError
+from starshade.ratings.scale import Scale
+from starshade.release.identifying import MOST, Shared
+from starshade.release.manifest import Claim
+from starshade.release.table import Release
+from starshade.stats import Rate
+from tests.contract.cast import CAST
+from tests.strategies import table
+
+K = 4
+RATINGS = CAST["duplicate records"].drop_empty_users()
+SLACK = 1e-9
+#: how far from a limit, and whether that is within it
+NEAR = [(-1e-6, True), (0.0, True), (0.5 * SLACK, True), (2 * SLACK, False), (1e-6, False)]
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return KLikeness(k=K).anonymize(RATINGS, rng=0)
+
+
+@pytest.fixture(scope="module")
+def records() -> Release:
+    """Of layout "record": its records differ."""
+    return IntervalAnonymizer(k=K, eps=1).anonymize(RATINGS, rng=0)
+
+
+def told(release: Release, **facts: Any) -> Release:
+    return replace(release, manifest=release.manifest.model_copy(update=facts))
+
+
+def found(rate: float, high: float, known: int = 2) -> Evidence:
+    """An attack that came to this."""
+    result = ScoreboardRH().run(CAST["ordinary"], Knowledge(known=1), rng=0)
+    return Evidence(
+        Knowledge(known=known), result, replace(result, expected_top1=Rate(rate, 0.0, high))
+    )
+
+
+@pytest.mark.parametrize(("away", "passed"), NEAR)
+@pytest.mark.parametrize("limit", [0.2, 1 / 3, 1.0])
+def test_attacks_on_equal_records_are_judged_by_their_mean(
+    release: Release, limit: float, away: float, passed: bool
+) -> None:
+    evidence = [found(limit + away, 2.0), found(0.0, 2.0, known=8)]
+    assert judge_attack(evidence, limit, release, differ=False).passed == passed
+
+
+@pytest.mark.parametrize(("away", "passed"), NEAR)
+@pytest.mark.parametrize("limit", [0.2, 1 / 3, 1.0])
+def test_attacks_on_records_that_differ_are_judged_by_the_upper_end(
+    records: Release, limit: float, away: float, passed: bool
+) -> None:
+    # another attack has the higher mean, and the lower end
+    evidence = [found(limit / 2, limit - 1e-3), found(limit / 4, limit + away, known=8)]
+    finding = judge_attack(evidence, limit, records, differ=True)
+    assert finding.passed == passed
+    assert ("knows 8 cells" in finding.text) == (away > -1e-3)
+
+
+@pytest.mark.parametrize(("away", "passed"), NEAR)
+@pytest.mark.parametrize("limit", [0.0, 0.25, 1.0])
+def test_the_share_disclosed(limit: float, away: float, passed: bool) -> None:
+    finding = judge_disclosed(limit + away, limit)
+    assert finding is not None
+    assert finding.passed == passed
+
+
+def test_no_share_or_no_limit_is_not_judged() -> None:
+    assert judge_disclosed(None, 0.0) is None
+    assert judge_disclosed(0.0, None) is None
+
+
+@pytest.mark.parametrize(
+    ("refused", "at_risk", "fewest", "passed"),
+    [
+        (0, 0, None, True),
+        (0, 0, K - 1, False),
+        (0, 0, K, True),
+        (0, 0, K + 1, True),
+        (1, 0, K, False),
+        (0, 1, K, False),
+        (1, 1, None, False),
+    ],
+)
+def test_the_tracker(
+    release: Release, refused: int, at_risk: int, fewest: int | None, passed: bool
+) -> None:
+    asked = ask_both(RATINGS, release)
+    assert asked is not None
+    n = asked.after.targets
+    after = replace(
+        asked.after,
+        refused=refused,
+        at_risk=Rate(at_risk / n, 0.0, 1.0),
+        fewest=fewest,
+        floor=K,
+    )
+    finding = judge_tracker(Asked(asked.before, after), release.classes.n_items)
+    assert finding is not None
+    assert finding.passed == passed
+
+
+@pytest.mark.parametrize(("k", "asked"), [(1, False), (2, True), (3, True)])
+def test_queries_are_asked_where_two_or_more_are_claimed(
+    release: Release, k: int, asked: bool
+) -> None:
+    claims = (Claim(model="k-anonymity", parameters={"k": k}),)
+    assert (ask_both(RATINGS, told(release, claims=claims)) is not None) == asked
+    assert ask_both(RATINGS, told(release, claims=())) is None
+    assert ask_both(RATINGS, told(release, claims=claims, layout="record")) is None
+
+
+def test_the_tracker_knows_every_personal_attribute(release: Release) -> None:
+    n = RATINGS.n_users
+    people = pa.table({"Age": [float(20 + i) for i in range(n)], "job": ["a", "b"] * (n // 2)})
+    ratings = RATINGS.annotate(attributes=people)
+    for known, made in (
+        ([("Age",), ("Age", "job")], KLikeness(k=K, attributes="exact").anonymize(ratings, rng=0)),
+        ([()], release),  # of which nothing but ratings can be asked
+    ):
+        asked = ask_both(ratings, made)
+        assert asked is not None
+        assert [each.attributes for each in asked.before.backgrounds] == [
+            ("Age",),
+            ("Age", "job"),
+        ]
+        assert [each.attributes for each in asked.after.backgrounds] == known
+    without = ask_both(RATINGS, release)
+    assert without is not None
+    assert [each.attributes for each in without.before.backgrounds] == [()]
+
+
+def three_and_five(model: str) -> Release:
+    """Three equal records and five others, far from them."""
+    ratings = table([{0: 1}] * 3 + [{0: 5}] * 5, Scale(1, 5, 1), n_items=1)
+    if model == "k-anonymity":
+        return KLikeness(k=3).anonymize(ratings, rng=0)
+    return IntervalAnonymizer(k=3, eps=1).anonymize(ratings, rng=0)
+
+
+@pytest.mark.parametrize(("k", "passed"), [(2, True), (3, True), (4, False)])
+@pytest.mark.parametrize("model", ["k-anonymity", "k-eps"])
+def test_a_model_holds_up_to_its_k(model: str, k: int, passed: bool) -> None:
+    parameters = {"k": k} | ({"eps": 1.0, "nulls": "strict"} if model == "k-eps" else {})
+    made = told(three_and_five(model), claims=(Claim(model=model, parameters=parameters),))
+    (claim,) = made.manifest.claims
+    assert judge_model(made, claim).passed == passed
+    # where all of a group are equal, no single person is found more often
+    assert records_differ(made) == (model == "k-eps" and not passed)
+
+
+def test_other_layouts_and_no_claim(release: Release, records: Release) -> None:
+    assert not records_differ(release)
+    assert records_differ(told(records, claims=()))
+
+
+@pytest.mark.parametrize(("more", "said"), [(-1, True), (0, False), (1, True)])
+def test_the_k_of_the_settings(release: Release, more: int, said: bool) -> None:
+    made = told(release, config={**release.manifest.config, "k": K + more})
+    assert (judge_k(made) is not None) == said
+
+
+@pytest.mark.parametrize("end", ["minimum", "maximum", "step"])
+@pytest.mark.parametrize(
+    ("away", "same"), [(-2 * SLACK, False), (-0.5 * SLACK, True), (0, True), (2 * SLACK, False)]
+)
+def test_the_scale_that_is_said(release: Release, end: str, away: float, same: bool) -> None:
+    scale = release.manifest.scale
+    stated = told(release, scale=scale.model_copy(update={end: getattr(scale, end) + away}))
+    assert (judge_scale(stated, RATINGS, RATINGS) is None) == same
+
+
+@pytest.mark.parametrize(
+    ("alone", "people", "names"),
+    [(4, 10, False), (5, 10, False), (6, 10, True), (5, 11, False), (6, 11, True), (0, 0, False)],
+)
+def test_a_name_is_what_more_than_half_have_to_themselves(
+    alone: int, people: int, names: bool
+) -> None:
+    assert MOST == 0.5
+    assert Shared(people, people, alone).identifies == names
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"), [("max_success", np.nextafter(0, 1), 1), ("max_disclosed", 0, 1)]
+)
+def test_the_ends_of_what_may_be_asked(name: str, least: float, most: float) -> None:
+    for inside in (least, most):
+        Audit(**{name: inside})
+    for outside in (np.nextafter(least, -1), np.nextafter(most, 2)):
+        with pytest.raises(ConfigError):
+            Audit(**{name: outside})
+
+
+@pytest.mark.parametrize("name", ["known", "targets"])
+def test_at_least_one_of_each(name: str) -> None:
+    Audit(**{name: (1,) if name == "known" else 1})
+    with pytest.raises(ConfigError):
+        Audit(**{name: (1, 0) if name == "known" else 0})
+
+
+@pytest.mark.parametrize(
+    ("known", "most", "tried"),
+    [
+        ((2, 4, 8), 9, (2, 4, 8)),
+        ((2, 4, 8), 8, (2, 4, 8)),
+        ((2, 4, 8), 7, (2, 4)),
+        ((2, 4, 8), 1, (1,)),
+        ((3,), 3, (3,)),
+        ((3,), 2, None),
+        ((3,), 0, (1,)),
+    ],
+)
+def test_what_somebody_has(
+    known: tuple[int, ...], most: int, tried: tuple[int, ...] | None
+) -> None:
+    if tried is None:
+        with pytest.raises(ConfigError, match="nobody rated so many"):
+            numbers_to_try(known, most)
+    else:
+        assert numbers_to_try(known, most) == tried
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "limit"),
+    [
+        # equal records: 1/k holds for each, and a limit can only be stricter
+        ("k-likeness", None, "25.0%"),
+        ("k-likeness", 0.5, "25.0%"),
+        ("k-likeness", 0.1, "10.0%"),
+        # records that differ: no bound holds for each, and the limit is the owner's to set
+        ("interval", None, "25.0%"),
+        ("interval", 0.5, "50.0%"),
+        ("interval", 0.1, "10.0%"),
+    ],
+)
+def test_which_of_two_limits_is_held_against(
+    tmp_path: Path,
+    release: Release,
+    records: Release,
+    method: str,
+    asked: float | None,
+    limit: str,
+) -> None:
+    made = release if method == "k-likeness" else records
+    assert records_differ(made) == (method == "interval")
+    made.save(tmp_path / "out", private=tmp_path / "receipt")
+    result = Audit(known=(2,), targets=10, max_success=asked).run(
+        RATINGS, tmp_path / "out", private=tmp_path / "receipt", rng=1
+    )
+    (text,) = (f.text for f in result.findings if f.name == "attack")
+    assert f"the limit is {limit}." in text
