@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.ratings.atomic import atomic_file
+from starshade.ratings.place import Where
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write_text import write_table
 from starshade.release.receipt import digest_of
@@ -196,7 +196,7 @@ class RiskResult:
         return block("How few facts identify how many people", shown, paragraph(str(self)))
 
 
-def save_risk_list(result: RiskResult, ratings: Ratings, path: str | Path) -> int:
+def save_risk_list(result: RiskResult, ratings: Ratings, path: Where) -> int:
     """Write the users to hold back: those whom some number of known cells identifies.
 
     CSV, for the owner's eyes alone (mode 0600 from the first byte on): ``user, least_known,
@@ -231,6 +231,6 @@ def save_risk_list(result: RiskResult, ratings: Ratings, path: str | Path) -> in
     listed = order[result.least[order] > 0]
     names = [ratings.users[user] for user in result.users[listed].tolist()]
     columns = (names, result.least[listed].tolist(), result.identified[listed].tolist())
-    with atomic_file(Path(path), 0o600) as file:
+    with atomic_file(path, 0o600) as file:
         write_table(file, Dialect(",", True), ["user", "least_known", "share_identified"], columns)
     return len(listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +19,7 @@ from starshade.audit.make import Made, make_release
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.verdict import Verdict
 from starshade.progress import note
+from starshade.ratings.place import Place, Where
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -55,6 +57,7 @@ class Story:
         The same attack on the released items, before and after: 4 cells known exactly.
     seed : int
     out : str
+        Where the release is, links followed.
     seconds : float
     data : Ratings
         The made-up ratings themselves.
@@ -92,7 +95,7 @@ class Story:
         }
 
 
-def tell(out: str | Path, rng: Rng = None) -> Story:
+def tell(out: Where, rng: Rng = None) -> Story:
     """Run the story; the release stays in `out`.
 
     Raises
@@ -101,6 +104,7 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
         `out` exists or cannot be written.
     """
     started = perf_counter()
+    place = Place.of(out)
     seed = resolve_seed(rng)
     note("1/5 making up ratings like MovieLens 100K")
     ratings = synthesize("movielens-100k", rng=seed)
@@ -108,9 +112,9 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
     before = ScoreboardRH().run(ratings, BEFORE, rng=seed)
     note(f"3/5 making a release in which everybody hides among {K}")
     method = KLikeness(k=K, hierarchy="ndgh", items=top_items(ITEMS))
-    made = make_release(ratings, method, out=out, rng=seed)
+    made = make_release(ratings, method, out=place, rng=seed)
     note("4/5 checking what was written")
-    written = read_release(out)
+    written = read_release(place.path)
     verdict = KAnonymity(K).check(written)
     note("5/5 attacking the release")
     part = released_part(written, ratings)
@@ -128,7 +132,7 @@ def tell(out: str | Path, rng: Rng = None) -> Story:
         attack_between=between,
         attack_after=after,
         seed=seed,
-        out=str(out),
+        out=os.fspath(place),
         seconds=perf_counter() - started,
         data=ratings,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from starshade.audit.measure import figures_of
 from starshade.plain import counted, percent
+from starshade.ratings.place import Place, Where
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
@@ -220,8 +220,8 @@ def make_release(
     ratings: Ratings,
     method: Anonymizer,
     *,
-    out: str | Path,
-    private: str | Path | None = None,
+    out: Where,
+    private: Where | None = None,
     rng: Rng = None,
 ) -> Made:
     """Anonymize, measure and save.
@@ -244,12 +244,13 @@ def make_release(
         A place cannot be written to.
     """
     started = perf_counter()
+    place = Place.of(out)
     release = method.anonymize(ratings, rng=rng)
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     measured = figures_of(release, ratings, without=others)
-    release.save(out, private=private)
+    release.save(place, private=private)
     manifest = release.manifest
-    written = Manifest.from_json((Path(out) / "release.json").read_bytes(), str(out))
+    written = Manifest.from_json((place.path / "release.json").read_bytes(), str(place))
     return Made(
         release,
         claims=written.claims,
@@ -277,7 +278,7 @@ def make_release(
             "users_rating_exists": manifest.users_rating_exists,
             "seconds": perf_counter() - started,
             "peak_rss_mb": _peak_rss_mb(),
-            "out": str(out),
+            "out": str(place),
         },
     )
 

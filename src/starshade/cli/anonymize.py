@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,7 @@ from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
+    from starshade.ratings.place import Place
 
 __all__ = ["anonymize"]
 
@@ -159,8 +159,7 @@ def anonymize(
     `starshade list methods` names the methods; a setting belongs to those named beside it.
     """
     place = ensure_free(out)
-    if private is not None:
-        _ensure_receipt(Path(private), place)
+    receipt = None if private is None else _receipt(private, place)
     from starshade.anonymize.registry import ENTRIES
     from starshade.audit.make import make_release
     from starshade.registry import find
@@ -172,7 +171,7 @@ def anonymize(
         also={"items": reading.selection()},
     )
     table = reading.read(ratings, dates=not no_dates, select=False)
-    made = make_release(table, chosen, out=out, private=private, rng=run.seed)
+    made = make_release(table, chosen, out=place, private=receipt, rng=run.seed)
     wrote(place)
     audit = ["starshade", "audit", ratings, out, *reading.arguments()]
     audit += ["--no-dates"] if no_dates else []
@@ -180,11 +179,12 @@ def anonymize(
     run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
 
 
-def _ensure_receipt(private: Path, release: Path) -> None:
+def _receipt(private: str, release: Place) -> Place:
     from starshade.release.receipt import refuse_inside
 
-    ensure_free(private, option="--private")
-    refuse_inside(private, release)
+    place = ensure_free(private, option="--private")
+    refuse_inside(place, release)
+    return place
 
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:

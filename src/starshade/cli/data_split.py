@@ -28,14 +28,17 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     places = ensure_free(out), ensure_free(probe, option="--probe")
     if places[0] == places[1]:
         raise OutputError(f"--probe {probe}: the same place as --out", advice="Choose another.")
+    from starshade.ratings.atomic import together
     from starshade.ratings.holdout import check_share, hold_out
     from starshade.ratings.writers import format_of, write_ratings
 
     kinds = format_of(out), format_of(probe)  # before the long work
     check_share(share)
     parts = hold_out(reading.read(ratings), share, rng=run.seed)
-    for part, place, kind in zip(parts, places, kinds, strict=True):
-        write_ratings(part, place, kind)
+    with together():
+        for part, place, kind in zip(parts, places, kinds, strict=True):
+            write_ratings(part, place, kind)
+    for place in places:
         wrote(place)
     train, held = parts
     run.emit(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
+_EDITIONS = ("", "-public")
+
 
 @click.command()
 @click.option(
@@ -35,9 +37,10 @@ def demo(out: str, run: Run) -> None:
     Seconds once the kernels are compiled.
     """
     place = ensure_free(out)
-    names = {edition: f"{out.rstrip('/')}-report{edition}.html" for edition in ("", "-public")}
     reports = (
-        {name: place_for(name, "the report") for name in names.values()} if can_report() else {}
+        [place_for(place.beside(f"{place.name}-report{e}.html"), "the report") for e in _EDITIONS]
+        if can_report()
+        else []
     )
     from starshade.audit.demo import judged, tell
 
@@ -46,10 +49,11 @@ def demo(out: str, run: Run) -> None:
     if reports:
         note("writing a report on it, in two editions")
         dossier = judged(story, f"starshade demo --seed {run.seed} --out {out}-again")
-        for edition, name in names.items():
-            write(dossier, reports[name], public=bool(edition))
-    told = {**story.to_dict(), "out": out, "reports": list(reports), "seconds": run.seconds}
-    run.emit(told, lambda: _told(story, out, list(reports)))
+        for edition, report in zip(_EDITIONS, reports, strict=True):
+            write(dossier, report, public=bool(edition))
+    names = list(map(str, reports))
+    told = {**story.to_dict(), "out": out, "reports": names, "seconds": run.seconds}
+    run.emit(told, lambda: _told(story, out, names))
 
 
 def _told(story: Story, out: str, reports: list[str]) -> Any:

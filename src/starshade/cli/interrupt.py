@@ -17,20 +17,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starshade.ratings.place import Place
 
 __all__ = ["Interrupt", "deafen", "has_written", "interruptible", "written_so_far", "wrote"]
 
 PATIENCE = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-_written: list[Path] = []
+_written: list[Place] = []
 
 
-def wrote(path: Path) -> None:
+def wrote(place: Place) -> None:
     """Remember what this command has finished writing, for the message on an interruption."""
-    _written.append(path)
+    _written.append(place)
 
 
 def has_written() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from starshade.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
     from starshade.attack.knowledge import Knowledge
+    from starshade.ratings.place import Place, Where
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
 
@@ -252,25 +252,16 @@ def whole_numbers(ks: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def ensure_free(out: str | Path, *, option: str = "--out") -> Path:
+def ensure_free(out: Where, *, option: str = "--out") -> Place:
     """Refuse a place for output that is taken or cannot be written to, before the long work.
 
     Raises
     ------
     OutputError
     """
-    path = Path(os.path.abspath(out))
-    if os.path.lexists(path):
-        raise OutputError(
-            f"{option} {out}: exists already",
-            advice="Choose another name, or move it away first: nothing is overwritten.",
-        )
-    if not path.parent.is_dir():
-        raise OutputError(
-            f"{option} {out}: the folder {path.parent} does not exist", advice="Create it first."
-        )
-    from starshade.ratings.atomic import refuse_in_release, try_place
+    from starshade.ratings.atomic import vacant
 
-    refuse_in_release(path, f"{option} {out}")
-    try_place(path)
-    return path
+    try:
+        return vacant(out)
+    except OutputError as error:
+        raise OutputError(f"{option} {error.message}", advice=error.advice) from error

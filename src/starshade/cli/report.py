@@ -90,7 +90,7 @@ def report(
             "headline": told["verdict"]["headline"],
             "edition": told["edition"],
             "out": out,
-            "bytes": place.stat().st_size,
+            "bytes": place.path.stat().st_size,
             "seed": run.seed,
             "seconds": run.seconds,
         },

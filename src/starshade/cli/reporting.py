@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.cli.interrupt import wrote
@@ -12,6 +11,7 @@ from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.dossier import Dossier
+    from starshade.ratings.place import Place, Where
 
 __all__ = ["can_report", "place_for", "write"]
 
@@ -23,7 +23,7 @@ def can_report() -> bool:
     return all(find_spec(name) for name in _NEEDED)
 
 
-def place_for(out: str, option: str) -> Path:
+def place_for(out: Where, option: str) -> Place:
     """Refuse a place that is taken, and a missing extra, before the long work.
 
     Raises
@@ -38,7 +38,7 @@ def place_for(out: str, option: str) -> Path:
     return ensure_free(out, option=option)
 
 
-def write(dossier: Dossier, place: Path, *, public: bool) -> None:
+def write(dossier: Dossier, place: Place, *, public: bool) -> None:
     """Write one edition."""
     from starshade.report.page import save_report
 

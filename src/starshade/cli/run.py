@@ -25,7 +25,8 @@ from starshade.cli.streams import closed_streams, writes_unicode
 from starshade.cli.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import plain
-from starshade.ratings.atomic import refuse_in_release
+from starshade.ratings.place import Place, refuse_in_release
+from starshade.scratch import sweep_scratch
 
 __all__ = ["Run", "running"]
 
@@ -107,6 +108,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                     advice="Leave standard output open, or leave --json out.",
                 )
             allowed = None if memory is None else budget.parse_bytes(memory)
+            sweep_scratch()
             values = getattr(kwargs.get("reading"), "show_values", False)
             with (
                 _watching(quiet, log_file, values) as terminal,
@@ -189,10 +191,12 @@ def _reason(error: OSError) -> str:
 
 
 def _appending(log_file: str) -> TextIO:
-    place = Path(log_file)
-    refuse_in_release(Path(os.path.realpath(place)), f"--log-file {log_file}")
     try:
+        place = Place.of(log_file).path
+        refuse_in_release(Path(os.path.realpath(place)).parent, log_file)
         return place.open("a", encoding="utf-8", errors="backslashreplace")
+    except OutputError as error:
+        raise OutputError(f"--log-file {error.message}", advice=error.advice) from error
     except OSError as error:
         raise OutputError(
             f"--log-file {log_file}: {os.strerror(error.errno or 0)}",

@@ -7,19 +7,17 @@ person who waits should know why, once. The Python face of a kernel says
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import importlib
 import os
 import pkgutil
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from starshade.kernels.stale import forget_stale
 from starshade.progress import insist
+from starshade.scratch import keep_scratch
 
 __all__ = ["KernelCache", "announce", "kernel_cache", "prepare_cache"]
 
@@ -100,9 +98,7 @@ def prepare_cache() -> None:
     sources = Path(__file__).parent
     place = _cache_place(sources)
     if place is None:
-        folder = tempfile.mkdtemp(prefix="starshade-kernels-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        os.environ["NUMBA_CACHE_DIR"] = folder
+        os.environ["NUMBA_CACHE_DIR"] = str(keep_scratch("kernels"))
     else:
         forget_stale(sources, place)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import numpy as np
@@ -31,6 +29,7 @@ from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.long import id_notes
+from starshade.scratch import scratch_folder
 
 __all__ = ["Auxiliary", "read_auxiliary"]
 
@@ -171,9 +170,9 @@ def read_auxiliary(
     # a first row that holds a name of these is a header; people may be called Nick
     known = set().union(PUBLIC["person"][0], *(n for role in _ROLES[1:] for n in PUBLIC[role]))
     known |= {normalized(name) for name in given.values() if name and not name.isdigit()}
-    with TemporaryDirectory(prefix="starshade-") as folder:
+    with scratch_folder() as folder:
         opened = open_beside(
-            source, Path(folder), known=known, what=_WHAT, delimiter=delimiter, header=header
+            source, folder, known=known, what=_WHAT, delimiter=delimiter, header=header
         )
         roles, notes = _roles(opened, given, dates, one_person)
         auxiliary, said = _read(opened, roles, NullValues(null_values), show_values)

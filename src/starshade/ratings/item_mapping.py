@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from starshade.ratings.readers.aliases import ALIASES, PUBLIC, listing, normaliz
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.ids import IdColumn
+from starshade.scratch import scratch_folder
 
 __all__ = ["read_item_mapping"]
 
@@ -75,9 +74,9 @@ def read_item_mapping(
         )
     known = _HEADS.union(*PUBLIC["item"], ALIASES["name"])
     known |= {normalized(name) for name in given if not name.isdigit()}
-    with TemporaryDirectory(prefix="starshade-") as folder:
+    with scratch_folder() as folder:
         opened = open_beside(
-            source, Path(folder), known=known, what=_WHAT, delimiter=delimiter, header=header
+            source, folder, known=known, what=_WHAT, delimiter=delimiter, header=header
         )
         columns = _columns(opened, given)
         pairs = _read(opened, columns, show_values)

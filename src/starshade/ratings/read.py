@@ -7,14 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from starshade.errors import ConfigError, InputError
 from starshade.progress import announced, note
-from starshade.ratings.atomic import holds_release
 from starshade.ratings.batch import Batch
 from starshade.ratings.build import OnDuplicate, build
+from starshade.ratings.place import holds_release
 from starshade.ratings.readers.attributes import attach, read_attributes
 from starshade.ratings.readers.detect import Found, as_format, find
 from starshade.ratings.readers.inputs import Input
@@ -27,6 +26,7 @@ from starshade.ratings.readers.tables import is_frame
 from starshade.ratings.readers.wide import WideTable
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
+from starshade.scratch import scratch_folder
 
 __all__ = ["read_ratings"]
 
@@ -129,8 +129,7 @@ def read_ratings(
     for option, place in (("--users", users), ("--item-names", item_names)):
         if isinstance(place, str) and not place:
             raise ConfigError(f"{option}: an empty path", advice="Name a file.")
-    with TemporaryDirectory(prefix="starshade-") as folder:
-        scratch = Path(folder)
+    with scratch_folder() as scratch:
         if _in_memory(source):
             found = Found("frame", ())
             if format not in (None, "wide"):

@@ -34,6 +34,7 @@ from starshade import budget
 from starshade.errors import InputError
 from starshade.progress import announced
 from starshade.ratings.atomic import atomic_folder
+from starshade.ratings.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
@@ -60,7 +61,7 @@ def is_store(path: Path) -> bool:
 
 
 @announced("writing the store")
-def write_store(ratings: Ratings, path: Path) -> None:
+def write_store(ratings: Ratings, path: Where) -> None:
     """Write a table as a store.
 
     A data set gets its lineage when it is stored for the first time: `ratings` has one from here

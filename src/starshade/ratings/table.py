@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
+from starshade.ratings.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 
@@ -284,7 +284,7 @@ class Ratings:
                 table.__dict__[name] = self.__dict__[name]
         return table
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: Where) -> None:
         """Write the compact store, a folder that `read_ratings` opens memory-mapped.
 
         Raises
@@ -294,7 +294,7 @@ class Ratings:
         """
         from starshade.ratings.store import write_store
 
-        write_store(self, Path(path))
+        write_store(self, path)
 
     def plot(self) -> Chart:
         """Draw how often each rating was given, and how much the most rated items hold."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from starshade.errors import ConfigError
 from starshade.progress import note
-from starshade.ratings.atomic import atomic_file
+from starshade.ratings.atomic import atomic_file, together
+from starshade.ratings.place import Place, Where
 from starshade.ratings.readers.movielens import FAMILIES, GENERIC
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.table import Ratings
@@ -43,7 +42,7 @@ _HEADERS = {
 }
 
 
-def format_of(path: str | Path) -> str:
+def format_of(path: Where) -> str:
     """Tell by a path's ending what `write_ratings` will write there; without one, a store.
 
     Raises
@@ -61,7 +60,7 @@ def format_of(path: str | Path) -> str:
     return _BY_ENDING.get(ending, "store")
 
 
-def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None) -> str:  # noqa: A002
+def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> str:  # noqa: A002
     """Write a rating table to a file that must not exist yet: all of it or nothing.
 
     Personal attributes and item names, where there are any, go to files beside it
@@ -88,7 +87,7 @@ def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None)
     ConfigError
         An unknown format, or one that cannot hold these ratings.
     """
-    place = Path(path)
+    place = Place.of(path)
     if format is None:
         format = format_of(place)  # noqa: A001
     if format not in WRITTEN:
@@ -99,9 +98,10 @@ def write_ratings(ratings: Ratings, path: str | Path, format: str | None = None)
     if format == "csv" and ratings.report.format in (*_LONG, "wide"):
         format = ratings.report.format  # noqa: A001
         format = "csv" if format == "recbole" else format  # noqa: A001
-    with _together() as begin:
-        _write_beside(ratings, place, format, begin)
-        _write_rows(ratings, begin(place), format)
+    with together():
+        _write_beside(ratings, place, format)
+        with atomic_file(place, _OWNER) as target:
+            _write_rows(ratings, target, format)
     return format
 
 
@@ -138,60 +138,43 @@ def _long_form(ratings: Ratings, format_: str) -> LongForm:
     )
 
 
-def _write_beside(
-    ratings: Ratings, place: Path, format_: str, begin: Callable[[Path], Path]
-) -> None:
+def _write_beside(ratings: Ratings, place: Place, format_: str) -> None:
     """Write attributes and item names to files of their own."""
     recbole, parquet = format_ == "recbole", format_ == "parquet"
     ending = ".parquet" if parquet else ".csv"
     attributes = ratings.attributes
     if attributes is not None and format_ != "wide":
-        beside = place.with_suffix(".user" if recbole else f".users{ending}")
+        beside = _beside(place, ".user" if recbole else f".users{ending}")
         names = attributes.column_names
         types = ["float" if str(t) == "double" else "token" for t in attributes.schema.types]
         header = ["user", *names]
         if recbole:
             typed = (f"{name}:{kind}" for name, kind in zip(names, types, strict=True))
             header = ["user_id:token", *typed]
-        _write_columns(begin(beside), format_, header, [ids_of(ratings.users), *attributes.columns])
+        _write_columns(beside, format_, header, [ids_of(ratings.users), *attributes.columns])
         note(f"personal attributes: {beside.name}")
     if ratings.item_names is not None:
         import pyarrow as pa
 
-        beside = place.with_suffix(".item" if recbole else f".items{ending}")
+        beside = _beside(place, ".item" if recbole else f".items{ending}")
         header = ["item_id:token", "title:token_seq"] if recbole else ["item", "name"]
         columns = [ids_of(ratings.items), pa.array(ratings.item_names)]
-        _write_columns(begin(beside), format_, header, columns)
+        _write_columns(beside, format_, header, columns)
         note(f"item names: {beside.name}")
 
 
-def _write_columns(target: Path, format_: str, header: list[str], columns: list[object]) -> None:
+def _beside(place: Place, ending: str) -> Place:
+    return place.beside(Path(place.name).with_suffix(ending).name)
+
+
+def _write_columns(place: Place, format_: str, header: list[str], columns: list[object]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if format_ == "parquet":
-        with target.open("wb") as file:
-            pq.write_table(pa.Table.from_arrays(columns, names=header), file)
-        return
-    dialect = GENERIC["recbole"] if format_ == "recbole" else GENERIC["csv"]
-    write_table(target, dialect, header, [column.to_pylist() for column in columns])  # type: ignore[attr-defined]
-
-
-@contextmanager
-def _together() -> Iterator[Callable[[Path], Path]]:
-    """Write several files, each of which appears whole; if one fails, none stays."""
-    done: list[Path] = []
-    try:
-        with ExitStack() as stack:
-            yield lambda path: stack.enter_context(_noted(path, done))
-    except BaseException:
-        for path in done:  # those that have their names already
-            path.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _noted(path: Path, done: list[Path]) -> Iterator[Path]:
-    with atomic_file(path, _OWNER) as target:
-        yield target
-    done.append(path)
+    with atomic_file(place, _OWNER) as target:
+        if format_ == "parquet":
+            with target.open("wb") as file:
+                pq.write_table(pa.Table.from_arrays(columns, names=header), file)
+            return
+        dialect = GENERIC["recbole"] if format_ == "recbole" else GENERIC["csv"]
+        write_table(target, dialect, header, [column.to_pylist() for column in columns])  # type: ignore[attr-defined]

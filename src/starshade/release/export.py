@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.ratings.atomic import atomic_file
+from starshade.ratings.place import Where
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["sparse_rows", "write_csv"]
 
 
-def write_csv(release: Release, path: Path) -> None:
+def write_csv(release: Release, path: Where) -> None:
     """Write one row per record and cell that says more than null, members spelled out.
 
     Columns ``record, group, item, name, members``; members are separated by ``|``, null is the

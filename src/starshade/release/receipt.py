@@ -23,6 +23,7 @@ from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
 from starshade.progress import note
 from starshade.ratings.atomic import atomic_file
+from starshade.ratings.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.manifest import refuse_format
@@ -117,30 +118,25 @@ def ratings_digest(ratings: Ratings) -> str:
     return digest.hexdigest()
 
 
-def refuse_inside(private: Path, release: Path) -> None:
+def refuse_inside(private: Where, release: Place) -> None:
     """Refuse a receipt that would lie inside the release, or inside any other one.
 
     Raises
     ------
     OutputError
-        It would; links and ``..`` are followed first. Or something is there already.
+        It would; links and ``..`` are followed first.
     """
-    place = private.parent.resolve() / private.name
-    target = release.parent.resolve() / release.name
-    inside = place == target or target in place.parents
+    said = Path(private)
+    place = said.parent.resolve() / said.name  # in a release that is not there yet, it may be
+    inside = place == release.path or release.path in place.parents
     if inside or any((folder / "release.json").is_file() for folder in place.parents):
         raise OutputError(
             f"{private}: the private receipt would lie inside a release",
             advice="Keep it where only you can read it, away from what is published.",
         )
-    if os.path.lexists(private):
-        raise OutputError(
-            f"{private}: exists already",
-            advice="Choose another name, or move it away first: nothing is overwritten.",
-        )
 
 
-def write_receipt(release: Release, path: Path, release_hash: str) -> None:
+def write_receipt(release: Release, path: Where, release_hash: str) -> None:
     """Write the receipt of a release just made, mode 0600, whole or not at all.
 
     Parameters

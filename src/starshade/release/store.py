@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import task
-from starshade.ratings.atomic import atomic_folder
+from starshade.ratings.atomic import atomic_folder, together, vacant
+from starshade.ratings.place import Place, Where
 from starshade.release.card import dataset_card
 from starshade.release.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.content import canonical
@@ -31,13 +31,12 @@ __all__ = ["write_release"]
 ROWS_PER_GROUP = 2**20  # of a Parquet file: a fixed cut, so that equal tables are equal bytes
 
 
-def write_release(release: Release, path: Path, private: Path | None = None) -> None:
+def write_release(release: Release, path: Where, private: Where | None = None) -> None:
     """Write `release` to the folder `path`, and the owner's receipt to `private` if asked.
 
     The Parquet files are written into a temporary sibling, recounted from there by
-    `starshade.release.verify`, described, checked once more as a whole, and renamed. The
-    receipt takes its place just before the rename, so that a release that exists has the
-    receipt that was asked for.
+    `starshade.release.verify`, described, checked once more as a whole, and renamed together
+    with the receipt, and after it: a release that exists has the receipt that was asked for.
 
     Raises
     ------
@@ -50,24 +49,19 @@ def write_release(release: Release, path: Path, private: Path | None = None) -> 
     """
     if (release.manifest.layout == "profile") != isinstance(release.classes, Profiles):
         raise InternalError("layout profile is what has profiles, and no other")
+    place = Place.of(path)
     if private is not None:
         if release.private is None:
             raise ConfigError(
                 "this release was read from disk: it carries no private facts to write a receipt of"
             )
-        refuse_inside(private, path)
-    placed = False
-    try:
-        with task("saving"), atomic_folder(path) as folder:
-            manifest = _write_files(release, folder)
-            _open_up(folder, manifest)
-            if private is not None:
-                write_receipt(release, private, hash_of(folder / "release.json"))
-                placed = True
-    except BaseException:
-        if private is not None and placed and not os.path.lexists(path):
-            private.unlink(missing_ok=True)
-        raise
+        refuse_inside(private, place)
+        private = vacant(private)
+    with task("saving"), together(), atomic_folder(place) as folder:
+        manifest = _write_files(release, folder)
+        _open_up(folder, manifest)
+        if private is not None:
+            write_receipt(release, private, hash_of(folder / "release.json"))
 
 
 def hash_of(path: Path) -> str:

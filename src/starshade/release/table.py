@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.ratings.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -129,7 +129,7 @@ class Release:
         kept = self.classes if items is None else self.classes.keep_items(items)
         return kept.cells() if isinstance(kept, Profiles) else kept
 
-    def save(self, path: str | Path, *, private: str | Path | None = None) -> None:
+    def save(self, path: Where, *, private: Where | None = None) -> None:
         """Write the release folder: all of it, verified, or nothing (DESIGN §4).
 
         Parameters
@@ -148,9 +148,9 @@ class Release:
         """
         from starshade.release.store import write_release
 
-        write_release(self, Path(path), private=None if private is None else Path(private))
+        write_release(self, path, private)
 
-    def to_csv(self, path: str | Path) -> None:
+    def to_csv(self, path: Where) -> None:
         """Write one row per record and cell, members spelled out; meant for small releases.
 
         Raises
@@ -160,7 +160,7 @@ class Release:
         """
         from starshade.release.export import write_csv
 
-        write_csv(self, Path(path))
+        write_csv(self, path)
 
     def to_scipy(self) -> tuple[csr_matrix, NDArray[np.int64]]:
         """Return the rows as a SciPy CSR matrix of ratings, and the records each stands for.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
 from starshade.audit.frontier import frontier_chart
 from starshade.plain import percent
+from starshade.ratings.place import Where
 from starshade.report.folder import Drawn, save_folder, table_lines
 
 __all__ = ["save_comparison"]
@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def save_comparison(comparison: Comparison, folder: str | Path) -> tuple[str, ...]:
+def save_comparison(comparison: Comparison, folder: Where) -> tuple[str, ...]:
     """Write a comparison: all of it or nothing.
 
     Parameters

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from starshade.progress import announced, note, task
 from starshade.ratings.atomic import atomic_folder
+from starshade.ratings.place import Where
 from starshade.report.charts import Spec, svg_of
 
 __all__ = ["Drawn", "Rows", "save_folder", "table_lines"]
@@ -31,7 +32,7 @@ class Drawn:
 
 @announced("writing the folder")
 def save_folder(
-    folder: str | Path,
+    folder: Where,
     name: str,
     told: Mapping[str, Any],
     charts: Sequence[Drawn],
@@ -69,7 +70,7 @@ def save_folder(
     drawable = find_spec("vl_convert") is not None
     if not drawable:
         note("no SVG: pip install 'starshade[report]'")
-    with atomic_folder(Path(folder)) as place:
+    with atomic_folder(folder) as place:
         _write_json(place / f"{name}.json", told)
         for table, rows in tables.items():
             _write_csv(place / f"{table}.csv", rows)

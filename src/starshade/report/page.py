@@ -10,6 +10,7 @@ from starshade.plain import counted, percent
 from starshade.progress import announced
 from starshade.query.statement import shown
 from starshade.ratings.atomic import atomic_file
+from starshade.ratings.place import Place, Where
 from starshade.report.dossier_charts import palette_css, pictures
 from starshade.report.phrases import count, ends, figure, lines, sentence, size
 
@@ -58,7 +59,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     )
 
 
-def save_report(dossier: Dossier, out: str | Path, *, public: bool) -> Path:
+def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
     """Write the report to a file: all of it or nothing.
 
     Parameters
@@ -82,10 +83,10 @@ def save_report(dossier: Dossier, out: str | Path, *, public: bool) -> Path:
     OutputError
         The file exists or cannot be written; nothing is left behind.
     """
-    place = Path(out)
+    place = Place.of(out)
     with atomic_file(place, 0o666 if public else 0o600) as file:
         file.write_text(render_report(dossier, public=public), encoding="utf-8")
-    return place
+    return place.path
 
 
 def _environment() -> Environment:

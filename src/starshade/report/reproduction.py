@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from starshade.audit.check import Check, apart
 from starshade.audit.figures import Figure, Point, Skipped, Unit
 from starshade.audit.ns.result import Reproduction
+from starshade.ratings.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Rows, save_folder, table_lines
 
 __all__ = ["checked", "figure_tables", "left_out", "save_reproduction", "save_study"]
 
 
-def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[str, ...]:
+def save_reproduction(reproduction: Reproduction, folder: Where) -> tuple[str, ...]:
     """Write a reproduction: all of it or nothing.
 
     Parameters
@@ -47,7 +47,7 @@ def save_reproduction(reproduction: Reproduction, folder: str | Path) -> tuple[s
 
 
 def save_study(
-    folder: str | Path,
+    folder: Where,
     told: dict[str, Any],
     figures: Sequence[Figure],
     *,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from starshade.audit.figures import Figure
 from starshade.audit.kl.result import GeneralizationStudy
+from starshade.ratings.place import Where
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 
 __all__ = ["save_kl"]
 
 
-def save_kl(study: GeneralizationStudy, folder: str | Path) -> tuple[str, ...]:
+def save_kl(study: GeneralizationStudy, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 
     Parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from starshade.audit.figures import Figure
 from starshade.audit.pa.result import PredictiveStudy, Row
+from starshade.ratings.place import Where
 from starshade.report.folder import table_lines
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 
@@ -24,7 +24,7 @@ _TABLES = {
 _ON_PADDED = ("3", "4")  # figures that show the padded table, whoever homogenizes it
 
 
-def save_pa(study: PredictiveStudy, folder: str | Path) -> tuple[str, ...]:
+def save_pa(study: PredictiveStudy, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 
     Parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from starshade.audit.figures import Figure
 from starshade.audit.sr.result import Study
+from starshade.ratings.place import Where
 from starshade.report.folder import table_lines
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 
@@ -15,7 +15,7 @@ __all__ = ["save_sr"]
 _TIMED = ("3", "4", "5", "6")
 
 
-def save_sr(study: Study, folder: str | Path) -> tuple[str, ...]:
+def save_sr(study: Study, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 
     Parameters

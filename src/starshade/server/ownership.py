@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import OutputError
-from starshade.ratings.atomic import output_error, refuse_in_release
+from starshade.ratings.place import output_error, refuse_in_release
 from starshade.server.database import refuse_foreign
 from starshade.server.work_folder import DATABASE, FOLDERS, MARK, Places
 
@@ -56,7 +56,7 @@ def claim(work: Path) -> Claim:
     OutputError
         Another studio works there, the folder holds something else, or it cannot be written to.
     """
-    refuse_in_release(work / MARK, str(work))
+    refuse_in_release(Path(os.path.realpath(work)), work)
     try:
         new = not _is_studio(work)
         if new:

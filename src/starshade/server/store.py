@@ -8,7 +8,6 @@ deletes data, the files go first.)
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import ConfigError, StarshadeError
+from starshade.ratings.place import resolve_folder
 from starshade.server.database import Database
 from starshade.server.ownership import claim, refuse_newer
 from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
@@ -46,7 +46,7 @@ class Store:
     """
 
     def __init__(self, work: Path) -> None:
-        self.work = Path(os.path.abspath(work))
+        self.work = resolve_folder(work)
         self.places = Places(self.work)
         self._live: dict[int, _Live] = {}
         with ExitStack() as opened:

@@ -98,9 +98,12 @@ def test_without_any_place_for_a_cache_kernels_still_run(
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here ends with the test
     monkeypatch.setattr(warm.os, "access", lambda *_: False)
-    monkeypatch.setattr(warm.tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     warm.prepare_cache()
-    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / "starshade-kernels-")
+    (folder,) = tmp_path.iterdir()
+    assert folder.name.startswith("starshade-kernels-")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert os.environ["NUMBA_CACHE_DIR"] == str(folder)
 
 
 def test_a_place_for_the_cache_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import InputError, OutputError
-from starshade.ratings.atomic import atomic_file, atomic_folder, try_place
+from starshade.ratings.atomic import atomic_file, atomic_folder, vacant
 
 HANG = """
 import sys, time
@@ -125,11 +125,11 @@ def test_a_killed_writer_leaves_a_sibling_that_the_next_one_sweeps(tmp_path, kin
 
 
 def test_what_is_left_of_a_try_is_swept(tmp_path, monkeypatch):
-    try_place(tmp_path / "out")
+    assert vacant(tmp_path / "out").path == tmp_path / "out"
     assert names(tmp_path) == []
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rmdir", lambda _: None)  # a kill came before it
-        try_place(tmp_path / "out")
+        vacant(tmp_path / "out")
     assert len(names(tmp_path)) == 1
     with atomic_folder(tmp_path / "out"):
         pass

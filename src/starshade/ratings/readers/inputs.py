@@ -10,16 +10,16 @@ import bz2
 import codecs
 import gzip
 import lzma
-import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, AnyStr, NamedTuple
 
-from starshade.errors import InputError
+from starshade.errors import InputError, StarshadeError
 from starshade.progress import task
+from starshade.scratch import filling
 
 __all__ = ["Input", "is_parquet", "opener_of", "plain_text", "reading", "refuse_special", "unzip"]
 
@@ -56,7 +56,7 @@ def reading(item: Input) -> Iterator[None]:
     """Turn what goes wrong while a file is read or unpacked into a clear error."""
     try:
         yield
-    except InputError:
+    except StarshadeError:
         raise
     except EOFError:
         raise _truncated(item) from None
@@ -152,7 +152,8 @@ def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Inp
             shown = f"{item.shown}:{member.filename}"
             found[name] = Input(target, shown)
             try:
-                _copy(archive.open(member), target, shown)
+                with archive.open(member) as source:
+                    _copy(_blocks(source), target, shown)
             # encrypted; unknown method; names that disagree
             except (RuntimeError, NotImplementedError, UnicodeDecodeError) as error:
                 raise InputError(f"{shown}: cannot be unpacked ({error})") from None
@@ -194,8 +195,8 @@ def _open_zstandard(path: Path) -> IO[bytes]:
 
 def _unpacked(item: Input, scratch: Path, opener: Callable[[Path], IO[bytes]]) -> Input:
     target = _fresh(scratch)
-    with reading(item):
-        _copy(opener(item.path), target, item.shown)
+    with reading(item), opener(item.path) as source:
+        _copy(_blocks(source), target, item.shown)
     return Input(target, item.shown)
 
 
@@ -205,9 +206,8 @@ def _transcoded(item: Input, scratch: Path) -> Input:
         with (
             reading(item),
             open(item.path, encoding="utf-16", newline="") as source,
-            open(target, "w", encoding="utf-8", newline="") as out,
         ):
-            shutil.copyfileobj(source, out, _BLOCK)
+            _copy((text.encode() for text in _blocks(source)), target, item.shown)
     except UnicodeError:
         raise InputError(
             f"{item.shown}: begins like UTF-16 text but is not", advice="Save it as UTF-8."
@@ -215,10 +215,21 @@ def _transcoded(item: Input, scratch: Path) -> Input:
     return Input(target, item.shown)
 
 
-def _copy(source: IO[bytes], target: Path, shown: str) -> None:
-    with source, open(target, "wb") as out, task(f"unpacking {Path(shown).name}") as step:
-        while block := source.read(_BLOCK):
-            out.write(block)
+def _blocks(source: IO[AnyStr]) -> Iterator[AnyStr]:
+    while block := source.read(_BLOCK):
+        yield block
+
+
+def _copy(blocks: Iterator[bytes], target: Path, shown: str) -> None:
+    """Write a temporary file; what it refuses is not blamed on the one that is read."""
+    with ExitStack() as stack, task(f"unpacking {Path(shown).name}") as step:
+        with filling(target.parent):
+            out = stack.enter_context(target.open("wb", buffering=0))
+        for block in blocks:
+            with filling(target.parent):
+                rest = memoryview(block)
+                while rest:
+                    rest = rest[out.write(rest) :]
             step(len(block))
 
 

@@ -1,0 +1,174 @@
+"""A place that is written to: resolved once, as the system does, and held from then on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starshade.errors import OutputError
+from starshade.scratch import FULL
+
+__all__ = ["Place", "Where", "holds_release", "output_error", "refuse_in_release", "resolve_folder"]
+
+#: what a caller may name a place by
+Where = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Place(os.PathLike[str]):
+    """A file or folder to be, in a folder that is there.
+
+    The folder's links are followed when the place is made (`Place.of`), and ``..`` after a link
+    goes up from where the link leads. What is checked, written, read back and swept is `path`:
+    a link that is turned to elsewhere meanwhile changes nothing. (A folder that is renamed is
+    lost: it is held by its name.)
+
+    Attributes
+    ----------
+    parent : Path
+        The folder, without links.
+    name : str
+    said : str
+        How it was named, for messages; ``str()`` gives this.
+    """
+
+    parent: Path
+    name: str
+    said: str = field(compare=False)
+
+    @classmethod
+    def of(cls, where: Where) -> Place:
+        """Resolve a place, unless it is resolved.
+
+        Raises
+        ------
+        OutputError
+            Its folder does not exist or cannot be entered.
+        """
+        if isinstance(where, Place):
+            return where
+        path = Path(where)
+        try:
+            if path.name in ("", ".."):  # nothing to put a sibling beside
+                path = _real(path)
+            return cls(_real(path.parent), path.name, os.fspath(where))
+        except FileNotFoundError:
+            refuse_in_release(Path(os.path.realpath(path.parent)), where)
+            raise OutputError(
+                f"{where}: the folder {path.parent} does not exist", advice="Create it first."
+            ) from None
+        except UnicodeEncodeError as error:
+            raise OutputError(
+                f"{where}: cannot be written in this system's encoding",
+                advice="Set a UTF-8 locale (LC_ALL=C.UTF-8), or choose a plain name.",
+            ) from error
+        except OSError as error:
+            raise output_error(error, path) from error
+
+    @property
+    def path(self) -> Path:
+        """Where it is; ``os.fspath`` gives this."""
+        return self.parent / self.name
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return self.said
+
+    def beside(self, name: str) -> Place:
+        """Return another place in the same folder."""
+        return Place(self.parent, name, str(Path(self.said).parent / name))
+
+
+def resolve_folder(where: Where) -> Path:
+    """Resolve a folder that may have to be made, with folders above it.
+
+    Raises
+    ------
+    OutputError
+        ``..`` follows a folder that does not exist, or one cannot be entered.
+    """
+    path, missing = Path(where), [""]
+    try:
+        while not path.exists():
+            missing.insert(0, path.name)
+            path = path.parent
+        if ".." in missing:
+            raise OutputError(f"{where}: the folder {path / missing[0]} does not exist")
+        return _real(path).joinpath(*missing)
+    except OSError as error:
+        raise output_error(error, path) from error
+
+
+def output_error(error: OSError, path: Path | Place, needs: int | None = None) -> OutputError:
+    """Say in words why `path` cannot be written."""
+    if error.errno in FULL:
+        size = "" if needs is None else f", {_megabytes(needs)} needed"
+        with suppress(OSError):
+            size += f", {_megabytes(shutil.disk_usage(path.parent).free)} free"
+        return OutputError(
+            f"{path}: no space left{size} ({os.strerror(error.errno)}); nothing was kept",
+            advice="Free some space or choose a place on another disk.",
+        )
+    if error.errno == errno.EFBIG:
+        size = "" if needs is None else f", {_megabytes(needs)} needed"
+        return OutputError(
+            f"{path}: larger than a file may be here{size}; nothing was kept",
+            advice="Raise the limit of the shell (ulimit -f) or choose another file system.",
+        )
+    if isinstance(error, PermissionError):
+        return OutputError(
+            f"{path}: no permission to write there",
+            advice="Choose a place that you may write to.",
+        )
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return OutputError(f"{path}: cannot be written: {reason}", advice="Choose another place.")
+
+
+def holds_release(folder: Path) -> bool:
+    """Tell whether a folder holds ``release.json`` and cells or profiles."""
+    # os.path: a folder that may not be looked into is none
+    return os.path.isfile(folder / "release.json") and any(
+        os.path.isfile(folder / f"{name}.parquet") for name in ("cells", "profiles")
+    )
+
+
+def refuse_in_release(folder: Path, said: object) -> None:
+    """Refuse what would lie inside a release: one file more and it is no longer whole.
+
+    Parameters
+    ----------
+    folder : Path
+        Without links: that of a `Place`.
+    said : object
+        What a message says would lie there.
+
+    Raises
+    ------
+    OutputError
+        It or a folder above it holds ``release.json`` and cells or profiles.
+    """
+    for above in (folder, *folder.parents):
+        if holds_release(above):
+            raise OutputError(
+                f"{said}: would lie inside the release {above}",
+                advice="Choose a place outside: a release holds what it was checked with, "
+                "and nothing else.",
+            )
+
+
+def _real(folder: Path) -> Path:
+    """Follow every link; whatever the system cannot enter is an error."""
+    if not stat.S_ISDIR(folder.stat().st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    return Path(os.path.realpath(folder, strict=True))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size >= 1_000_000 else f"{size:,} bytes"

@@ -1,0 +1,229 @@
+"""What is temporary has an owner: a lock, which a killed process lets go of.
+
+A process that is killed cannot tidy up. So the name of whatever is in the making ends in 16
+random hex digits, and its maker holds a lock (flock) on it for as long as it lives: what can be
+locked belongs to nobody, and whoever works in the same place next removes it. Only what this
+user owns is touched, and nothing through a link.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from starshade.errors import OutputError
+
+__all__ = ["filling", "keep_scratch", "make_folder", "orphan", "orphans", "own", "remove"]
+__all__ += ["scratch_folder", "sweep", "sweep_scratch"]
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+_ATTEMPTS = 100  # at a name that others keep sweeping away
+_TOKEN = re.compile("[0-9a-f]{16}")
+_KINDS = ("scratch", "kernels")
+
+
+def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, int]:
+    """Make something temporary and hold a lock on it; again if a sweeper was faster.
+
+    Parameters
+    ----------
+    parent : Path
+    prefix : str
+        Of its name.
+    make : callable
+        Makes it, and returns a handle of it.
+
+    Returns
+    -------
+    Path, int
+        Where it is, and the handle: while that is open nobody sweeps it.
+    """
+    for attempt in range(_ATTEMPTS):
+        path = parent / f"{prefix}{secrets.token_hex(8)}"
+        try:
+            handle = make(path)
+        except FileNotFoundError:
+            # a sweeper may take a folder away at once; some places (/proc) never make one
+            if not parent.is_dir() or attempt == _ATTEMPTS - 1:
+                raise
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kept = _is_at(path, handle)
+        except BlockingIOError:
+            kept = False  # a sweeper has it
+        except OSError:
+            kept = True  # a file system without locks: nobody can sweep there either
+        if kept:
+            return path, handle
+        os.close(handle)
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(parent))
+
+
+def make_folder(path: Path) -> int:
+    """Make a folder for its owner alone, for `own`."""
+    path.mkdir(mode=0o700)
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+@contextmanager
+def orphan(path: Path) -> Iterator[int]:
+    """Take a file or folder that its maker let go of; yields a handle.
+
+    Raises
+    ------
+    OSError
+        Its maker lives, it is another user's, a link or something else, or it is gone.
+    """
+    # a pipe would keep us waiting for whoever writes
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(handle)
+        plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+        if not plain or found.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_at(path, handle):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def orphans(parent: Path, prefix: str) -> Iterator[tuple[Path, int]]:
+    """Take one by one what killed processes left behind under names that begin so."""
+    with suppress(OSError):  # a folder that cannot be listed may still be written to
+        for name in os.listdir(parent):
+            if name.startswith(prefix) and _TOKEN.fullmatch(name.removeprefix(prefix)):
+                with suppress(OSError), orphan(parent / name) as handle:
+                    yield parent / name, handle
+
+
+def sweep(parent: Path, prefix: str) -> None:
+    """Remove what killed processes left behind under names that begin so."""
+    for path, handle in orphans(parent, prefix):
+        with suppress(OSError):
+            remove(path, handle)
+
+
+def remove(path: Path, handle: int) -> None:
+    """Remove what `handle` is, and then its name; a folder's entries are found by the handle."""
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        shutil.rmtree(".", ignore_errors=True, dir_fd=handle)
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Work with a temporary folder that nobody else may look into; removed at the end.
+
+    Raises
+    ------
+    OutputError
+        No temporary folder takes it.
+    """
+    folder, handle = _scratch("scratch")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def keep_scratch(kind: str) -> Path:
+    """Make a temporary folder that lasts as long as this process.
+
+    Parameters
+    ----------
+    kind : str
+        What its name says; one of those that `sweep_scratch` knows.
+
+    Raises
+    ------
+    OutputError
+        No temporary folder takes it.
+    """
+    folder, _ = _scratch(kind)  # the handle stays open, and with it the lock
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def sweep_scratch() -> None:
+    """Remove the temporary folders of processes that were killed."""
+    with suppress(FileNotFoundError):  # there is no temporary folder
+        for kind in _KINDS:
+            sweep(_temporary(), _prefix(kind))
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[None]:
+    """Blame a temporary folder for what it does not take, and not what is being read.
+
+    Raises
+    ------
+    OutputError
+        In place of any OSError from the body.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise _refused(error, folder) from error
+
+
+def _scratch(kind: str) -> tuple[Path, int]:
+    try:
+        place = _temporary()
+    except FileNotFoundError:
+        raise OutputError(
+            "no temporary folder can be written to",
+            advice="Name one that can be: TMPDIR=FOLDER before the command.",
+        ) from None
+    sweep_scratch()
+    with filling(place):
+        return own(place, _prefix(kind), make_folder)
+
+
+def _temporary() -> Path:
+    import tempfile  # not needed to say --help
+
+    return Path(tempfile.gettempdir())
+
+
+def _prefix(kind: str) -> str:
+    return f"starshade-{kind}-"
+
+
+def _refused(error: OSError, folder: Path) -> OutputError:
+    said = f"{_temporary()}: the temporary folder"
+    if error.errno not in FULL:
+        return OutputError(
+            f"{said} cannot be written to: {os.strerror(error.errno or 0)}",
+            advice="Name another one: TMPDIR=FOLDER before the command.",
+        )
+    free = ""
+    with suppress(OSError):
+        free = f", {shutil.disk_usage(folder).free / 1e6:,.1f} MB free"
+    return OutputError(
+        f"{said} has no space left for what is unpacked there{free} ({error.strerror})",
+        advice="Free some space there, or work on another disk: TMPDIR=FOLDER before a command, "
+        "--work for the studio.",
+    )
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Tell whether a name still leads to what is held."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
