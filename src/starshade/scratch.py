@@ -63,6 +63,9 @@ def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, i
             kept = False  # a sweeper has it
         except OSError:
             kept = True  # a file system without locks: nobody can sweep there either
+        except BaseException:
+            os.close(handle)
+            raise
         if kept:
             return path, handle
         os.close(handle)

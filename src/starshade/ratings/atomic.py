@@ -172,11 +172,13 @@ def _begin(place: Place, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 def _move(parts: list[_Part], held: ExitStack) -> None:
     """Give all parts their names, or none."""
-    moves = [part.move() for part in parts]
+    moves: list[journal.Move] = []
     journals: list[Path] = []
     try:
         for part in parts:
-            _refuse_taken(part.place)  # before any of them is moved
+            with _in_words(part.place):
+                _refuse_taken(part.place)  # before any of them is moved
+                moves.append(part.move())
         if len(parts) > 1:
             with _in_words(parts[0].place):
                 journal.begin(moves, journals, held)

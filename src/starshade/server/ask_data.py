@@ -113,7 +113,7 @@ def _existing(name: str, said: str | None, errors: dict[str, str]) -> str | None
     if said is None:
         return None
     unquoted = said.strip().strip("'\"").removeprefix("file://")
-    path = os.path.abspath(os.path.expanduser(unquoted))
+    path = str(Path(os.path.expanduser(unquoted)).absolute())
     try:
         Path(path).stat()
     except FileNotFoundError:

@@ -124,7 +124,7 @@ def _ensure_installed() -> None:
 
 
 def _existing(ratings: str) -> str:
-    path = os.path.abspath(os.path.expanduser(ratings))
+    path = str(Path(os.path.expanduser(ratings)).absolute())
     if not os.path.exists(path):
         raise ConfigError(
             f"{ratings}: there is no such file or folder", advice="Give the path of your ratings."

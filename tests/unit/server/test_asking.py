@@ -276,6 +276,17 @@ def test_a_path_may_be_quoted_or_begin_at_home(
         assert settings(PATH, path=typed) == {"path": str(file)}
 
 
+def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "deep")
+    (tmp_path / "far" / "there.csv").touch()
+    (tmp_path / "other.csv").touch()
+    told = settings(PATH, path=f"{tmp_path}/link/../there.csv")
+    assert Path(told["path"]).samefile(tmp_path / "far" / "there.csv")
+    for name in ("nope/../other.csv", "link/../other.csv"):
+        assert "nothing at" in PATH({"path": f"{tmp_path}/{name}"}, {}).errors["path"]
+
+
 @pytest.mark.parametrize(
     ("kind", "asking", "said_first"),
     [

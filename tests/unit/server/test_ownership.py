@@ -4,6 +4,8 @@ import os
 import shutil
 import sqlite3
 import stat
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +35,23 @@ def refused(folder):
     assert tree(folder) == before
     assert "--work" in error.value.advice or "empty folder" in error.value.advice
     return error.value.message
+
+
+@pytest.mark.parametrize(("said", "where"), [("link/../work", "far"), ("link/work", "far/deep")])
+def test_the_folder_is_where_the_system_finds_it(tmp_path, monkeypatch, said, where):
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "deep")
+    monkeypatch.chdir(tmp_path)
+    with closing(Store(Path(said))) as store:
+        assert store.work == tmp_path / where / "work"
+        assert (tmp_path / where / "work" / "studio.sqlite").is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "link"]
+
+
+def test_no_folder_is_made_to_go_up_from(tmp_path):
+    with pytest.raises(OutputError, match="nope does not exist"):
+        Store(tmp_path / "nope" / ".." / "work")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
