@@ -284,7 +284,7 @@ def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
     told = settings(PATH, path=f"{tmp_path}/link/../there.csv")
     assert Path(told["path"]).samefile(tmp_path / "far" / "there.csv")
     for name in ("nope/../other.csv", "link/../other.csv"):
-        assert "nothing at" in PATH({"path": f"{tmp_path}/{name}"}, {}).errors["path"]
+        assert "nothing at" in errors(PATH, path=f"{tmp_path}/{name}")["path"]
 
 
 @pytest.mark.parametrize(
