@@ -145,7 +145,7 @@ def sparse_job(data: str, n: int, m: int, *, full: bool) -> dict[str, object]:
     table = as_ratings(matrix)
     del matrix
     points = Points(table, np.empty((table.n_users, 0), np.uint8))
-    order = seeded_order(table.users, 0, "k-likeness")
+    order = seeded_order(table.n_users, 0, "k-likeness")
 
     def groups() -> np.ndarray:
         if full:

@@ -117,7 +117,7 @@ def test_the_papers_selection_of_movielens(top_ten):
 @pytest.mark.real
 @pytest.mark.parametrize("seed", range(3))
 def test_movielens_k_10(top_ten, seed):
-    order = seeded_order(top_ten.users, seed, "k-likeness")
+    order = seeded_order(top_ten.n_users, seed, "k-likeness")
     groups = likeness_groups(dense_levels(top_ten), 10, order)
     assert groups.max() + 1 == 92
     by_name = {h: released(h, top_ten, groups, 10) for h in ("ndgh", "dgh-b", "dgh-a", "dgh-c")}

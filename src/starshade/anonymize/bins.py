@@ -80,9 +80,9 @@ def group_users(
         )
     exact = dissimilarity == "euclidean" and clip == "mean"
     away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
-    order = seeded_order(padded.ratings.users, seed, "bins")
+    order = seeded_order(padded.n_users, seed, "bins")
     known = padded if exact else None
-    bins = bin_users(away, order, seeded_order(padded.ratings.users, seed, "sample"), k, known)
+    bins = bin_users(away, order, seeded_order(padded.n_users, seed, "sample"), k, known)
     return cluster_within(bins, order, k, away, known)
 
 

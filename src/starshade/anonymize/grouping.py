@@ -17,7 +17,7 @@ from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy import READY_MADE, resolve
 from starshade.anonymize.hierarchy_file import read_hierarchy
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.personal import (
     check_settings,
     chosen_names,
@@ -128,7 +128,7 @@ class Grouping(ABC):
         Parameters
         ----------
         points : Points
-            At least k records.
+            At least k records, in the order of their content.
         seed : int
         """
 
@@ -164,12 +164,15 @@ class Grouping(ABC):
             null_occurs=table.n_ratings < table.n_users * table.n_items,
         )
         quasi, sensitive = self._chosen(table)
+        told = (*quasi, *sensitive) or exact_names(table, self.attributes)
         joined = dict(self.attribute_hierarchies)
-        points = Points(table, quasi_columns(table, quasi, joined))
+        records = by_content(table, seed, told)
+        points = Points(records.ratings, quasi_columns(records.ratings, quasi, joined))
         groups = self.group(points, seed)
         if self.l or self.t is not None:
-            order = seeded_order(table.users, seed, "diversity")
+            order = seeded_order(points.n_records, seed, "diversity")
             groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
+        groups = records.by_user(groups)
         return generalized_release(
             table,
             groups,

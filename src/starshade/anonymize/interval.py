@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,16 +12,10 @@ from numpy.typing import NDArray
 from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
 from starshade.anonymize.interval_spread import Sought, holds_already, merge_until_spread
 from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
-from starshade.anonymize.prepare import (
-    Prepared,
-    RareItems,
-    prepare,
-    publishable_scale,
-    refuse_rare,
-)
+from starshade.anonymize.order import by_content, exact_names, seeded_numbers
+from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.errors import ConfigError, UnmetError
-from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.rule import NullRule
@@ -32,7 +26,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
-from starshade.rng import Rng, resolve_seed, stream_key
+from starshade.rng import Rng, resolve_seed
 
 __all__ = ["IntervalAnonymizer"]
 
@@ -85,8 +79,8 @@ class IntervalAnonymizer:
     Notes
     -----
     Intervals start at a level of the scale (on a real scale at a rating x or at x − ε) between the
-    group's least rating and its greatest less ε; ties are settled by numbers drawn from the seed
-    and the users' ids.
+    group's least rating and its greatest less ε; ties are settled by numbers drawn for
+    each record, whose places the seed and their content decide.
     """
 
     k: int
@@ -129,11 +123,14 @@ class IntervalAnonymizer:
             No item is rated by k users, or l cannot be reached by merging groups.
         """
         seed = resolve_seed(rng)
-        ready, released, groups = self._moved(ratings, seed)
-        released = self._on_published_scale(ratings, released)
+        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        table = ready.ratings
+        refuse_rare(ratings, table, self.sensitive, self.k)
+        records = by_content(table, seed, exact_names(table, self.attributes))
+        moved, groups = self._moved(records.ratings, seed)
         return record_release(
-            ready.ratings,
-            released,
+            table,
+            records.table_by_user(self._on_published_scale(ratings, moved), table.users),
             Making(
                 method="interval",
                 seed=seed,
@@ -145,7 +142,7 @@ class IntervalAnonymizer:
                 users_without_rating=ready.users_without_rating,
             ),
             attributes=self.attributes,
-            groups=groups,
+            groups=None if groups is None else records.by_user(groups),
         )
 
     def _on_published_scale(self, ratings: Ratings, released: Ratings) -> Ratings:
@@ -165,32 +162,27 @@ class IntervalAnonymizer:
                 )
         return found
 
-    def _moved(
-        self, ratings: Ratings, seed: int
-    ) -> tuple[Prepared, Ratings, NDArray[np.int64] | None]:
-        """Return the table that is anonymized, the same with its ratings moved, and the groups.
+    def _moved(self, table: Ratings, seed: int) -> tuple[Ratings, NDArray[np.int64] | None]:
+        """Return the records with their ratings moved, and the groups.
 
         Of groups that had to be merged until sensitive ratings spread nothing is told: their
         balls are counted whole in any case.
         """
-        ready = prepare(ratings, self.k, self.items, self.rare_items)
-        table = ready.ratings
-        refuse_rare(ratings, table, self.sensitive, self.k)
         open_items, sensitive = split_items(table.items, self.sensitive)
         if self.l > 0:
             refuse_above_bound(table, sensitive, self.l)
-        numbers = keyed_numbers(table.users.fingerprints, np.uint64(stream_key(seed, "interval")))
+        numbers = seeded_numbers(table.n_users, seed, "interval")
         cells = IntervalTable.of(table, open_items, self.eps, self.nulls, numbers)
         sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
         if self.partition == "cluster" and holds_already(sought, self.k):
             note("the requirement holds already: no rating is moved")
-            return ready, replace(table, days=None, first_day=0), None
+            return table, None
         if cells.rule.everybody:
             note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
         if self.l > 0:
-            return ready, self._spread(cells, sought), None
+            return self._spread(cells, sought), None
         groups = self._cheapest(cells)
-        return ready, moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups
+        return moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups
 
     def _cheapest(self, cells: IntervalTable) -> NDArray[np.int64]:
         """Return the groups that cost least."""

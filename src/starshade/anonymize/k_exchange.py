@@ -59,7 +59,7 @@ class KExchange(Grouping):
 
     def group(self, points: Points, seed: int) -> Ints:
         """Group the records; see `exchange_groups`."""
-        order = seeded_order(points.ratings.users, seed, self.name)
+        order = seeded_order(points.n_records, seed, self.name)
         groups = np.empty(points.n_records, dtype=np.int64)
         rows = grid_rows(points, order)
         rivals = [found[order] for found in rival_groups(points, self.k, seed)]

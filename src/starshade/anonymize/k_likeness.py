@@ -30,16 +30,16 @@ class KLikeness(Grouping):
     Notes
     -----
     Distances are L1 over the released items, a null counting as the level below the scale. Ties
-    go to the record that comes earlier in a permutation drawn from the seed and the users' ids.
-    Where most cells are null, distances are computed from the sparse rows; the groups are the
-    same.
+    go to the record that comes earlier in a permutation that the seed and the records' content
+    decide. Where most cells are null, distances are computed from the sparse rows; the groups are
+    the same.
     """
 
     name: ClassVar[str] = "k-likeness"
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Group the records around nuclei; see `likeness_groups`."""
-        order = seeded_order(points.ratings.users, seed, self.name)
+        order = seeded_order(points.n_records, seed, self.name)
         if is_sparse(points, _COPIES):
             return sparse_likeness_groups(sparse_rows(points, order), self.k, order)
         return likeness_groups(points.dense(copies=_COPIES), self.k, order)

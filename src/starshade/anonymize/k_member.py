@@ -32,8 +32,8 @@ class KMember(Grouping):
     -----
     A group of e records costs |e|·Σ_j range_j/column_j, where range_j is what it spans of item j
     and column_j what all records do; a null counts as the level below the scale. The first
-    record is the first in a permutation drawn from the seed and the users' ids, which settles
-    all ties. The time grows with the square of the records.
+    record is the first in a permutation that the seed and the records' content decide, and which
+    settles all ties. The time grows with the square of the records.
     """
 
     name: ClassVar[str] = "k-member"
@@ -42,7 +42,7 @@ class KMember(Grouping):
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Group the records greedily; see `member_groups`."""
-        order = seeded_order(points.ratings.users, seed, self.name)
+        order = seeded_order(points.n_records, seed, self.name)
         return member_groups(points.dense(copies=_COPIES), self.k, order)
 
 

@@ -32,7 +32,7 @@ class MondrianRelaxed(Grouping):
     -----
     As `starshade.anonymize.mondrian.Mondrian`, but the records with the median rating are shared
     out so that both sides are halves (the left one has the odd record): who comes earlier in a
-    permutation drawn from the seed and the users' ids goes left. Equal records are not cut.
+    permutation that the seed and the records' content decide goes left. Equal records are not cut.
     """
 
     name: ClassVar[str] = "mondrian-relaxed"
@@ -41,7 +41,7 @@ class MondrianRelaxed(Grouping):
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Cut the records into groups; see `relaxed_groups`."""
-        order = seeded_order(points.ratings.users, seed, self.name)
+        order = seeded_order(points.n_records, seed, self.name)
         return relaxed_groups(points.dense(copies=_COPIES), self.k, order)
 
 

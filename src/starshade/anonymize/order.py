@@ -1,35 +1,174 @@
-"""The seeded order in which a method meets the records."""
+"""The records of a table in an order of their content, and draws for them.
+
+A method must not see what people are called: whatever decides for it (who comes first, where a
+tie goes, in which order floats are summed) would depend on it. So it works on *records*: the rows
+of the table without ids, in an order that the seed and their content decide, each with its place
+as its name. Everything drawn for a record is keyed by the seed and that place. Rows that are
+equal in all that is released or read stand next to each other, and may go either way.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.fingerprint import keyed_numbers
+from starshade import budget
+from starshade.errors import ConfigError
+from starshade.kernels.csr import keep_rows
+from starshade.kernels.fingerprint import keyed_numbers, row_fingerprints
+from starshade.kernels.readonly import fixed
+from starshade.progress import task
+from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.attributes import check_attributes, plain_attributes, ranks
 from starshade.rng import stream_key
 
-__all__ = ["seeded_order"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Records", "by_content", "check_copy", "exact_names", "seeded_numbers", "seeded_order"]
+
+_PER_USER = 64  # bytes: two fingerprints, their order, row bounds
 
 
-def seeded_order(users: Vocabulary, seed: int, purpose: str) -> NDArray[np.int64]:
-    """Return a permutation of the users that looks random.
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The rows of a table without ids, in an order of their content.
 
-    Each user draws a number from the seed and a hash of the id's text, and the least goes
-    first. So the order between two users depends on nothing but the seed and their ids: not on
-    the file's order, nor on who else is in it.
+    Attributes
+    ----------
+    ratings : Ratings
+        Their ratings; users are 0…n−1, and there are no days.
+    users : ndarray of int64, shape (n,)
+        The row of the table that each record is.
+    """
+
+    ratings: Ratings
+    users: NDArray[np.int64]
+
+    def by_user(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what is told of each record as it is told of each row of the table."""
+        out = np.empty_like(groups)
+        out[self.users] = groups
+        return out
+
+    def table_by_user(self, changed: Ratings, users: Vocabulary) -> Ratings:
+        """Return these records, with other ratings, as rows of the table's users again."""
+        place = self.by_user(np.arange(len(self.users)))
+        indptr, columns, codes, _ = keep_rows(
+            changed.indptr, changed.columns, changed.codes, None, place
+        )
+        return replace(
+            changed, users=users, indptr=indptr, columns=columns, codes=codes, attributes=None
+        )
+
+
+def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Records:
+    """Put the rows of a table into a seeded order of their content.
+
+    Content is the ratings, as numbers, and personal attributes that are released or read. It is
+    compared by two keyed fingerprints of 64 bits: that two different rows among a million share
+    both has a probability below 10⁻²⁶, whatever is in them, as the seed is not known beforehand.
 
     Parameters
     ----------
-    users : Vocabulary
+    table : Ratings
+    seed : int
+    attributes : sequence of str
+        Names of those that count; the records have no others.
+
+    Raises
+    ------
+    ConfigError
+        A number among the attributes that is not finite.
+    """
+    told = table.attributes.select(list(attributes)) if attributes and table.attributes else None
+    plain = plain_attributes(told)
+    with task("ordering the records by content"):
+        users = np.lexsort([_fingerprints(table, plain, seed, part) for part in (1, 0)])
+        indptr, columns, codes, _ = keep_rows(table.indptr, table.columns, table.codes, None, users)
+    records = replace(
+        table,
+        users=Vocabulary(np.arange(table.n_users)),
+        indptr=indptr,
+        columns=columns,
+        codes=codes,
+        days=None,
+        first_day=0,
+        attributes=None if told is None else told.take(users),
+    )
+    return Records(records, users)
+
+
+def check_copy(table: Ratings) -> None:
+    """Refuse a second copy of the ratings that would not fit.
+
+    For methods that lay out nothing larger, which they would refuse in words of their own.
+
+    Raises
+    ------
+    ConfigError
+    """
+    held = table.n_ratings * (table.columns.itemsize + table.codes.itemsize)
+    need, allowed = held + table.n_users * _PER_USER, budget.left(held)
+    if need > allowed:
+        raise ConfigError(
+            f"a copy of {table.n_ratings:,} ratings in another order needs {budget.amount(need)} "
+            f"of memory; {budget.amount(max(0, allowed))} may be used",
+            advice="Release fewer items, or allow more memory (--memory) if the machine has it.",
+        )
+
+
+def exact_names(table: Ratings, attributes: str) -> tuple[str, ...]:
+    """Return the attributes that are released as they are: with ``"exact"`` all, else none.
+
+    Raises
+    ------
+    ConfigError
+        There are none, or their names do not fit.
+    """
+    check_attributes(table, attributes)
+    if attributes != "exact" or table.attributes is None:
+        return ()
+    return tuple(table.attributes.column_names)
+
+
+def seeded_order(n_records: int, seed: int, purpose: str) -> NDArray[np.int64]:
+    """Return a permutation of the records that looks random.
+
+    Parameters
+    ----------
+    n_records : int
+        In the order of their content (`by_content`).
     seed : int
     purpose : str
         Different purposes give different orders.
 
     Returns
     -------
-    ndarray of int64, shape (len(users),)
-        User indices, first to last.
+    ndarray of int64, shape (n_records,)
+        Records, first to last.
     """
-    numbers = keyed_numbers(users.fingerprints, np.uint64(stream_key(seed, purpose)))
-    return np.argsort(numbers, kind="stable")
+    return np.argsort(seeded_numbers(n_records, seed, purpose), kind="stable")
+
+
+def seeded_numbers(n_records: int, seed: int, purpose: str) -> NDArray[np.uint64]:
+    """Return a number for each record that looks random; see `seeded_order`."""
+    places = np.arange(n_records, dtype=np.uint64)
+    return keyed_numbers(places, np.uint64(stream_key(seed, purpose)))
+
+
+def _fingerprints(
+    table: Ratings, plain: pa.Table | None, seed: int, part: int
+) -> NDArray[np.uint64]:
+    key = np.uint64(stream_key(seed, f"content {part}"))
+    start = np.full(table.n_users, key)
+    for rank in ranks(plain):
+        start = keyed_numbers(start ^ rank.astype(np.uint64), key)
+    levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
+    cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes)
+    return row_fingerprints(*cells, fixed(levels), start)

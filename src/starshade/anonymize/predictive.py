@@ -21,6 +21,7 @@ from starshade.anonymize.homogenize import (
     pooled_profiles,
     simple_profiles,
 )
+from starshade.anonymize.order import by_content, check_copy
 from starshade.anonymize.predictive_exchange import exchange_users
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.errors import ConfigError, UnmetError
@@ -251,7 +252,9 @@ class PredictiveAnonymizer:
         if self.factors not in (None, PredictiveAnonymizer.factors):
             check_factors(int(self.factors), table)
         check_profile_memory(table, table.n_users // self.k)
-        padded = self._padded(table, seed)
+        check_copy(table)
+        records = by_content(table, seed)
+        padded = self._padded(records.ratings, seed)
         groups = self._groups(padded, seed)
         with task("making profiles"):
             groups, levels = self._profiles(padded, groups, step, seed)
@@ -264,7 +267,7 @@ class PredictiveAnonymizer:
         return profile_release(
             table,
             levels,
-            groups,
+            records.by_user(groups),
             Making(
                 method="predictive",
                 seed=seed,
@@ -296,7 +299,7 @@ class PredictiveAnonymizer:
         return Padded(table, fitted, support if self._weights == "support" else None)
 
     def _groups(self, padded: Padded, seed: int) -> NDArray[np.int64]:
-        """Return the group of each user."""
+        """Return the group of each record."""
         if self._grouping == "t-means":
             return group_users(
                 padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip
@@ -305,7 +308,7 @@ class PredictiveAnonymizer:
         weights = np.ones(table.n_users)
         if self._weights == "support":
             weights = table.user_support.astype(np.float64) ** _ACTIVE
-        return exchange_users(padded.coordinates, weights, table.users, self.k, seed)
+        return exchange_users(padded.coordinates, weights, self.k, seed)
 
     def _profiles(
         self, padded: Padded, groups: NDArray[np.int64], step: float, seed: int

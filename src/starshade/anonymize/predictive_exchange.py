@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from starshade.anonymize.order import seeded_order
 from starshade.kernels.predictive_exchange import cut, exchange_leaves
 from starshade.progress import task
-from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import stream_key
 
 __all__ = ["exchange_users"]
@@ -46,7 +45,6 @@ _GLANCES = 2  # steps towards the direction of most spread, for leaves cut other
 def exchange_users(
     points: NDArray[np.float64],
     weights: NDArray[np.float64],
-    users: Vocabulary,
     k: int,
     seed: int,
 ) -> NDArray[np.int64]:
@@ -58,8 +56,6 @@ def exchange_users(
         Coordinates in which squared distance is the error.
     weights : ndarray of float64, shape (m,)
         What a user counts in their group's error and in the mean that it is taken from, above 0.
-    users : Vocabulary
-        Of the m users: they are met in an order keyed by the seed and their ids.
     k : int
         2 ≤ k ≤ m.
     seed : int
@@ -69,7 +65,7 @@ def exchange_users(
     ndarray of int64, shape (m,)
         0 … ⌊m / k⌋ − 1.
     """
-    order = seeded_order(users, seed, "exchange")
+    order = seeded_order(len(points), seed, "exchange")
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
     m = len(x)
     members = np.arange(m)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.anonymize.suppress_core import Deletion, Round, largest_core
@@ -183,7 +183,8 @@ class SuppressAnonymizer:
         refuse_rare(chosen, table, self.sensitive, self.k)
         if self.l > 0:
             refuse_above_bound(table, split_items(table.items, self.sensitive)[1], self.l)
-        same_scale = True
+        records = by_content(table, seed, exact_names(table, self.attributes))
+        whole, table, same_scale = table, records.ratings, True
         while True:
             found = self._delete(table, seed)
             stay = table.keep_users(np.flatnonzero(found.stays))
@@ -202,8 +203,9 @@ class SuppressAnonymizer:
                 break
         keys = list(stay.items)
         present = chosen.keep_items(chosen.items.indices(keys)).n_users
+        left = whole.keep_users(np.sort(records.users[stay.users.integers]))
         return Suppressed(
-            ratings=stay,
+            ratings=on_scale(left.keep_items(left.items.indices(keys)), stay.scale),
             sensitive=self._sensitive_of(stay),
             rounds=found.rounds,
             taken_back=found.taken_back,
@@ -236,7 +238,7 @@ class SuppressAnonymizer:
                     core.scale,
                     self.k,
                     self.l,
-                    seeded_order(core.users, seed, "suppress"),
+                    seeded_order(core.n_users, seed, "suppress"),
                 )
                 found = found.then(further)
         if not found.stays.any():

@@ -18,6 +18,7 @@ __all__ = ["keep_columns", "keep_rows", "transpose"]
 
 Days = NDArray[np.uint16] | None
 _NO_DAYS = np.empty(0, dtype=np.uint16)
+_AT_ONCE = 1 << 22  # cells that rows are moved of at once
 
 
 def transpose(
@@ -99,6 +100,19 @@ def keep_rows(
     """Keep the given rows, in the order given."""
     lengths = np.diff(indptr)[rows]
     out_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # position of each kept cell: its row's start, plus its place within the row
-    cells = np.repeat(indptr[rows] - out_ptr[:-1], lengths) + np.arange(out_ptr[-1])
-    return out_ptr, columns[cells], codes[cells], None if days is None else days[cells]
+    out_columns = np.empty(out_ptr[-1], dtype=columns.dtype)
+    out_codes = np.empty(out_ptr[-1], dtype=codes.dtype)
+    out_days = None if days is None else np.empty(out_ptr[-1], dtype=days.dtype)
+    first = 0
+    while first < len(rows):  # in parts: to say where cells come from takes more than they do
+        enough = np.searchsorted(out_ptr, out_ptr[first] + _AT_ONCE, side="right")
+        last = max(first + 1, int(enough) - 1)
+        here = slice(int(out_ptr[first]), int(out_ptr[last]))
+        # position of each kept cell: its row's start, plus its place within the row
+        shift = indptr[rows[first:last]] - out_ptr[first:last]
+        cells = np.repeat(shift, lengths[first:last]) + np.arange(here.start, here.stop)
+        out_columns[here], out_codes[here] = columns[cells], codes[cells]
+        if days is not None and out_days is not None:
+            out_days[here] = days[cells]
+        first = last
+    return out_ptr, out_columns, out_codes, out_days

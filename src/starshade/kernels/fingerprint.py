@@ -1,4 +1,4 @@
-"""64-bit FNV-1a of an id's text, finalized by SplitMix64's mixer.
+"""64-bit FNV-1a of an id's text, finalized by SplitMix64's mixer, and hashes of rows of ratings.
 
 Also the counter-based random numbers that every per-user draw stands on: the n-th number of a
 stream is a pure function of the stream's key and n, so any thread may compute it.
@@ -6,9 +6,13 @@ stream is a pure function of the stream's key and n, so any thread may compute i
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from starshade.kernels.lanes import cut, run
 
 __all__ = [
     "below",
@@ -17,6 +21,7 @@ __all__ = [
     "keyed_numbers",
     "mix",
     "number",
+    "row_fingerprints",
     "uniform",
 ]
 
@@ -100,3 +105,46 @@ def _keyed_numbers(fingerprints, key):  # type: ignore[no-untyped-def]
     for i in range(len(fingerprints)):
         out[i] = mix(mix(key) ^ fingerprints[i])
     return out
+
+
+def row_fingerprints(
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    codes: NDArray[Any],
+    levels: NDArray[np.uint64],
+    start: NDArray[np.uint64],
+) -> NDArray[np.uint64]:
+    """Hash each row: its columns and levels one after the other, beginning at a given number.
+
+    Parameters
+    ----------
+    indptr, columns, codes
+        Compressed sparse rows.
+    levels : ndarray of uint64, shape (n_levels,)
+        What each code counts as.
+    start : ndarray of uint64, shape (n_rows,)
+        A key, and whatever else belongs to a row.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_rows,)
+    """
+    out = np.empty(len(start), np.uint64)
+    lanes = cut(np.diff(indptr))
+
+    def work(lane: int) -> None:
+        _row_fingerprints(*lanes[lane], indptr, columns, codes, levels, start, out)
+
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        run(work, len(lanes))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _row_fingerprints(first, last, indptr, columns, codes, levels, start, out):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        h = mix(start[u])
+        for p in range(indptr[u], indptr[u + 1]):
+            h = mix(h ^ np.uint64(columns[p]))
+            h = mix(h ^ levels[codes[p]])
+        out[u] = h

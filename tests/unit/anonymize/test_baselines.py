@@ -45,7 +45,7 @@ def test_each_method_groups_its_table_in_its_own_order():
     ratings = some()
     points = Points(ratings, np.empty((ratings.n_users, 0), np.uint8))
     dense = points.dense()
-    order = {m: seeded_order(ratings.users, 7, m.name) for m in METHODS}
+    order = {m: seeded_order(ratings.n_users, 7, m.name) for m in METHODS}
     expected = {
         KMember: member_groups(dense, 4, order[KMember]),
         Mondrian: mondrian_groups(dense, 4),

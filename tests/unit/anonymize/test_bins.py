@@ -31,8 +31,8 @@ def as_lists(groups: np.ndarray) -> list[list[int]]:
 
 def expected(padded: Padded, k: int, seed: int, compare=None, *, clip: bool = False):
     rows = naive.padded_rows(padded.ratings, padded.factors, clip=clip)
-    weights, base, users = padded.parts.weights, padded.parts.base, padded.ratings.users
-    orders = seeded_order(users, seed, "bins"), seeded_order(users, seed, "sample")
+    weights, base, m = padded.parts.weights, padded.parts.base, padded.n_users
+    orders = seeded_order(m, seed, "bins"), seeded_order(m, seed, "sample")
     return naive.group_users(
         rows, k, *orders, compare or (lambda x, y: naive.squared(x, y, base, weights))
     )
@@ -79,7 +79,7 @@ def test_rows_written_out(dissimilarity, clip):
     cells = clip == "cells"
     # by writing out even what needs not be
     away = padded_distances.written_out(padded, dissimilarity, clip=cells)
-    orders = [seeded_order(padded.ratings.users, 1, p) for p in ("bins", "sample")]
+    orders = [seeded_order(padded.ratings.n_users, 1, p) for p in ("bins", "sample")]
     bins = module.bin_users(away, *orders, 2)
     found = module.cluster_within(bins, orders[0], 2, away, None)
     assert as_lists(found) == expected(padded, 2, 1, compare, clip=cells)

@@ -84,7 +84,7 @@ def cases(draw: st.DrawFn):
 )
 def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts):
     given_points, k, seed = case
-    order = seeded_order(given_points.ratings.users, seed, "k-exchange")
+    order = seeded_order(given_points.ratings.n_users, seed, "k-exchange")
     rows = grid_rows(given_points, order)
     turn = Turn(leaf, heat * sqrt(rows.unit), np.array([1.0, 0.4, 0.0]), 4.0)
     rivals = [found[order] for found in rival_groups(given_points, k, seed)]
@@ -149,7 +149,7 @@ def test_copies_stay_together_whatever_their_number(copies):
     rows = np.repeat(np.arange(4 * len(copies)).reshape(-1, 4) * 7 % 5 + 1, copies, axis=0)
     ratings = table([dict(enumerate(row.astype(float))) for row in rows], STARS)
     for seed in range(5):
-        rows = grid_rows(points(ratings), seeded_order(ratings.users, seed, "k-exchange"))
+        rows = grid_rows(points(ratings), seeded_order(ratings.n_users, seed, "k-exchange"))
         groups = exchange_groups(rows, 2, seed, plan(rows, 2))  # by itself, without rivals
         assert naive.cost(dense(rows), as_groups(groups)) == 0
 
@@ -248,15 +248,6 @@ def test_the_seed_decides_and_not_the_threads(scale):
     assert np.array_equal(*found)
     assert not np.array_equal(found[0], KExchange(5).group(many, 9))
     assert np.bincount(found[0]).min() >= 5
-
-
-def test_the_order_of_the_file_does_not_decide():
-    rng = np.random.default_rng(4)
-    rows = [dict(enumerate(rng.integers(1, 6, 6).astype(float))) for _ in range(200)]
-    ratings = table(rows, STARS)
-    turned = ratings.keep_users(np.arange(199, -1, -1))
-    groups = KExchange(4).group(points(ratings), 2)
-    assert np.array_equal(KExchange(4).group(points(turned), 2)[::-1], groups)
 
 
 def test_a_sparse_table_is_never_made_full():

@@ -52,7 +52,7 @@ def beside(kind: type | None, n: int, seed: int) -> np.ndarray:
 @given(ratings_tables(min_users=2, with_days=False), BESIDE, st.integers(2, 4), st.integers(0, 9))
 def test_sparse_rows_the_full_table_and_the_twin_agree(ratings, kind, k, seed):
     points = Points(ratings, beside(kind, ratings.n_users, seed))
-    order = seeded_order(ratings.users, seed, "any")
+    order = seeded_order(ratings.n_users, seed, "any")
     if ratings.n_users < k:
         return
     dense = points.dense()
@@ -114,6 +114,6 @@ def test_all_items_of_movielens(ml100k_dir):
     ratings = table(people, STARS)
     points = Points(ratings, beside(None, ratings.n_users, 0))
     assert is_sparse(points, 4)
-    order = seeded_order(ratings.users, 0, "k-likeness")
+    order = seeded_order(ratings.n_users, 0, "k-likeness")
     expected = [sorted(group) for group in k_likeness(points.dense(), 5, order)]
     assert as_lists(KLikeness(5).group(points, 0)) == expected

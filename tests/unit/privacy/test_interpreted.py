@@ -21,7 +21,7 @@ for nulls in ("strict", "ignore", "zero"):
     for search in ("tree", "slicing", "pairwise"):
         KEpsAnonymity(2, 1, nulls=nulls, search=search, full=True).check(ratings)
         KEpsLAnonymity(2, 1, 1, ["2"], nulls=nulls, search=search, full=True).check(ratings)
-seeded_order(ratings.users, 1, "test")
+seeded_order(ratings.n_users, 1, "test")
 """
 
 

@@ -89,7 +89,7 @@ def sizes_of_bins(padded: Padded, seed: int) -> tuple[BinSizes, ...]:
     cluster is its member nearest to its mean. Small bins are left as they are.
     """
     away = factored(padded)
-    order = seeded_order(padded.ratings.users, seed, "sample")
+    order = seeded_order(padded.n_users, seed, "sample")
     starts, members = cluster_sample(away, order)
     cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     own = away(members, starts, members)[np.arange(len(members)), cluster]
