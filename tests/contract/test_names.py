@@ -48,11 +48,11 @@ _TOLD = {
 }
 _SHAPES = {"": {}, " range": {"hierarchy": "range"}, " dgh": {"hierarchy": "dgh"}}
 _GROUPED = {
-    told + shape: {"k": 2, **_TOLD[told], **_SHAPES[shape]}
+    told + shape: {"k": 3, **_TOLD[told], **_SHAPES[shape]}  # 3: more than a row and its twin
     for told in _TOLD
     for shape in (_SHAPES if told == "none" else ("",))
 } | {
-    "k 3": {"k": 3},
+    "k 2": {"k": 2},
     "rare": {"k": 2, "rare_items": "keep"},
 }
 _NEAR = {
@@ -68,7 +68,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
     **dict.fromkeys(("k-exchange", "k-likeness", "k-member", "mondrian"), _GROUPED),
     "mondrian-relaxed": _GROUPED,
     "interval": {
-        f"{name} {partition}": {"k": 2, "eps": 1, "partition": partition, **way}
+        f"{name} {partition}": {"k": 3, "eps": 1, "partition": partition, **way}
         for name, way in _NEAR.items()
         for partition in ("cluster", "whole")
     },
