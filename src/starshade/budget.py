@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from starshade.errors import ConfigError
+from starshade.progress import note
 
 __all__ = [
-    "MOST_THREADS",
     "amount",
     "free_memory",
     "given",
@@ -27,8 +26,6 @@ __all__ = [
     "parse_bytes",
     "threads",
 ]
-
-MOST_THREADS = 1024  # more than any machine's; Numba does not survive 65,536
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -53,8 +50,11 @@ def left(held: int) -> int:
 
 
 def threads() -> int:
-    """Return the threads that work may use: as set, else the processors given to us."""
-    return _threads if _threads is not None else len(os.sched_getaffinity(0))
+    """Return the threads that work may use: as set, else as many as we are given.
+
+    That is the processors, or fewer where the environment says so (``NUMBA_NUM_THREADS``).
+    """
+    return _threads if _threads is not None else _most_threads()[0]
 
 
 def given() -> dict[str, int | None]:
@@ -66,12 +66,16 @@ def given() -> dict[str, int | None]:
 def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator[None]:
     """Hold everything inside to this much memory (bytes) and this many threads.
 
+    Numba keeps its number of threads for each thread by itself: a thread that a program starts
+    inside, and that calls parallel kernels, enters `limits` of its own.
+
     Parameters
     ----------
     memory : int, optional
         Above 0. Planned allocations stay below it; it is no hard wall.
     threads : int, optional
-        From 1 to 1,024.
+        1 or more. What is more than the processors, or than ``NUMBA_NUM_THREADS`` in the
+        environment, is cut to it, with a note.
 
     Raises
     ------
@@ -88,8 +92,8 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
     global _memory, _threads
     if memory is not None and memory < 1:
         raise ConfigError(f"memory {memory}: must be above 0", advice="For example 8G.")
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ConfigError(f"threads {threads}: from 1 to {MOST_THREADS:,}")
+    if threads is not None:
+        threads = _possible(threads)
     before = _memory, _threads
     _memory = before[0] if memory is None else memory
     _threads = before[1] if threads is None else threads
@@ -98,6 +102,16 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
             yield
     finally:
         _memory, _threads = before
+
+
+def _possible(threads: int) -> int:
+    """Cut a number of threads to what there is, and say so."""
+    if threads < 1:
+        raise ConfigError(f"threads {threads}: must be 1 or more")
+    most, why = _most_threads()
+    if threads > most:
+        note(f"threads: {threads:,} asked, {why}: {most} {'is' if most == 1 else 'are'} used")
+    return min(threads, most)
 
 
 def parse_bytes(text: str) -> int:
@@ -166,22 +180,16 @@ def free_memory() -> int:
 
 @contextmanager
 def _numba_threads(n: int | None) -> Iterator[None]:
-    """Hand the number to Numba: through the environment before it is loaded, else directly."""
+    """Let Numba use fewer of the threads that it has; never change how many it has.
+
+    Numba is loaded here if it is not yet: a change of NUMBA_NUM_THREADS around its loading would
+    make every later compilation fail.
+    """
     if n is None:
         yield
         return
-    if "numba" not in sys.modules:
-        before = os.environ.get("NUMBA_NUM_THREADS")
-        os.environ["NUMBA_NUM_THREADS"] = str(n)
-        try:
-            yield
-        finally:
-            if before is None:
-                os.environ.pop("NUMBA_NUM_THREADS", None)
-            else:
-                os.environ["NUMBA_NUM_THREADS"] = before
-        return
-    import numba
+    import starshade.kernels  # noqa: F401 - before Numba: it says where Numba finds its cache
+    import numba  # isort: skip
 
     active = numba.get_num_threads()
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set on reload
@@ -190,3 +198,12 @@ def _numba_threads(n: int | None) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(active)
+
+
+def _most_threads() -> tuple[int, str]:
+    """Return the processors given to us, or fewer as the environment says; and which, in words."""
+    processors = len(os.sched_getaffinity(0))
+    said = os.environ.get("NUMBA_NUM_THREADS", "")
+    if said.isdecimal() and 1 <= int(said) < processors:
+        return int(said), f"NUMBA_NUM_THREADS is {said}"
+    return processors, f"{processors} processor{'s' * (processors != 1)}"

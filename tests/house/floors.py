@@ -14,8 +14,9 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "progress"}),  # the ground: everybody stands on it
     frozenset({"scratch"}),
-    frozenset({"budget", "chart", "checksum", "kernels", "markup", "plain"})
+    frozenset({"chart", "checksum", "kernels", "markup", "plain"})
     | frozenset({"registry", "rng", "stats"}),
+    frozenset({"budget"}),  # it loads Numba as the kernels need it
     frozenset({"ratings"}),
     frozenset({"release"}),
     frozenset({"query", "recommend"}),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -323,6 +324,14 @@ def test_list() -> None:
         assert all(set(entry) == {"name", "summary", "source"} for entry in found[kind])
         assert name in call("list", kind).stdout
     refused("list", "rooms")
+
+
+def test_more_threads_than_there_are_is_said() -> None:
+    there = len(os.sched_getaffinity(0))
+    shown = call("doctor", "--threads", there + 2000, "--json")
+    assert shown.exit_code == 0
+    assert json.loads(shown.stdout)["threads"] == there
+    assert f"threads: {there + 2000:,} asked, {there} processor" in shown.stderr
 
 
 def test_doctor() -> None:

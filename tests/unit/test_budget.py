@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -56,13 +57,13 @@ def test_limits_hold_inside_and_end() -> None:
     with budget.limits(memory=123, threads=1):
         assert (budget.memory(), budget.threads()) == (123, 1)
         with budget.limits(threads=2):
-            assert (budget.memory(), budget.threads()) == (123, 2)
+            assert (budget.memory(), budget.threads()) == (123, min(2, processors))
         assert budget.threads() == 1
     assert budget.threads() == processors
     assert budget.memory() == pytest.approx(free, rel=0.5)
 
 
-@pytest.mark.parametrize("bad", [{"memory": 0}, {"threads": 0}, {"threads": 2**62}])
+@pytest.mark.parametrize("bad", [{"memory": 0}, {"threads": 0}, {"threads": -1}])
 def test_limits_out_of_their_range(bad: dict[str, int]) -> None:
     with pytest.raises(ConfigError), budget.limits(**bad):
         pass
@@ -77,17 +78,123 @@ def test_numba_obeys() -> None:
     assert numba.get_num_threads() == active
 
 
-def test_numba_obeys_when_loaded_later() -> None:
-    code = (
-        "from starshade import budget\n"
-        "with budget.limits(threads=3):\n"
-        "    import numba; print(numba.config.NUMBA_NUM_THREADS)\n"
-    )
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_NUM_THREADS"}
+# a program with a parallel kernel of its own: compiled and run wherever it is called
+PROGRAM = """
+import os, sys
+{before}
+import contextlib, numpy as np
+from starshade import budget
+from starshade.progress import watch
+
+class Notes(list):
+    note = list.append
+
+def own(name):
+    import numba
+    if {disturbed}:  # any change of Numba's environment makes it look at all of it again
+        os.environ["NUMBA_OPT"] = name
+    @numba.njit(parallel=True)
+    def kernel(n):
+        out = np.zeros(n, np.int64)
+        for i in numba.prange(n):
+            out[i] = numba.get_thread_id()
+        return out
+    used = len(set(kernel(400)))
+    print(name, numba.get_num_threads(), used <= numba.get_num_threads(), file=sys.stderr)
+
+notes = Notes()
+with watch(notes):
+{body}
+print(*notes, sep="\\n")
+"""
+
+
+def program(body: str, *, before: str = "", disturbed: bool = False, **environment: str) -> Any:
+    """Run a program in a process of its own; return the notes and what its kernels said."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    code = PROGRAM.format(before=before, body=lines, disturbed=disturbed)
+    free = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     out = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env=free | environment, capture_output=True, text=True
     )
-    assert out.stdout.strip() == "3"
+    assert out.returncode == 0, out.stderr
+    return out.stdout.strip(), [line.split()[1:] for line in out.stderr.splitlines()]
+
+
+ALL = len(os.sched_getaffinity(0))
+OWN = {
+    "numba first": ("own('1')\nwith budget.limits(threads=1):\n    own('2')\nown('3')", ""),
+    "numba inside": ("with budget.limits(threads=1):\n    own('2')\nown('3')", ""),
+    "numba after": ("with budget.limits(threads=1):\n    pass\nown('3')", ""),
+    "numba before all": ("with budget.limits(threads=1):\n    own('2')\nown('3')", "import numba"),
+}
+
+
+@pytest.mark.parametrize("order", OWN)
+@pytest.mark.parametrize("disturbed", [False, True])
+def test_kernels_of_a_program_go_on_working(order: str, disturbed: bool) -> None:
+    body, before = OWN[order]
+    _, told = program(body, before=before, disturbed=disturbed)
+    inside = [["1", "True"]] * ("own('2')" in body)
+    outside = [str(ALL), "True"]
+    assert told == [outside] * ("own('1')" in body) + inside + [outside]
+
+
+def test_blocks_within_blocks_and_an_error_in_one() -> None:
+    body = """
+with budget.limits(threads=2):
+    with contextlib.suppress(KeyError), budget.limits(threads=1):
+        with budget.limits(memory=10**9):
+            own('1')
+        raise KeyError
+    own('2')
+    import starshade.kernels.postings
+own('3')
+""".strip()
+    _, told = program(body)
+    assert [n for n, _ in told] == ["1", str(min(2, ALL)), str(ALL)]
+
+
+def test_a_thread_enters_limits_of_its_own() -> None:
+    body = """
+import threading
+def alone():
+    with budget.limits(threads=1):
+        own('1')
+thread = threading.Thread(target=alone); thread.start(); thread.join()
+own('2')
+""".strip()
+    _, told = program(body)
+    assert [n for n, _ in told] == ["1", str(ALL)]
+
+
+@pytest.mark.parametrize("asked", [2000, 2**62])
+def test_more_threads_than_processors_are_cut_and_said(asked: int) -> None:
+    body = f"with budget.limits(threads={asked}):\n    own(str(budget.threads()))"
+    said, told = program(body)
+    assert told == [[str(ALL), "True"]]
+    assert said.startswith(f"threads: {asked:,} asked, {ALL} processor")
+    assert said.endswith(f": {ALL} {'is' if ALL == 1 else 'are'} used")
+
+
+@pytest.mark.skipif(ALL < 2, reason="needs two processors")
+@pytest.mark.parametrize("before", ["", "import numba"])
+def test_the_environment_says_how_many_at_most(before: str) -> None:
+    body = (
+        "with budget.limits(threads=2):\n    own('1')\n    own(str(budget.threads()))\n"
+        "print(budget.threads(), os.environ['NUMBA_NUM_THREADS'])"
+    )
+    said, told = program(body, before=before, disturbed=True, NUMBA_NUM_THREADS="1")
+    assert told == [["1", "True"]] * 2
+    assert said.splitlines() == ["1 1", "threads: 2 asked, NUMBA_NUM_THREADS is 1: 1 is used"]
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", "999"])
+def test_an_environment_that_says_nothing_useful(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", said)
+    assert budget.threads() == ALL
 
 
 def test_a_container_limit_counts(

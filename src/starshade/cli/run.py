@@ -131,8 +131,8 @@ _OPTIONS = [
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
     click.option(
         "--threads",
-        type=click.IntRange(1, budget.MOST_THREADS),
-        help="Threads to use. [default: all]",
+        type=click.IntRange(min=1),
+        help="Threads to use, up to the processors. [default: all]",
     ),
     click.option(
         "--memory", metavar="SIZE", help="Memory to plan with, e.g. 8G. [default: half of free]"
