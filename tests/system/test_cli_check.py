@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,13 +44,13 @@ def test_a_named_model_is_checked_alone(claiming: Path) -> None:
     assert "claims" not in found
     assert found["parameters"] == {"l": 2, "attribute": "job", "kind": "distinct"}
     found = told(
-        "check", claiming, "--model", "alpha-k", "--k", 4, "--alpha", 1, "--attribute", "job"
+        "check", claiming, "--model", "alpha-k", "--k", 4, "--alpha", 0.9, "--attribute", "job"
     )
-    assert found["largest_share"] <= 1
+    assert found["largest_share"] <= 0.9
 
 
 def test_k_is_as_claimed_for_a_model_that_is_not(claiming: Path) -> None:
-    found = told("check", claiming, "--model", "alpha-k", "--alpha", 1, "--attribute", "job")
+    found = told("check", claiming, "--model", "alpha-k", "--alpha", 0.9, "--attribute", "job")
     assert found["parameters"]["k"] == 3
 
 
@@ -86,7 +88,7 @@ def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
     assert "--l" not in shlex.split(shown.stdout.splitlines()[-1])
     assert "no personal attributes" in refused("check", ratings_csv, *asked[2:])
     assert told(
-        "check", ratings_csv, *users, "--model", "t-closeness", "--attribute", "age", "--t", 1
+        "check", ratings_csv, *users, "--model", "t-closeness", "--attribute", "age", "--t", 0.99
     )
 
 
@@ -133,3 +135,56 @@ def test_a_release_that_claims_nothing(claiming: Path, tmp_path: Path) -> None:
         assert "the release claims no privacy model" in message
         assert f"starshade check '{out}' --k 5" in message
     assert told("check", out, "--k", 3)["model"] == "k-anonymity"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("k-eps", "--k", 5, "--eps", 5),
+        ("k-eps", "--k", 5, "--eps", 4, "--nulls", "ignore"),
+        ("l-diversity", "--attribute", "town", "--l", 1),
+        ("t-closeness", "--attribute", "town", "--t", 1),
+        ("diversity", "--b", 1, "--l", 1),
+    ],
+    ids=lambda asked: " ".join(map(str, asked)),
+)
+def test_what_holds_whatever_was_rated_does_not_pass(
+    ratings_csv: Path, people_csv: Path, asked: tuple[Any, ...]
+) -> None:
+    base = ("check", ratings_csv, "--users", people_csv, "--no-dates", "--model", *asked)
+    shown = call(*base)
+    assert shown.exit_code == 1
+    assert "holds, but says nothing: " in " ".join(shown.stdout.split())
+    found = json.loads(call(*base, "--json").stdout)
+    assert (found["satisfied"], found["vacuous"]) == (True, True)
+
+
+def test_a_release_whose_claim_says_nothing(claiming: Path, tmp_path: Path) -> None:
+    assert told("check", claiming)["vacuous"] is False
+    out = tmp_path / "out"
+    shutil.copytree(claiming, out)
+    claims = json.loads((out / "release.json").read_text())["claims"]
+    close = next(claim for claim in claims if claim["model"] == "t-closeness")
+    close["parameters"]["t"] = 1.0
+    say(out, claims=claims)
+    shown = call("check", out, "--json")
+    assert shown.exit_code == 1
+    found = json.loads(shown.stdout)
+    assert (found["model"], found["satisfied"], found["vacuous"]) == ("t-closeness", True, True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("--method", "interval", "--eps", 5), "nothing lies further apart"),
+        (("--method", "suppress", "--eps", 4, "--nulls", "ignore"), "below 4"),
+        (("--method", "predictive", "--profile", "simple", "--l", 1), "l = 1"),
+    ],
+)
+def test_a_release_that_would_promise_nothing_is_not_made(
+    ratings_csv: Path, tmp_path: Path, asked: tuple[Any, ...], message: str
+) -> None:
+    out = tmp_path / "out"
+    said = refused("anonymize", ratings_csv, *asked, "--k", 3, "--out", out)
+    assert message in " ".join(said.split())
+    assert not out.exists()

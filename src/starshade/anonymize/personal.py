@@ -95,7 +95,7 @@ def check_settings(
     if t is not None and not (is_number and 0 <= t <= 1):
         raise ConfigError(
             f"t = {t}: must be from 0 to 1",
-            advice="0 asks every class for the distribution of all, 1 for nothing.",
+            advice="0 asks every class for the distribution of all; 1 would ask nothing.",
         )
     both = sorted(set(quasi) & set(sensitive))
     if both:

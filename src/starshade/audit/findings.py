@@ -66,6 +66,9 @@ def judge_model(release: Release, claim: Claim, original: Ratings | None = None)
     except (ConfigError, TypeError) as error:
         told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
         return Finding(title, False, f"The check of {name} refuses it: {told}.")
+    if verdict.vacuous:
+        told = f"The claim of {name} says nothing: {verdict.empty_because}"
+        return Finding(title, False, told)
     if isinstance(verdict, ClassVerdict):
         return Finding(title, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
     if isinstance(verdict, DiversityVerdict):

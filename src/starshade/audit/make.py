@@ -10,8 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from starshade.audit.measure import figures_of
+from starshade.errors import ConfigError
 from starshade.plain import counted, percent
 from starshade.ratings.place import Place, Where
+from starshade.ratings.proximity.rule import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
@@ -239,12 +241,13 @@ def make_release(
     Raises
     ------
     ConfigError, UnmetError
-        The method refuses these ratings.
+        The method refuses these ratings, or what it is asked for says nothing of anybody.
     OutputError
         A place cannot be written to.
     """
     started = perf_counter()
     place = Place.of(out)
+    _refuse_empty(ratings, method)
     release = method.anonymize(ratings, rng=rng)
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     measured = figures_of(release, ratings, without=others)
@@ -281,6 +284,32 @@ def make_release(
             "out": str(place),
         },
     )
+
+
+def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
+    """Refuse a request that holds whatever was rated: no audit would pass such a claim."""
+    asked: dict[str, Any] = {
+        name: getattr(method, name, None) for name in ("eps", "nulls", "l", "t")
+    }
+    eps, nulls = asked["eps"], asked["nulls"]
+    if eps is not None and reaches_all(ratings.scale, eps, nulls):
+        most = largest_distance(ratings.scale, nulls)
+        raise ConfigError(
+            f"eps = {eps:g}: on the scale {ratings.scale} with nulls {nulls} nothing lies further "
+            "apart, so everybody would count as near everybody, and the release would promise "
+            "nothing",
+            advice=f"Choose an eps below {most:g}.",
+        )
+    if eps is None and asked["l"] == 1:
+        raise ConfigError(
+            "l = 1: every class has one value, and every set one profile; it promises nothing",
+            advice="Choose l = 2 or more, or leave it out.",
+        )
+    if asked["t"] is not None and asked["t"] >= 1:
+        raise ConfigError(
+            "t = 1: no two distributions lie further apart; it promises nothing",
+            advice="Choose a t below 1, or leave it out.",
+        )
 
 
 def _spread(claim: Claim) -> str:

@@ -88,7 +88,7 @@ def check(
         {**told, "seconds": run.seconds},
         lambda: _summary(asked, verdicts, explain, drawn, source),
     )
-    context.exit(0 if all(verdict.satisfied for verdict in verdicts) else 1)
+    context.exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
 
 def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
@@ -134,7 +134,7 @@ def _wants_original(model: Any) -> bool:
 
 def _told(verdicts: list[Verdict]) -> dict[str, Any]:
     """Return the worst verdict, the last of those as bad, and all where there are several."""
-    worst = max(reversed(verdicts), key=lambda verdict: verdict.failing_records)
+    worst = max(reversed(verdicts), key=lambda verdict: (verdict.failing_records, verdict.vacuous))
     if len(verdicts) == 1:
         return worst.to_dict()
     return worst.to_dict() | {"claims": [verdict.to_dict() for verdict in verdicts]}

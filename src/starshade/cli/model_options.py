@@ -33,7 +33,9 @@ SENSITIVE = click.option(
 NULLS = click.option(
     "--nulls",
     type=click.Choice(["strict", "ignore", "zero"]),
-    help="Null against a rating: never alike, always, or a step below the scale. [default: strict]",
+    help="What a null against a rating costs: as much as any two ratings or more (strict: the "
+    "larger of the scale's maximum and width), nothing (ignore), or as if it were a rating a step "
+    "below the scale (zero). [default: strict]",
 )
 _PARAMETERS = [
     click.option("--k", type=int, help="Least number of records alike. [default: as claimed]"),

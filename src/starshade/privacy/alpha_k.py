@@ -105,7 +105,16 @@ class AlphaK:
                 f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
                 self._failures(int(size[few].sum()), int(size[many].sum()), largest),
             ),
+            empty=self._empty(),
             started=started,
+        )
+
+    def _empty(self) -> str:
+        if self.alpha < 1 - _SLACK:
+            return ""
+        return (
+            f"at alpha = 1 all records of a class may have the same {self.attribute}. Ask for an "
+            "alpha below 1, or for k-anonymity."
         )
 
     def _failures(self, few: int, many: int, largest: float) -> str:

@@ -43,8 +43,8 @@ class ClassVerdict(Verdict):
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
-        holds = "holds" if self.satisfied else "does not hold"
-        return f"{self.model} ({told}) {holds}: {self.meaning}"
+        meaning = self.empty_because if self.vacuous else self.meaning
+        return f"{self.model} ({told}) {self._outcome()}: {meaning}"
 
     def _counts(self) -> list[tuple[str, str]]:
         more = [(name.replace("_", " "), figure_of(value)) for name, value in self.figures.items()]
@@ -68,6 +68,7 @@ def judged(
     worst: tuple[str, NDArray[Any], bool],
     figures: dict[str, float | int],
     meaning: tuple[str, str],
+    empty: str,
     started: float,
 ) -> ClassVerdict:
     """Put a verdict together.
@@ -83,6 +84,8 @@ def judged(
     figures : dict
     meaning : (str, str)
         If it holds; and if it does not, behind the number of records that fail.
+    empty : str
+        Why it holds whatever the values are; empty where it need not.
     started : float
         `perf_counter` at the beginning.
     """
@@ -105,6 +108,7 @@ def judged(
         seconds=perf_counter() - started,
         numbered=classes.numbered,
         figures=figures,
+        empty_because=empty,
         meaning=f"{share} {meaning[1]}" if records else meaning[0],
     )
 

@@ -51,8 +51,10 @@ class DiversityVerdict(Verdict):
 
     def __str__(self) -> str:
         b, l = self.parameters["b"], self.parameters["l"]  # noqa: E741 - the paper's name
-        holds = "holds" if self.satisfied else "does not hold"
-        lines = [f"{self.model} (b = {b}, l = {l}) {holds}", *map(self._told, self.sets)]
+        head = f"{self.model} (b = {b}, l = {l}) {self._outcome()}"
+        if self.vacuous:
+            return f"{head}: {self.empty_because}"
+        lines = [head, *map(self._told, self.sets)]
         if self.satisfied:
             up_to = "one item" if b == 1 else f"up to {b} items"
             lines.append(

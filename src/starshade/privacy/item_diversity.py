@@ -138,9 +138,17 @@ class Diversity:
             worst=found.worst,
             seconds=perf_counter() - start,
             numbered=groups.numbered,
+            empty_because=self._empty(found.sizes[0]),
             groups=len(groups),
             sets=found.sizes,
         )
+
+    def _empty(self, single: SetCount) -> str:
+        if single.sets == 0:
+            return "nobody rated any of the items, so there are no sets of them."
+        if self.l == 1:
+            return "what a person rated is always shown by one profile, theirs. Ask for 2 or more."
+        return ""
 
     def _check_b(self, most: int) -> None:
         if self.b > max(most, 1):

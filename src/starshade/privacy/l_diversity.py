@@ -100,8 +100,14 @@ class LDiversity:
             worst=("l", found, True),
             figures={"smallest_l": found.min().item(), "values": different},
             meaning=self._meaning(values, found.min().item()),
+            empty=self._empty(),
             started=started,
         )
+
+    def _empty(self) -> str:
+        if self.l > 1 + _SLACK:
+            return ""
+        return f"every class has one value of {self.attribute} at least. Ask for l = 2 or more."
 
     def _parameters(self) -> dict[str, Any]:
         whole = isinstance(self.l, (int, np.integer)) or float(self.l).is_integer()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.privacy.proximity import Prepared
 from starshade.privacy.proximity_verdict import ProximityVerdict
 from starshade.ratings.proximity.balls import ball_members
+from starshade.ratings.proximity.rule import NullRule, largest_distance, reaches_all
 
 __all__ = ["Spread", "judge"]
 
@@ -80,6 +81,7 @@ def judge(
         smallest_group_exact=bool(all_exact or small.any()),
         worst=worst,
         numbered=prepared.released,
+        empty_because=_empty(prepared, parameters["eps"], parameters["nulls"], spread),
         everyone_proximate=prepared.rule.everybody,
         patterns=None if patterns is None else len(patterns),
         records_in_small_patterns=None if patterns is None else int(patterns[patterns < k].sum()),
@@ -139,6 +141,22 @@ def _alone(spread: Spread) -> int:
 
 def _rows(marks: NDArray[np.bool_]) -> int:
     return int(marks.any(axis=1).sum())
+
+
+def _empty(prepared: Prepared, eps: float, nulls: NullRule, spread: Spread | None) -> str:
+    """Say why everybody would be near everybody on any ratings of this scale; else nothing."""
+    scale = prepared.ratings.scale
+    most = largest_distance(scale, nulls)
+    if not reaches_all(scale, eps, nulls):
+        return ""
+    told = (
+        f"on the scale {scale} and with nulls {nulls} no two ratings, or a rating and a null, lie "
+        f"more than {most:g} apart, so at eps = {eps:g} everybody is proximate to everybody, "
+        "those who rated nothing in common too."
+    )
+    if spread is not None:
+        told += " That sensitive ratings spread is said of the whole table alone."
+    return f"{told} Ask for an eps below {most:g}."
 
 
 def _warnings(prepared: Prepared, spread: Spread | None) -> tuple[str, ...]:

@@ -89,6 +89,8 @@ class ProximityVerdict(Verdict):
         return super().to_dict() | {key: value for key, value in more.items() if value is not None}
 
     def __str__(self) -> str:
+        if self.vacuous:
+            return f"{self._head()} {self.empty_because}"
         told = [self._head(), self._found(), self._patterns(), self._pools(), self._limits()]
         return " ".join(part for part in (*told, *self.warnings) if part)
 
@@ -125,8 +127,7 @@ class ProximityVerdict(Verdict):
         ]
         if sensitive:
             told.append(f"{sensitive} sensitive item{'s' * (sensitive != 1)}")
-        holds = "holds" if self.satisfied else "does not hold"
-        return f"{self.model} ({', '.join(told)}) {holds}:"
+        return f"{self.model} ({', '.join(told)}) {self._outcome()}:"
 
     def _found(self) -> str:
         k, eps = self.parameters["k"], self.parameters["eps"]

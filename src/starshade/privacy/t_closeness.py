@@ -93,5 +93,11 @@ class TCloseness:
                 f"{self.t:g} away from those of all records (earth mover's distance, values "
                 f"{ground}); the largest distance is {largest:.4g}.",
             ),
+            empty=self._empty(),
             started=started,
         )
+
+    def _empty(self) -> str:
+        if self.t < 1 - _SLACK:
+            return ""
+        return "no two distributions lie more than 1 apart. Ask for a t below 1."

@@ -24,6 +24,7 @@ class Verdict:
     parameters : dict
         The model's parameters.
     satisfied : bool
+        As the model is defined.
     records : int
         Records looked at.
     failing_records : int
@@ -37,6 +38,8 @@ class Verdict:
         Whether the rows in `worst` number the classes of a release; else they are rows of the
         input, which nobody else can look up.
     seconds : float
+    empty_because : str
+        Why the model holds whatever was rated, and so says nothing; else empty.
     version : str
         Of starshade.
     """
@@ -50,7 +53,18 @@ class Verdict:
     worst: tuple[dict[str, Any], ...] = ()
     seconds: float = 0.0
     numbered: bool = False
+    empty_because: str = ""
     version: str = field(default=__version__)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether it is satisfied by whatever anybody may have rated."""
+        return self.satisfied and bool(self.empty_because)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is satisfied and says something."""
+        return self.satisfied and not self.vacuous
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
@@ -58,6 +72,7 @@ class Verdict:
             "model": self.model,
             "parameters": dict(self.parameters),
             "satisfied": self.satisfied,
+            "vacuous": self.vacuous,
             "records": self.records,
             "failing_records": self.failing_records,
             "smallest_group": self.smallest_group,
@@ -68,7 +83,7 @@ class Verdict:
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        head = f"{self.model} ({told}) " + ("holds" if self.satisfied else "does not hold")
+        head = f"{self.model} ({told}) {self._outcome()}"
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
@@ -93,6 +108,11 @@ class Verdict:
             return f"class {entry['row']:,} of the release, {size:,} record{'s' * (size != 1)}"
         return "a row that equals no other" if size == 1 else f"a set of {size:,} equal rows"
 
+    def _outcome(self) -> str:
+        if self.vacuous:
+            return "holds, but says nothing"
+        return "holds" if self.satisfied else "does not hold"
+
     def _counts(self) -> list[tuple[str, str]]:
         """Return what was counted, for a table."""
         return [
@@ -102,7 +122,7 @@ class Verdict:
         ]
 
     def _repr_html_(self) -> str:
-        title = f"{self.model} " + ("holds" if self.satisfied else "does not hold")
+        title = f"{self.model} {self._outcome()}"
         where = [(line,) for line in self.explain()]
         worst = "" if self.satisfied or not where else table(("where it fails worst",), where)
         return block(title, paragraph(str(self)), facts(self._counts()), worst)

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
 
-__all__ = ["NullRule", "Rule", "check_eps", "check_nulls", "rule_of", "shown"]
+__all__ = [
+    "NullRule",
+    "Rule",
+    "check_eps",
+    "check_nulls",
+    "largest_distance",
+    "reaches_all",
+    "rule_of",
+    "shown",
+]
 
 NullRule = Literal["strict", "ignore", "zero"]
 
@@ -75,6 +84,25 @@ def check_nulls(nulls: str) -> None:
     """
     if nulls not in get_args(NullRule):
         raise ConfigError(f"nulls {nulls!r}: allowed are {', '.join(get_args(NullRule))}")
+
+
+def largest_distance(scale: Scale, nulls: NullRule) -> float:
+    """Return how far apart two cells can be on a scale, null among them.
+
+    Examples
+    --------
+    >>> [largest_distance(Scale(1, 5, 1), nulls) for nulls in ("strict", "ignore", "zero")]
+    [5.0, 4.0, 5.0]
+    """
+    if nulls == "strict":
+        return float(scale.cost_of_null)
+    lowest = scale.null_level if nulls == "zero" else scale.minimum
+    return float(scale.maximum - lowest)
+
+
+def reaches_all(scale: Scale, eps: float, nulls: NullRule) -> bool:
+    """Tell whether ε makes any two records proximate, whatever was rated on this scale."""
+    return largest_distance(scale, nulls) <= eps + _slack(scale)
 
 
 def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRule) -> Rule:
