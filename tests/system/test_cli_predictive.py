@@ -53,9 +53,9 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
         (("--profile", "simple"), ["who rated an item", "rated by none of its members"]),
         (("--profile", "simple", "--l", 20), ["% of all, were invented, to hide who rated what"]),
         (
-            ("--profile", "simple", "--l", 1),
+            ("--profile", "simple", "--l", 2),
             [
-                "Fake edges: none (0), every item that somebody rated was in 1 profile already.",
+                "Fake edges: none (0), every item that somebody rated was in 2 profiles already.",
                 "rated by none of its members",
             ],
         ),
@@ -86,7 +86,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
     """Cells that show what nobody of their class rated: what l = 0 does not show."""
     asked = ("anonymize", ratings_csv, "--method", "predictive", "--profile", "simple", "--k", 5)
     counted = []
-    for i, settings in enumerate([(), ("--l", 1), ("--l", 20), ("--l", 20, "--b", 2)]):
+    for i, settings in enumerate([(), ("--l", 2), ("--l", 20), ("--l", 20, "--b", 2)]):
         found = told(*asked, *settings, "--seed", 0, "--out", tmp_path / f"{i}")
         counted.append(found["fake_edges"])
         shown = read_release(tmp_path / f"{i}").classes
