@@ -133,6 +133,15 @@ def failing(monkeypatch, name: str, call: int, error: BaseException) -> None:
     monkeypatch.setattr(os, name, fail)
 
 
+def test_nothing_is_moved_beside_what_is_taken(pair, monkeypatch) -> None:
+    def never(*_: object) -> None:
+        pytest.fail("moved")
+
+    monkeypatch.setattr(os, "rename", never)
+    with pytest.raises(OutputError, match="exists already"):
+        write_while(pair, lambda: pair[1].write_text("faster"))
+
+
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "full"), OSError(errno.EIO, "broken")]
 )
@@ -246,6 +255,7 @@ def test_what_the_journal_does_not_know_again_stays(pair, how: str) -> None:
         found = place.stat()
         place.rename(place.with_name("kept"))
         place.write_bytes(content)
+        place.chmod(found.st_mode)
         os.utime(place, ns=(found.st_atime_ns, found.st_mtime_ns))
     else:
         place.rename(place.with_name("kept"))
