@@ -139,7 +139,7 @@ def test_nothing_is_moved_beside_what_is_taken(pair, monkeypatch) -> None:
 
     monkeypatch.setattr(os, "rename", never)
     with pytest.raises(OutputError, match="exists already"):
-        write_while(pair, lambda: pair[1].write_text("faster"))
+        write_while(pair, lambda: pair[0].write_text("faster"))  # the last to be moved
 
 
 @pytest.mark.parametrize(
