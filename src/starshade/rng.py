@@ -2,9 +2,11 @@
 
 Everything random takes ``rng``: an int seed, a NumPy Generator, or None (drawn from the system),
 as the Scientific Python recommendation on random numbers has it. It is reduced to one 64-bit
-*seed*, which results carry. From the seed, each purpose has its own stream; a user's stream is
-keyed by the seed and a hash of the id's text, so that neither the order of the file nor the
-number of threads changes what is drawn for that user.
+*seed*, which results carry. From the seed, each purpose has its own stream. An attack's
+stream for a user is keyed by the seed and a hash of the id's text, so that the adversary knows the
+same of a person on the original and on a release; an anonymizer's by the seed and the record's
+place in an order of content (`starshade.anonymize.order`), so that what people are called changes
+no release. Neither the order of a file nor the number of threads changes what is drawn.
 """
 
 from __future__ import annotations

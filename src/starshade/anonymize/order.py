@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Records", "by_content", "check_copy", "exact_names", "seeded_numbers", "seeded_order"]
 
 _PER_USER = 64  # bytes: two fingerprints, their order, row bounds
+_PARTS = (0, 1)  # of a fingerprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,8 @@ class Records:
 def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Records:
     """Put the rows of a table into a seeded order of their content.
 
-    Content is the ratings, as numbers, and personal attributes that are released or read. It is
+    Content is the ratings, as numbers, then personal attributes that are released or read: these
+    decide between equal ratings alone, so that to release more of them changes no group. Both are
     compared by two keyed fingerprints of 64 bits: that two different rows among a million share
     both has a probability below 10⁻²⁶, whatever is in them, as the seed is not known beforehand.
 
@@ -89,7 +91,7 @@ def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Rec
     told = table.attributes.select(list(attributes)) if attributes and table.attributes else None
     plain = plain_attributes(told)
     with task("ordering the records by content"):
-        users = np.lexsort([_fingerprints(table, plain, seed, part) for part in (1, 0)])
+        users = np.lexsort([*_of_attributes(plain, table.n_users, seed), *_of_rows(table, seed)])
         indptr, columns, codes, _ = keep_rows(table.indptr, table.columns, table.codes, None, users)
     records = replace(
         table,
@@ -162,13 +164,24 @@ def seeded_numbers(n_records: int, seed: int, purpose: str) -> NDArray[np.uint64
     return keyed_numbers(places, np.uint64(stream_key(seed, purpose)))
 
 
-def _fingerprints(
-    table: Ratings, plain: pa.Table | None, seed: int, part: int
-) -> NDArray[np.uint64]:
-    key = np.uint64(stream_key(seed, f"content {part}"))
-    start = np.full(table.n_users, key)
-    for rank in ranks(plain):
-        start = keyed_numbers(start ^ rank.astype(np.uint64), key)
+def _of_rows(table: Ratings, seed: int) -> list[NDArray[np.uint64]]:
+    """Return the fingerprints of each row's ratings."""
     levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
-    cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes)
-    return row_fingerprints(*cells, fixed(levels), start)
+    cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes), fixed(levels)
+    return [row_fingerprints(*cells, _key(seed, "ratings", part)) for part in _PARTS]
+
+
+def _of_attributes(plain: pa.Table | None, n: int, seed: int) -> list[NDArray[np.uint64]]:
+    """Return the fingerprints of each row's attributes; none where there are no attributes."""
+    found = []
+    for part in _PARTS if plain is not None else ():
+        key = _key(seed, "attributes", part)
+        mark = np.full(n, key)
+        for rank in ranks(plain):
+            mark = keyed_numbers(mark ^ rank.astype(np.uint64), key)
+        found.append(mark)
+    return found
+
+
+def _key(seed: int, what: str, part: int) -> np.uint64:
+    return np.uint64(stream_key(seed, f"content: {what} {part}"))

@@ -1,7 +1,7 @@
 """64-bit FNV-1a of an id's text, finalized by SplitMix64's mixer, and hashes of rows of ratings.
 
-Also the counter-based random numbers that every per-user draw stands on: the n-th number of a
-stream is a pure function of the stream's key and n, so any thread may compute it.
+Also the counter-based random numbers that every draw for a user or a record stands on: the n-th
+number of a stream is a pure function of the stream's key and n, so any thread may compute it.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def row_fingerprints(
     columns: NDArray[np.int32],
     codes: NDArray[Any],
     levels: NDArray[np.uint64],
-    start: NDArray[np.uint64],
+    key: np.uint64,
 ) -> NDArray[np.uint64]:
-    """Hash each row: its columns and levels one after the other, beginning at a given number.
+    """Hash each row: its columns and levels one after the other, beginning with a key.
 
     Parameters
     ----------
@@ -122,18 +122,17 @@ def row_fingerprints(
         Compressed sparse rows.
     levels : ndarray of uint64, shape (n_levels,)
         What each code counts as.
-    start : ndarray of uint64, shape (n_rows,)
-        A key, and whatever else belongs to a row.
+    key : uint64
 
     Returns
     -------
     ndarray of uint64, shape (n_rows,)
     """
-    out = np.empty(len(start), np.uint64)
+    out = np.empty(len(indptr) - 1, np.uint64)
     lanes = cut(np.diff(indptr))
 
     def work(lane: int) -> None:
-        _row_fingerprints(*lanes[lane], indptr, columns, codes, levels, start, out)
+        _row_fingerprints(*lanes[lane], indptr, columns, codes, levels, key, out)
 
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
         run(work, len(lanes))
@@ -141,9 +140,9 @@ def row_fingerprints(
 
 
 @njit(cache=True, nogil=True)
-def _row_fingerprints(first, last, indptr, columns, codes, levels, start, out):  # type: ignore[no-untyped-def]
+def _row_fingerprints(first, last, indptr, columns, codes, levels, key, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
-        h = mix(start[u])
+        h = mix(key)
         for p in range(indptr[u], indptr[u + 1]):
             h = mix(h ^ np.uint64(columns[p]))
             h = mix(h ^ levels[codes[p]])

@@ -126,7 +126,7 @@ class Vocabulary:
 
     @cached_property
     def fingerprints(self) -> NDArray[np.uint64]:
-        """A 64-bit hash of each id's text: the key of that user's random stream."""
+        """A 64-bit hash of each id's text: the key of what is drawn for it by name."""
         out = np.empty(len(self), dtype=np.uint64)
         n = len(self.integers)
         with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted

@@ -47,23 +47,29 @@ def test_the_rows_stand_in_one_order_wherever_they_stood(ratings, seed, order) -
     assert rows_of(by_content(mixed, seed).ratings) == rows_of(by_content(ratings, seed).ratings)
 
 
-def test_equal_rows_stand_together_unless_an_attribute_that_counts_differs() -> None:
-    rows = [{0: float(1 + i % 5), 1: float(1 + i // 5 % 5)} for i in range(25)] * 2
-    ratings = table(rows, STARS)
+def test_attributes_that_count_decide_between_equal_rows_alone() -> None:
+    rng = np.random.default_rng(0)
+    ratings = table([{0: float(rng.integers(1, 6))} for _ in range(60)], STARS)
     told = pa.table(
-        {"age": pa.array([1.0] * 25 + [2.0] * 25), "name": [f"n{i}" for i in range(50)]}
+        {
+            "age": pa.array(rng.integers(1, 9, 60).astype(float)),
+            "name": [f"n{i}" for i in rng.permutation(60)],
+        }
     )
-    ratings = ratings.annotate(attributes=told)
-
-    def together(*names: str) -> int:
-        met = by_content(ratings, 1, names)
-        assert met.ratings.attributes is None or met.ratings.attributes.column_names == [*names]
-        kind = met.users % 25
-        return int((kind[1:] == kind[:-1]).sum())
-
-    assert together() == 25
-    assert together("age") < 10
-    assert together("name") < 10
+    plain = by_content(ratings, 1)
+    assert plain.ratings.attributes is None
+    peopled = ratings.annotate(attributes=told)
+    assert by_content(peopled, 1).ratings.attributes is None
+    for names in (("age",), ("name",), ("age", "name")):
+        met = by_content(peopled, 1, names)
+        assert met.ratings.attributes.equals(told.select(list(names)).take(met.users))
+        assert rows_of(met.ratings) == rows_of(plain.ratings)
+        rows = list(zip(rows_of(met.ratings), met.ratings.attributes.to_pylist(), strict=True))
+        runs = [row for row, before in zip(rows, [None, *rows], strict=False) if row != before]
+        assert len(runs) == len({str(row) for row in rows})  # equal ones beside each other
+        mixed = by_content(peopled, 9, ("age", "name")).ratings  # in another order
+        again = by_content(mixed, 1, names)
+        assert again.ratings.attributes.equals(met.ratings.attributes)
 
 
 def test_the_seed_decides_the_order() -> None:
@@ -86,17 +92,18 @@ def test_what_nobody_gave_and_the_sign_of_zero_decide_nothing() -> None:
 
 @given(ratings_tables(with_days=False), st.integers(0, 2**64 - 1), st.booleans())
 def test_the_fingerprints_are_those_of_the_twin(ratings, key, shared) -> None:
-    start = np.uint64(key) ^ np.arange(ratings.n_users, dtype=np.uint64)
     levels = ratings.levels.view(np.uint64)
     with pytest.MonkeyPatch.context() as patch:
         if shared:
             patch.setattr(lanes, "_WORTH_IT", 1)
-        found = row_fingerprints(ratings.indptr, ratings.columns, ratings.codes, levels, start)
+        found = row_fingerprints(
+            ratings.indptr, ratings.columns, ratings.codes, levels, np.uint64(key)
+        )
     for u, fingerprint in enumerate(found.tolist()):
         cells = slice(ratings.indptr[u], ratings.indptr[u + 1])
         told = levels[ratings.codes[cells]].tolist()
         row = list(zip(ratings.columns[cells].tolist(), told, strict=True))
-        assert fingerprint == keyed_row(int(start[u]), row)
+        assert fingerprint == keyed_row(key, row)
 
 
 @given(ratings_tables(), st.integers(1, 9), st.data())
