@@ -65,3 +65,23 @@ def test_ratings_that_no_scale_tells_apart_are_refused(ratings, message) -> None
 def test_dust_beside_ratings_is_read_as_the_rating() -> None:
     assert Scale.infer(np.array([0.0])) == Scale(0, 0, 1)
     assert Scale.infer(np.array([0.0, 1e-310, 2.0])) == Scale(0, 2, 1)
+
+
+@pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(0, 1, 0.01), Scale(0, 1000, 10)], ids=str)
+@pytest.mark.parametrize(
+    ("away", "inside"), [(0.0, True), (0.5e-9, True), (2e-9, False), (5e-9, False), (2e-8, False)]
+)
+def test_ratings_next_to_a_level(scale: Scale, away: float, inside: bool) -> None:
+    """The slack is 1e-9 in ratings, whatever the step."""
+    level = scale.levels[3]
+    for sign in (-1, 1):
+        assert scale.contains(np.array([level + sign * away])).tolist() == [inside]
+
+
+@pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(-10, 10)], ids=str)
+def test_ratings_next_to_the_ends(scale: Scale) -> None:
+    low, high = scale.minimum, scale.maximum
+    tried = [low - 2e-9, low - 0.5e-9, low, high, high + 0.5e-9, high + 2e-9, np.nan, np.inf]
+    assert scale.contains(np.array(tried)).tolist() == [False, *[True] * 4, False, False, False]
+    steps = [low + (scale.step or 1) / 2, low + (scale.step or 1)]
+    assert scale.contains(np.array(steps)).tolist() == [scale.step is None, True]

@@ -1,4 +1,4 @@
-"""What the verifier must carry from one block of rows to the next, and what it counts at a limit."""
+"""What the verifier carries from one block of rows to the next, and what it counts at a limit."""
 
 from __future__ import annotations
 
@@ -24,8 +24,13 @@ from tests.unit.release.moved import k_eps, released
 
 STARS = Scale(1, 5, 1)
 #: five classes, of 2, 1, 3, 1 and 2 records; ascending by content as a release has them
-ROWS = [{1: 2}, {1: 2}, {0: 1}, {0: 2, 1: 1}, {0: 2, 1: 1}, {0: 2, 1: 1}, {0: 4, 1: 3}, {0: 5, 1: 1},
-        {0: 5, 1: 1}]  # fmt: skip
+ROWS = [
+    *[{1: 2}] * 2,
+    {0: 1},
+    *[{0: 2, 1: 1}] * 3,
+    {0: 4, 1: 3},
+    *[{0: 5, 1: 1}] * 2,
+]
 CLASSES = [0, 0, 1, 2, 2, 2, 3, 4, 4]
 BLOCKS = [1, 2, 3, 5, 1000]
 

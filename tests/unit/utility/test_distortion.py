@@ -89,3 +89,22 @@ def test_ratings_without_a_person_of_the_release_are_refused() -> None:
     others = original.keep_users(np.arange(1, original.n_users))
     with pytest.raises(ConfigError, match="1 of the 5 people in the release have no rating"):
         Distortion().measure(release, others)
+
+
+@pytest.mark.parametrize(
+    ("away", "moved"), [(0.0, 0), (0.9e-9, 0), (1.1e-9, 1), (1e-6, 1), (-0.9e-9, 0), (-0.25, 1)]
+)
+def test_a_real_rating_is_moved_from_1e_9_on(away: float, moved: int) -> None:
+    original = table([{0: 0.5}, {0: 1.5}, {0: 1.5}], Scale(-10, 10))
+    release = released(original, [{0: 0.5 + away}, {0: 1.5}, {0: 1.5}])
+    figures = Distortion().measure(release, original).to_dict()
+    assert figures["ratings_moved"] == moved
+    assert figures["distortion"] == pytest.approx(abs(away), rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5])
+def test_a_stepped_rating_is_moved_by_whole_steps(step: float) -> None:
+    original = table([{0: 1}, {0: 1}, {0: 1}], Scale(1, 5, step))
+    release = released(original, [{0: 1}, {0: 1 + step}, {0: 1 + 3 * step}])
+    figures = Distortion().measure(release, original).to_dict()
+    assert (figures["ratings_moved"], figures["distortion"]) == (2, 4 * step)
