@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+#: what would change what commands say, or how they start; of NUMBA_* only what compiles nothing
+#: is somebody's wish: the suite may be run interpreted
+_SAID_ELSEWHERE = (
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"),
+    *("LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG", "PYTHONIOENCODING", "PYTHONUTF8"),
+    *("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONOPTIMIZE"),
+    *("STARSHADE_DEBUG", "NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_THREADING_LAYER"),
+    "SOURCE_DATE_EPOCH",
+)
+
+
+def _usual_surroundings() -> None:
+    """Make every process of the suite one that a person started at a terminal.
+
+    Who starts it in the background (``&``, ``nohup``, a build server) may have its signals
+    ignored, and every child would inherit that; the same goes for umask, time zone and variables.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.umask(0o022)
+    for name in _SAID_ELSEWHERE:
+        os.environ.pop(name, None)
+    os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "dumb"}
+    time.tzset()
+
+
+_usual_surroundings()
 settings.register_profile(
     "starshade",
     max_examples=40,

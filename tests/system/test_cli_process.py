@@ -81,7 +81,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, number: signal.Signals) 
         if line.startswith("2/5"):
             break
     process.send_signal(number)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=240)
     assert process.returncode == 128 + number
     assert errors.rstrip().endswith("Interrupted; nothing was written.")
     assert "Traceback" not in errors

@@ -35,7 +35,7 @@ def on_a_terminal(*args: str, folder: Path) -> tuple[str, str]:
     except OSError:  # the other side was closed
         pass
     os.close(ours)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=240)
     assert process.returncode == 0, seen
     return out.decode(), _CONTROL.sub("", seen.decode())
 

@@ -195,7 +195,7 @@ except KeyboardInterrupt:
         os.killpg(process.pid, signal.SIGINT)
         assert json.loads(process.stdout.readline()) == {"same": True}
         assert json.loads(process.stdout.readline()) == {"closed": True}
-        assert process.wait(10) == 0
+        assert process.wait(120) == 0
         assert not is_there(worker)
 
 
@@ -206,7 +206,7 @@ def mounted(options: str, place: Path) -> list[str]:
     """Return the beginning of a command that sees a small file system of its own at a place."""
     begin = ["unshare", "-rm", "sh", "-c", _MOUNT, "sh", options, str(place)]
     try:
-        tried = subprocess.run([*begin, "true"], capture_output=True, timeout=20)
+        tried = subprocess.run([*begin, "true"], capture_output=True, timeout=120)
     except FileNotFoundError:
         pytest.skip("needs unshare: apt-get install util-linux")
     if tried.returncode:

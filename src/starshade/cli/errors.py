@@ -79,11 +79,19 @@ def describe_error(error: BaseException) -> tuple[str, int]:
         )
     if isinstance(error, OSError):
         return f"Error: {_os_error(error)}", 2
-    ours = [f for f in traceback.extract_tb(error.__traceback__) if "starshade" in f.filename]
-    place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
     # its own words may quote an id, and a bug report travels
-    bug = InternalError(f"{type(error).__name__}{place}")
+    bug = InternalError(f"{type(error).__name__}{_place_in_ours(error)}")
     return f"Error: {bug}\n({DEBUG}=1 shows the traceback.)", _BUG
+
+
+def _place_in_ours(error: BaseException) -> str:
+    """Say which line of this package raised an error; a folder's name does not tell whose it is."""
+    ours = [
+        f" at {Path(frame.f_code.co_filename).name}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == "starshade"
+    ]
+    return ours[-1] if ours else ""
 
 
 def _os_error(error: OSError) -> str:

@@ -47,6 +47,22 @@ class Seen:
 Look = Callable[..., Seen]
 
 
+def until(page: Any, true: str, argument: Any = None) -> None:
+    """Wait until JavaScript is true; the policy of a report keeps Playwright's own waiter out."""
+    for _ in range(1200):
+        if page.evaluate(true, argument):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"it never came to be: {true} ({argument})")
+
+
+def press_tab(page: Any) -> None:
+    """Press Tab, and wait until something else has the focus."""
+    before = page.evaluate_handle("document.activeElement")
+    page.keyboard.press("Tab")
+    until(page, "e => document.activeElement !== e", before)
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
@@ -88,7 +104,7 @@ def studio(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield found[1]
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
         process.stdout.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from starshade.report.dossier_charts import PALETTE
 from starshade.report.page import save_report
-from tests.system.browser.conftest import SCREENS
+from tests.system.browser.conftest import SCREENS, press_tab, until
 from tests.unit.report.dossiers import small_dossier
 
 EDITIONS = ("public", "internal")
@@ -136,16 +136,16 @@ def test_it_prints(opened: Opened) -> None:
 
 def test_tables_too_wide_are_scrolled_by_keyboard(opened: Opened) -> None:
     page = opened("internal", 360).page
-    page.keyboard.press("Tab")
+    press_tab(page)
     assert page.evaluate("document.activeElement.textContent") == "To the verdict"
     page.keyboard.press("Enter")
-    assert page.evaluate("location.hash") == "#verdict"
+    until(page, "location.hash === '#verdict'")
     scrolled = set()
     for _ in range(16):
-        page.keyboard.press("Tab")
+        press_tab(page)
         if page.evaluate(f"({WIDER})(document.activeElement)"):
             page.keyboard.press("ArrowRight")
-            assert any(_scrolled(page) for _ in range(60))
+            until(page, "document.activeElement.scrollLeft > 0")
             scrolled.add(page.evaluate("document.activeElement.ariaLabel"))
     wide = f"all => all.filter({WIDER}).map(e => e.ariaLabel)"
     assert scrolled == set(page.eval_on_selector_all("[tabindex]", wide))
@@ -156,14 +156,9 @@ def test_contents_lead_to_their_places(opened: Opened) -> None:
     page = opened("internal").page
     for link in page.locator("nav a").all():
         link.click()
-        title = page.locator(f"{page.evaluate('location.hash')} h2")
-        assert title.is_visible()
-
-
-def _scrolled(page: Any) -> bool:
-    """Tell whether what has the focus has moved; the report's own policy keeps waiters out."""
-    page.wait_for_timeout(50)
-    return bool(page.evaluate("document.activeElement.scrollLeft") > 0)
+        place = link.get_attribute("href")
+        until(page, "place => location.hash === place", place)
+        page.locator(f"{place} h2").wait_for()
 
 
 def _rgb(colour: str) -> str:

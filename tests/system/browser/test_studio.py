@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import starshade as ss
-from tests.system.browser.conftest import Look
+from tests.system.browser.conftest import Look, press_tab, until
 
 
 @dataclass
@@ -181,8 +181,8 @@ def test_what_is_wrong_is_said_at_its_field(walk: Walk, look: Look) -> None:
     assert "people in the data. Give at most" in error.inner_text()
     assert seen.page.locator("#release-k").get_attribute("aria-invalid") == "true"
     # nobody has to look for it: it has the focus and is in sight
-    assert seen.page.evaluate("document.activeElement.id") == "release-k"
-    assert seen.page.locator("#release-k").evaluate("e => e.getBoundingClientRect().top") < 900
+    until(seen.page, "document.activeElement.id === 'release-k'")
+    until(seen.page, "document.activeElement.getBoundingClientRect().top < 900")
     seen.shoot("7-refused-360")
     assert not faults_of(seen.page, axe, "refused")
 
@@ -270,14 +270,14 @@ def test_everything_can_be_done_by_keyboard(look: Look) -> None:
     page.wait_for_url("**/jobs/*")
     done(page)
     # the eye and the reader of the screen are led to what was found
-    assert page.evaluate("document.activeElement.id") == "outcome-title"
+    until(page, "document.activeElement.id === 'outcome-title'")
     seen.expect_whole()
 
 
 def tab_to(page: Any, selector: str) -> None:
     """Press Tab until something has the focus, which must be seen."""
     for _ in range(150):
-        page.keyboard.press("Tab")
+        press_tab(page)
         if page.evaluate("s => document.activeElement.matches(s)", selector):
             style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
             assert style != "none", f"{selector}: nobody sees that it has the focus"

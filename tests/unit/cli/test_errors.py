@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from starshade.cli.errors import DEBUG, exit_code_of
+from starshade.cli.errors import DEBUG, describe_error, exit_code_of
 from starshade.cli.group import Door
 from starshade.errors import ConfigError, InternalError, OutputError, UnmetError
 
@@ -62,6 +62,22 @@ def test_an_error_leaves_as_one_message(error: BaseException, code: int, said: s
     assert said in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
+
+
+def test_a_place_is_one_of_ours_whatever_the_folders_are_called() -> None:
+    theirs: dict[str, Any] = {"__name__": "plugin"}
+    code = "def work():\n    raise ZeroDivisionError\n"
+    exec(compile(code, "/home/me/starshade/src/starshade/plugin.py", "exec"), theirs)
+    with pytest.raises(ZeroDivisionError) as caught:
+        theirs["work"]()
+    assert describe_error(caught.value)[0].startswith("Error: internal error: ZeroDivisionError\n")
+    ours: dict[str, Any] = {"__name__": "starshade.deep.inside"}
+    exec(compile(code, "inside.py", "exec"), ours)
+    theirs["work"] = ours["work"]
+    exec(compile("def outer():\n    work()\n", "/starshade/plugin.py", "exec"), theirs)
+    with pytest.raises(ZeroDivisionError) as caught:
+        theirs["outer"]()
+    assert " at inside.py:2" in describe_error(caught.value)[0]
 
 
 def test_a_bug_does_not_quote_what_may_be_an_id() -> None:

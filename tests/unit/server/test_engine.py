@@ -46,7 +46,7 @@ class Quick:
 
 
 def until(what):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not what():
         assert time.monotonic() < end
         time.sleep(0.01)
