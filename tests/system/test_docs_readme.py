@@ -17,6 +17,16 @@ PAGE = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("## What is in it") :]
 
 
+def test_the_first_screen_says_how_to_see_and_how_to_test_it() -> None:
+    first = "\n".join(PAGE.splitlines()[:25])
+    (block,) = (text for text in re.findall(r"```console\n(.*?)```", first, re.S) if "make" in text)
+    assert re.findall(r"^\$ make (\w+) +# .*about .*minute", block, re.M) == ["demo", "test"]
+    targets = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    for target in ("demo", "test"):
+        assert f"\n{target}: " in targets
+    assert "Python ≥ 3.11, make and a network" in first
+
+
 @pytest.mark.parametrize(
     ("row", "room"), [("attack", "attack"), ("models", "privacy"), ("methods", "anonymize")]
 )
