@@ -8,15 +8,16 @@
 
 One line for each value, fields separated by ``;``; UTF-8. Values that share a name on a level
 share it on every later one, and all share the last. A group is said to have all values of the
-first level on which its members have one name. Null needs no line: whether there is one in a
-group is said beside its values.
+first level on which its members have one name that k people share. Null needs no line: whether
+there is one in a group is said beside its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from starshade.errors import ConfigError
 
@@ -51,13 +52,22 @@ class AttributeHierarchy:
         }
         return tuple(sorted(key, key=key.__getitem__))
 
-    def join(self, members: Iterable[str | None]) -> tuple[str | None, ...]:
+    def join(
+        self,
+        members: Iterable[str | None],
+        people: Mapping[str, int] = MappingProxyType({}),
+        k: int = 0,
+    ) -> tuple[str | None, ...]:
         """Return what is said of values together: null first if it is one, others by code point.
 
         Parameters
         ----------
         members : iterable of str or None
             All texts among `values`.
+        people : mapping of str to int, optional
+            How many of all people have each value.
+        k : int, optional
+            Values that fewer people have, all together, are joined further.
         """
         names, null = dict(self.rows), False
         told = set()
@@ -66,11 +76,12 @@ class AttributeHierarchy:
                 null = True
             else:
                 told.add(member)
-        if len(told) > 1:
-            for level in range(len(self.rows[0][1])):
+        if len(told) > 1 or sum(people.get(value, 0) for value in told) < k:
+            for level in range(len(self.rows[0][1]) if told else 0):
                 called = {names[value][level] for value in told}
-                if len(called) == 1:
-                    told = {value for value, own in self.rows if own[level] in called}
+                joined = {value for value, own in self.rows if own[level] in called}
+                if len(called) == 1 and sum(people.get(value, 0) for value in joined) >= k:
+                    told = joined
                     break
         return (*((None,) if null else ()), *sorted(told))
 

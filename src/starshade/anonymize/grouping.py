@@ -25,10 +25,12 @@ from starshade.anonymize.personal import (
     hierarchies_of,
     names_of,
     refuse_identifiers,
+    refuse_named,
 )
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.anonymize.quasi import generalized_attributes, quasi_columns
+from starshade.anonymize.rare_values import RareValues, check_rare_values, without_rare_values
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.select import ItemSelection
@@ -78,6 +80,9 @@ class Grouping(ABC):
     attribute_hierarchies : mapping of str to path or AttributeHierarchy
         For categorical quasi-identifiers: what their values are joined to; a file is read at
         once (`starshade.anonymize.attribute_hierarchy`). Without one, to the set of values.
+    rare_values : {"refuse", "blank"}
+        With ``generalized``: whether values that fewer than k of the people have are refused, or
+        become null (`starshade.anonymize.rare_values`).
 
     Raises
     ------
@@ -98,6 +103,7 @@ class Grouping(ABC):
     l: int = 0  # noqa: E741 - the name that it has everywhere
     t: float | None = None
     attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = ()
+    rare_values: RareValues = "refuse"
 
     def __init_subclass__(cls) -> None:
         """Let `help` of a method list the parameters that it shares with the others."""
@@ -112,6 +118,7 @@ class Grouping(ABC):
         check_items(self.items)
         if self.rare_items not in ("drop", "keep"):
             raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
+        check_rare_values(self.rare_values)
         for what in ("quasi_identifiers", "sensitive_attributes"):
             object.__setattr__(self, what, names_of(what, getattr(self, what)))
         named = hierarchies_of(self.attribute_hierarchies)
@@ -153,7 +160,8 @@ class Grouping(ABC):
             k above the number of records, unknown items or attributes, a hierarchy that does
             not fit the scale, or a table beyond the memory budget.
         UnmetError
-            No item is rated by k users, or a sensitive attribute has fewer than l values.
+            No item is rated by k users, a sensitive attribute has fewer than l values, or a value
+            of an attribute is that of fewer than k people.
         """
         seed = resolve_seed(rng)
         ready = prepare(ratings, self.k, self.items, self.rare_items)
@@ -166,14 +174,15 @@ class Grouping(ABC):
         quasi, sensitive = self._chosen(table)
         told = (*quasi, *sensitive) or exact_names(table, self.attributes)
         joined = dict(self.attribute_hierarchies)
-        records = by_content(table, seed, told)
+        kept = without_rare_values(table, self.k, self.rare_values, quasi, sensitive, joined)
+        records = by_content(kept, seed, told)
         points = Points(records.ratings, quasi_columns(records.ratings, quasi, joined))
         groups = self.group(points, seed)
         if self.l or self.t is not None:
             order = seeded_order(points.n_records, seed, "diversity")
             groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
         groups = records.by_user(groups)
-        return generalized_release(
+        release = generalized_release(
             table,
             groups,
             generalize(hierarchy, table, groups),
@@ -188,12 +197,14 @@ class Grouping(ABC):
                 users_without_rating=ready.users_without_rating,
             ),
             attributes=self.attributes,
-            generalized=generalized_attributes(table, groups, quasi, sensitive, joined)
+            generalized=generalized_attributes(kept, groups, quasi, sensitive, self.k, joined)
             if self.attributes == "generalized"
             else None,
             quasi_identifiers=quasi,
             sensitive_attributes=sensitive,
         )
+        refuse_named(release)
+        return release
 
     def _chosen(self, ratings: Ratings) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the quasi-identifiers and the sensitive attributes to release."""
@@ -226,6 +237,8 @@ class Grouping(ABC):
             config["t"] = float(self.t)
         if self.attribute_hierarchies:
             config["attribute_hierarchies"] = list(dict(self.attribute_hierarchies))
+        if self.attributes == "generalized":
+            config["rare_values"] = self.rare_values
         return config
 
     def _private_config(self) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from starshade.anonymize.attribute_hierarchy import AttributeHierarchy, read_att
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes
-from starshade.release.identifying import shared_by
+from starshade.release.identifying import Addresses, Shared, addresses_in, named_in, shared_by
 from starshade.release.manifest import Claim
+from starshade.release.table import Release
 
 __all__ = [
     "check_settings",
@@ -21,6 +22,7 @@ __all__ = [
     "hierarchies_of",
     "names_of",
     "refuse_identifiers",
+    "refuse_named",
 ]
 
 _WAYS = ("none", "generalized", "exact")
@@ -185,7 +187,7 @@ def refuse_identifiers(
     sensitive: Sequence[str],
     hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
 ) -> None:
-    """Refuse a text that is as good as a name: most people have a value that is theirs alone.
+    """Refuse a text that is as good as a name (`starshade.release.identifying`).
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ def refuse_identifiers(
         With the people who are released.
     quasi, sensitive : sequence of str
     hierarchies : sequence of (str, AttributeHierarchy)
-        Quasi-identifiers that have one are not told as they are.
+        Values that one joins need not be shared by many; addresses name people all the same.
 
     Raises
     ------
@@ -202,18 +204,43 @@ def refuse_identifiers(
     plain = plain_attributes(ratings.attributes)
     joined = {name for name, _ in hierarchies}
     for name in (*quasi, *sensitive):
-        if plain is None or name in joined or str(plain.column(name).type) == "double":
+        if plain is None or str(plain.column(name).type) == "double":
             continue
         shared = shared_by(plain.column(name))
-        if shared.identifies:
-            raise ConfigError(
-                f"attribute {name!r} has {shared}: it is as good as a name, and the release would "
-                + ("list it class by class" if name in quasi else "have it record by record"),
-                advice=_without(name, quasi, sensitive),
-            )
+        if shared.identifies and name not in joined:
+            raise _as_good_as_a_name(name, shared, quasi, sensitive)
+        addresses = addresses_in(plain.column(name))
+        if addresses.identifies:
+            raise _as_good_as_a_name(name, addresses, quasi, sensitive)
 
 
-def _without(name: str, quasi: Sequence[str], sensitive: Sequence[str]) -> str:
+def refuse_named(release: Release) -> None:
+    """Refuse a release that tells what is as good as a name, as an audit of it would.
+
+    Raises
+    ------
+    ConfigError
+    """
+    manifest = release.manifest
+    for name, how in named_in(release).items():
+        raise _as_good_as_a_name(
+            name, how, manifest.quasi_identifiers, manifest.sensitive_attributes
+        )
+
+
+def _as_good_as_a_name(
+    name: str, how: Shared | Addresses, quasi: Sequence[str], sensitive: Sequence[str]
+) -> ConfigError:
+    where = "list it class by class" if name in quasi else "have it record by record"
+    return ConfigError(
+        f"attribute {name!r} has {how}: it is as good as a name, and the release would {where}",
+        advice=_without(name, how, quasi, sensitive),
+    )
+
+
+def _without(
+    name: str, how: Shared | Addresses, quasi: Sequence[str], sensitive: Sequence[str]
+) -> str:
     """Say how to leave an attribute out, or to tell less of it."""
     if name in sensitive:
         return "Take it out of the sensitive attributes and of the quasi-identifiers."
@@ -221,6 +248,8 @@ def _without(name: str, quasi: Sequence[str], sensitive: Sequence[str]) -> str:
     leave = f"name the others ({others})" if others else "choose --attributes none"
     if sensitive and not others:
         leave = "take it out of the file of personal attributes"
+    if isinstance(how, Addresses):
+        return f"To leave it out, {leave}."
     return (
         f"To leave it out, {leave}. To keep it, give a hierarchy that joins its values to larger "
         f"sets (--attribute-hierarchy {name}=FILE, in Python attribute_hierarchies)."

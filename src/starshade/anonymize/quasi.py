@@ -9,13 +9,15 @@ included, can work on it (a column for each value would weigh an attribute by th
 values). Where the order of names means nothing, it still decides who is near whom.
 A null takes the place below all values: one step below, as with ratings.
 
-**Generalized.** A numeric one becomes the range of a group's values and whether a null is among
-them, a categorical one the set of its values, null first; with a hierarchy all values that share
-their name on the first level where they have one.
+**Generalized.** A numeric one becomes a range around a group's values, from edge to edge of bands
+that k people share (`bands.py`), and whether a null is among them; a categorical one the set of its
+values, null first; with a hierarchy all values that share their name on the first level where they
+have one that k people share.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
+from starshade.anonymize.bands import band_edges
 from starshade.errors import ConfigError
 from starshade.progress import note
 from starshade.ratings.table import Ratings
@@ -119,6 +122,7 @@ def generalized_attributes(
     groups: Ints,
     quasi: Sequence[str],
     sensitive: Sequence[str],
+    k: int,
     hierarchies: Hierarchies = MappingProxyType({}),
 ) -> pa.Table:
     """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
@@ -130,6 +134,8 @@ def generalized_attributes(
         0…G−1, none empty.
     quasi, sensitive : sequence of str
         Names of personal attributes, not both empty.
+    k : int
+        The least number of people in a band, or of a name of a hierarchy.
     hierarchies : mapping of str to AttributeHierarchy, optional
         That `quasi_columns` has not refused.
 
@@ -144,14 +150,17 @@ def generalized_attributes(
     plain = _plain(ratings, [*quasi, *sensitive])
     for place, (name, rank) in enumerate(zip(quasi, ranks(plain.select(list(quasi))), strict=True)):
         column = plain.column(name)
-        values = _values(column, rank)
-        say = _ranges if str(column.type) == "double" else _sets
-        told = say(values, rank, groups)
-        if name in hierarchies:
-            joined = map(hierarchies[name].join, told.to_pylist())
-            told = pa.array(map(list, joined), type=told.type)
-        elif say is _sets:
-            _note_lists(name, len(values) - 1, told)
+        if str(column.type) == "double":
+            told = _ranges(column, rank, groups, k)
+        else:
+            values = _values(column, rank)
+            told = _sets(values, rank, groups)
+            if name in hierarchies:
+                people, join = Counter(column.drop_null().to_pylist()), hierarchies[name].join
+                joined = (list(join(members, people, k)) for members in told.to_pylist())
+                told = pa.array(joined, type=told.type)
+            else:
+                _note_lists(name, len(values) - 1, told)
         plain = plain.set_column(place, name, told.take(pa.array(groups)))
     return plain
 
@@ -184,18 +193,21 @@ def _values(column: pa.ChunkedArray, rank: Ints) -> pa.Array:
     return pa.array([None, *values], type=column.type)
 
 
-def _ranges(values: pa.Array, rank: Ints, groups: Ints) -> pa.Array:
+def _ranges(column: pa.ChunkedArray, rank: Ints, groups: Ints, k: int) -> pa.Array:
     import pyarrow as pa
 
     n_groups = int(groups.max()) + 1
-    known, own = rank[rank > 0], groups[rank > 0]
-    low, high = np.full(n_groups, len(values)), np.zeros(n_groups, dtype=np.int64)
-    np.minimum.at(low, own, known)
-    np.maximum.at(high, own, known)
-    low[high == 0] = 0  # nulls alone
+    known, own = column.fill_null(0.0).to_numpy()[rank > 0], groups[rank > 0]
+    edges = band_edges(known, k)
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    band = np.searchsorted(edges, known, side="right")
+    low, high = np.full(n_groups, len(edges)), np.full(n_groups, -1)
+    np.minimum.at(low, own, band)
+    np.maximum.at(high, own, band)
+    alone = high < 0  # nulls
     null = np.bincount(groups[rank == 0], minlength=n_groups) > 0
-    ends = [values.take(pa.array(low)), values.take(pa.array(high)), pa.array(null)]
-    return pa.StructArray.from_arrays(ends, names=["low", "high", "null"])
+    told = [pa.array(ends[low], mask=alone), pa.array(ends[high + 1], mask=alone), pa.array(null)]
+    return pa.StructArray.from_arrays(told, names=["low", "high", "null"])
 
 
 def _sets(values: pa.Array, rank: Ints, groups: Ints) -> pa.Array:

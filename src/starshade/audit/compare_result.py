@@ -44,6 +44,7 @@ FIGURES = (
     "disclosed",
     "users_rating_disclosed",
     "users_rating_exists",
+    "records_alone_with_sensitive",
     "seconds",
     "peak_rss_mb",
 )

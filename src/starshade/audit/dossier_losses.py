@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade.audit.dossier_data import Bins
 from starshade.audit.few import WITHHELD, hides, in_words, is_few, number
-from starshade.audit.result import AuditResult
+from starshade.audit.result import AuditResult, alone_with_sensitive
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import RatingHistogram
@@ -132,6 +132,11 @@ _SHARES = {
         "People of whom it is shown that they rated something",
         "High means risk: their class shows that each of its members rated some item.",
     ),
+    "records_alone_with_sensitive": (
+        "Records alone in their class with their sensitive attributes",
+        "High means risk: by ratings and quasi-identifiers they hide among others; who knows their "
+        "sensitive attributes, too, finds them.",
+    ),
 }
 
 _RECOMMENDER = {
@@ -187,7 +192,7 @@ def loss_rows(utility: Mapping[str, float | int | None], k: int = 1) -> list[dic
 def disclosure_section(result: AuditResult, release: Release, k: int = 1) -> dict[str, Any]:
     """Return what the release still tells of people, whoever is who."""
     people, text = result.records, result.still_tells
-    shares = {name: result.disclosure[name] for name in _SHARES}
+    shares = {name: result.disclosure.get(name) for name in _SHARES}
     shares["unique_by_attributes"] = _alone(release)
     said = {
         name: share if not hides(share, people, k) else in_words(share, people, k)
@@ -196,12 +201,14 @@ def disclosure_section(result: AuditResult, release: Release, k: int = 1) -> dic
     }
     told = [said.get(name) for name in _SHARES]
     if any(isinstance(each, str) for each in told):
-        shown, exists = (in_words(result.disclosure[name], people, k) for name in _SHARES)
+        shown, exists, alone = (in_words(shares[name], people, k) for name in _SHARES)
         text = (
             f"Of the people, {shown} are in a class that shows one of their ratings, and {exists} "
             "in one that shows that they rated an item; to hide among others is not to hide what "
             "one rated."
         )
+        if shares["records_alone_with_sensitive"] is not None:
+            text += f" {alone_with_sensitive(alone)}"
     names = ", ".join(release.manifest.attribute_columns)
     titles = _SHARES | {
         "unique_by_attributes": (

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from starshade.audit.dossier_attacks import tried_on
 from starshade.audit.dossier_bounds import at_most, bound_of, least_tried, limit_met, limit_of
 from starshade.audit.evidence import Evidence, best_of
-from starshade.audit.few import fewer
+from starshade.audit.few import fewer, in_words
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.giveaway import GivesAway
-from starshade.audit.result import AuditResult, Finding
+from starshade.audit.result import AuditResult, Finding, alone_with_sensitive
 from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.release.verify_claims import NEAR_MODELS
@@ -87,7 +87,8 @@ def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
         like = "has near it" if near else "looks like"
         yield (
             f"Each of its {counted(result.records, 'record')} {like} at least "
-            f"{counted(result.k - 1, 'other')}; that was counted again on its files."
+            f"{counted(result.k - 1, 'other')}{result.alike_by}; "
+            "that was counted again on its files."
         )
 
 
@@ -135,7 +136,8 @@ def _found(
         alone = " alone" if result.same_data else ""
         yield (
             "Other attacks may find a person's group more often; but nobody who has this release"
-            f"{alone} can point at the right record more often than 1 in {result.k}."
+            f"{alone} can point at the right record more often than 1 in {result.k}"
+            f"{result.alike_by}."
         )
     else:
         yield "Other attacks may find more."
@@ -168,6 +170,9 @@ def _tells(result: AuditResult, *, near: bool, k: int) -> Iterator[str]:
         yield "Whoever finds a person's group reads its profile."
     else:
         yield from _shown(shown, exists, result.records, k)
+        share = result.disclosure.get("records_alone_with_sensitive")
+        if share is not None:
+            yield alone_with_sensitive(in_words(share, result.records, k))
 
 
 def _shown(shown: float, exists: float, records: int, k: int) -> Iterator[str]:

@@ -19,8 +19,8 @@ from starshade.release.table import Release
 __all__ = ["claim_rows", "files_of", "method_section", "model_rows", "versions_of"]
 
 _LAYOUTS = {
-    "generalized": "The records of a class are equal. A cell says what a rating may be: one value, "
-    "one of several, or that there is none.",
+    "generalized": "The records of a class have equal cells. A cell says what a rating may be: "
+    "one value, one of several, or that there is none.",
     "record": "Each person has a record of their own, whose ratings may have been moved.",
     "profile": "The people of a group share one profile: one rating for each item.",
 }
@@ -36,7 +36,7 @@ _HOW = {
 }
 #: what a model asks, in words; its parameters stand in braces
 _ASKED = {
-    "k-anonymity": "every record equals at least {others}",
+    "k-anonymity": "every record equals at least {others}{by}",
     "review-graph": "every record has at least {others} with the same items and ratings",
     "k-eps": "every record has at least {others} whose ratings differ from its own by no "
     "more than {eps}",
@@ -67,7 +67,7 @@ def claim_rows(result: AuditResult, k: int = 1) -> list[dict[str, Any]]:
     return [
         {
             "model": claim["model"],
-            "asked": _asked(claim["model"], claim["parameters"]),
+            "asked": _asked(claim["model"], claim["parameters"], result.alike_by),
             "verified": "; ".join(
                 _COUNTED.get(name, f"{name} = {{}}").format(_count(name, count, claim, k))
                 for name, count in claim["verified"].items()
@@ -90,10 +90,10 @@ def _count(name: str, count: Any, claim: Mapping[str, Any], k: int) -> str:
     return f"{_value(claim['parameters'].get('k', 1))}{more}"
 
 
-def _asked(model: str, parameters: Mapping[str, Any]) -> str:
+def _asked(model: str, parameters: Mapping[str, Any], by: str) -> str:
     """Say what a claim asks: its parameters, and what they mean where that is known."""
     told = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
-    words = {name: _value(value) for name, value in parameters.items()}
+    words = {name: _value(value) for name, value in parameters.items()} | {"by": by}
     k = parameters.get("k")
     if type(k) is int:
         words["others"] = counted(k - 1, "other")

@@ -83,6 +83,8 @@ _REMEDIES = {
     "publish, make another release without exact attributes (--attributes none or generalized).",
     "identifying": "Make the release again and leave that attribute out (--quasi names the "
     "others), or join its values by a hierarchy (--attribute-hierarchy).",
+    "rare-values": "Make the release again with this version, which refuses such values "
+    "(--rare-values blank leaves them out).",
     "disclosed": "Make a release that tells less: a larger --k or fewer items; or, if what it "
     "tells does no harm, decide so and raise --max-disclosed.",
     "scale": "Read the ratings with the scale that was declared when the release was made "
@@ -149,6 +151,9 @@ def _published(finding: Finding, result: AuditResult, release: Release, k: int) 
     if finding.name == "identifying":
         text = "A personal attribute that it tells is as good as a name."
         return finding if finding.passed else replace(finding, text=text)
+    if finding.name == "rare-values":
+        text = "A personal attribute that it tells has values that fewer than k people have."
+        return finding if finding.passed else replace(finding, text=text)
     if finding.name == "scale":
         return replace(finding, text="release.json says another scale than the ratings have.")
     if finding.name == "attack":
@@ -160,7 +165,9 @@ def _published(finding: Finding, result: AuditResult, release: Release, k: int) 
     if not finding.passed:
         text = f"The check of {finding.name} does not find what is claimed."
     elif is_few(result.utility.get("smallest_class") or 0, k) and finding.name in _OF_SETS:
-        text = f"The smallest set of equal records has {result.k:,} or more, as claimed."
+        by = result.alike_by
+        equal = f"records that are equal{by}" if by else "equal records"
+        text = f"The smallest set of {equal} has {result.k:,} or more, as claimed."
     else:
         return finding
     return replace(finding, text=text)

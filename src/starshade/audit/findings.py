@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starshade.attack.tracker_result import TrackerResult
@@ -27,6 +27,7 @@ __all__ = [
     "judge_disclosed",
     "judge_identifying",
     "judge_model",
+    "judge_rare_values",
     "judge_tracker",
     "needs_receipt",
     "records_differ",
@@ -75,7 +76,9 @@ def judge_model(release: Release, claim: Claim, original: Ratings | None = None)
         return Finding(title, verdict.satisfied, f"The check of diversity: {verdict}")
     k = claim.parameters.get("k")
     if name in ("k-anonymity", "review-graph"):
-        text = f"The smallest set of equal records has {verdict.smallest_group:,}; {k} are claimed."
+        by = release.manifest.alike_by
+        equal = f"records that are equal{by}" if by else "equal records"
+        text = f"The smallest set of {equal} has {verdict.smallest_group:,}; {k} are claimed."
         return Finding(name, verdict.satisfied, text)
     if verdict.satisfied:
         text = f"The check of {name} agrees: every record has at least {k} near it, itself included"
@@ -246,6 +249,22 @@ def judge_identifying(release: Release) -> Finding | None:
     are = "is" if len(told) == 1 else "are"
     text = f"It tells {'; '.join(told)}, which {are} as good as names: who reads them knows who"
     return Finding("identifying", False, f"{text} is in which class without knowing any rating.")
+
+
+def judge_rare_values(release: Release, few_have: Mapping[str, str]) -> Finding | None:
+    """Ask whether k people have each value of an attribute; None without such attributes.
+
+    `few_have` is what `starshade.release.verify.verify_folder` counted: with the receipt exactly,
+    without it as far as the files show it for certain.
+    """
+    if release.manifest.attributes != "generalized":
+        return None
+    if not few_have:
+        text = "No value of a personal attribute is found to be that of fewer than k people."
+        return Finding("rare-values", True, text)
+    told = "; ".join(f"{name} has {text}" for name, text in few_have.items())
+    text = f"Of its personal attributes, {told}: such a value points at those who have it."
+    return Finding("rare-values", False, text)
 
 
 def judge_disclosed(share: float | None, limit: float | None) -> Finding | None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from starshade.audit.measure import figures_of
+from starshade.audit.result import alone_with_sensitive
 from starshade.errors import ConfigError
 from starshade.plain import counted, percent
 from starshade.ratings.place import Place, Where
@@ -45,10 +46,11 @@ class Made:
     figures : dict
         ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
         distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
-        users_rating_disclosed, users_rating_exists, seconds, peak_rss_mb, out``; None where a
-        figure does not apply; ``median_group`` and ``largest_group``, of the sets of equal records
-        as `smallest_group`; ``single_rater_cells``; ``fake_edges``, released cells (of a class and
-        an item) that were invented for (b, l)-diversity, None where that was not asked for.
+        users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
+        peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
+        ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
+        ``fake_edges``, released cells (of a class and an item) that were invented for
+        (b, l)-diversity, None where that was not asked for.
         `users_dropped` had no rating on the released items, `users_deleted` could not be hidden
         among the others.
     claims : tuple of Claim
@@ -101,8 +103,8 @@ class Made:
         if self.release.manifest.layout != "record":
             return (
                 f"in {f['groups']:,} group{'s' * (f['groups'] != 1)} of at least {f['k']} whose "
-                "members look the same; "
-                f"the smallest set of equal records has {f['smallest_group']:,}."
+                f"members look the same{self.release.manifest.alike_by}; "
+                f"the smallest set of such records has {f['smallest_group']:,}."
             )
         if f["distortion"] is None or self.release.manifest.invented_cells is None:
             changed = "No rating was changed."
@@ -155,10 +157,12 @@ class Made:
             what = "means or predictions, which need not be anybody's ratings"
             alone = "" if single is None else f"; behind {percent(single)} of them stands one rater"
             return f"whoever finds a class reads {what}{alone}."
+        alone = f["records_alone_with_sensitive"]
         return (
             f"{percent(f['users_rating_disclosed'])} of the "
             "users are in a class that shows one of their ratings, "
             f"{percent(f['users_rating_exists'])} in one that shows that they rated an item."
+            + (f" {alone_with_sensitive(percent(alone))}" if alone is not None else "")
         )
 
     def _averaged(self) -> str:
@@ -279,6 +283,7 @@ def make_release(
             "users_deleted": manifest.users_deleted,
             "users_rating_disclosed": manifest.users_rating_disclosed,
             "users_rating_exists": manifest.users_rating_exists,
+            "records_alone_with_sensitive": manifest.records_alone_with_sensitive,
             "seconds": perf_counter() - started,
             "peak_rss_mb": _peak_rss_mb(),
             "out": str(place),

@@ -13,7 +13,7 @@ from starshade.chart import Chart
 from starshade.plain import counted, percent
 from starshade.release.verify_claims import NEAR_MODELS
 
-__all__ = ["AuditResult", "Finding"]
+__all__ = ["AuditResult", "Finding", "alone_with_sensitive"]
 
 #: what the cells of averaged profiles are
 _PROFILES = {
@@ -26,6 +26,14 @@ _PROFILES = {
 }
 
 
+def alone_with_sensitive(share: str) -> str:
+    """Say what records that differ in sensitive attributes mean."""
+    return (
+        f"Of the records, {share} are alone in their class with their sensitive attributes: who "
+        "knows these of a person, too, finds their record."
+    )
+
+
 @dataclass(frozen=True)
 class Finding:
     """One question and its answer.
@@ -33,8 +41,9 @@ class Finding:
     Attributes
     ----------
     name : str
-        "claims", "attack", "tracker", "audience", "identifying", "disclosed", "settings", "scale",
-        or that of a claimed model. With "of" and the personal attribute, where it is about one.
+        "claims", "attack", "tracker", "audience", "identifying", "rare-values", "disclosed",
+        "settings", "scale", or that of a claimed model. With "of" and the personal attribute, where
+        it is about one.
     passed : bool
     text : str
         One sentence: what was found, and against which limit.
@@ -67,7 +76,8 @@ class AuditResult:
         Every measure's figures.
     disclosure : dict
         ``users_rating_disclosed, users_rating_exists``, counted on the files; None on layout
-        "profile", whose cells are means or predictions.
+        "profile", whose cells are means or predictions. ``records_alone_with_sensitive``: None
+        without sensitive attributes.
     audience : {"publish", "query"}
     k : int or None
         As claimed.
@@ -87,6 +97,9 @@ class AuditResult:
     profile : str or None
         What the cells of averaged profiles are: "padded", "simple", "model" or "pooled"; None on
         other layouts.
+    alike_by : str
+        By what the records of a class are equal, where sensitive attributes are released as they
+        are (" by ratings and quasi-identifiers"); empty where they are equal in everything.
     version : str
     """
 
@@ -108,6 +121,7 @@ class AuditResult:
     tracker: Asked | None = None
     gives_away: GivesAway | None = None
     profile: str | None = None
+    alike_by: str = ""
     version: str = field(default=__version__)
 
     @property
@@ -175,7 +189,7 @@ class AuditResult:
         like = "has near it" if self._near else "looks like"
         claim = (
             f"Each of its {counted(self.records, 'record')} {like} at least "
-            f"{counted(self.k - 1, 'other')}, "
+            f"{counted(self.k - 1, 'other')}{self.alike_by}, "
             "counted again on its files. "
             if self.k and self.passed
             else ""
@@ -224,6 +238,7 @@ class AuditResult:
         shown, exists = (
             self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
         )
+        alone = self.disclosure.get("records_alone_with_sensitive")
         if self.gives_away is not None:
             return f"{_PROFILES.get(self.profile or '', '')}{self.gives_away}"
         if shown is None or exists is None:
@@ -232,6 +247,7 @@ class AuditResult:
             f"{percent(shown)} of the users are in a class that shows one of their ratings, "
             f"{percent(exists)} in one that shows that they rated an item; to hide among others is "
             "not to hide what one rated."
+            + ("" if alone is None else f" {alone_with_sensitive(percent(alone))}")
         )
 
     @property
@@ -284,7 +300,8 @@ class AuditResult:
         alone = " in this release alone" if self.same_data else ""
         return (
             "Another attack may find the right group more often; what is guaranteed"
-            f"{alone} is that nobody points at the right record more often than 1 in {self.k}."
+            f"{alone} is that nobody points at the right record more often than 1 in {self.k}"
+            f"{self.alike_by}."
         )
 
     def plot(self) -> Chart:

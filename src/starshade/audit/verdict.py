@@ -24,6 +24,7 @@ from starshade.audit.findings import (
     judge_disclosed,
     judge_identifying,
     judge_model,
+    judge_rare_values,
     judge_tracker,
     records_differ,
 )
@@ -44,7 +45,7 @@ from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Audit"]
 
-_SHARES = ("users_rating_disclosed", "users_rating_exists")
+_SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ class Audit:
 
     It may when every claim is found again on the files, the independent check agrees, the k and
     the scale that are stated are those of claims and ratings, the same attack that finds people in
-    the ratings finds them no better than 1 in k on the release, the audience is ``publish``, and,
-    if a limit was given, few enough users have a rating disclosed (DESIGN §4).
+    the ratings finds them no better than 1 in k on the release, the audience is ``publish``, no
+    personal attribute is as good as a name or has a value that fewer than k people have, and, if a
+    limit was given, few enough users have a rating disclosed (DESIGN §4).
 
     Parameters
     ----------
@@ -175,6 +177,7 @@ class Audit:
             tracker=asked,
             gives_away=given,
             profile=released.manifest.profile,
+            alike_by=released.manifest.alike_by,
             utility=measure_all(released, ratings, probe=probe),
             disclosure={name: counted[name] for name in _SHARES},
             audience=released.manifest.audience,
@@ -209,6 +212,7 @@ class Audit:
             judge_tracker(asked, release.classes.n_items),
             judge_audience(release),
             judge_identifying(release),
+            judge_rare_values(release, counted["few_have"]),
             judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
         ]
         return tuple(finding for finding in findings if finding is not None)

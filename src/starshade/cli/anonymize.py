@@ -56,6 +56,7 @@ _SHOWN = {
     "single_rater_cells": "single_rater_cells",
     "users_rating_disclosed": "users_rating_disclosed",
     "users_rating_exists": "users_rating_exists",
+    "records_alone_with_sensitive": "records_alone_with_sensitive",
 }
 _SETTINGS = [
     click.option("--k", type=int, help="Everybody hides among at least k; 5 is usual."),
@@ -113,6 +114,13 @@ _SETTINGS = [
         callback=lambda _context, _option, told: dict(map(_hierarchy, told)),
         help="generalized: what the values of a quasi-identifier are joined to (ARX's CSV); "
         "repeatable. [default: the set of values]",
+    ),
+    click.option(
+        "--rare-values",
+        type=click.Choice(["refuse", "blank"]),
+        default="refuse",
+        show_default=True,
+        help="generalized: values of an attribute that fewer than k people have.",
     ),
     click.option(
         "--t",

@@ -100,8 +100,8 @@ class AlphaK:
                 "failing_by_share": int(size[many].sum()),
             },
             meaning=(
-                f"each of the {values.records:,} records is one of at least {size.min():,} that "
-                f"look the same, and among them no value of {self.attribute} is that of more than "
+                f"each of the {values.records:,} records is in a class of at least {size.min():,}, "
+                f"and there no value of {self.attribute} is that of more than "
                 f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
                 self._failures(int(size[few].sum()), int(size[many].sum()), largest),
             ),

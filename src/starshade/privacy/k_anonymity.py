@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from starshade.privacy.class_sizes import judged_by_size
@@ -73,4 +73,6 @@ class KAnonymity:
         check_data(data)
         records = data.n_users if isinstance(data, Ratings) else data.n_records
         check_records(self.k, records)
-        return judged_by_size("k-anonymity", self.k, classes_of(data), start)
+        verdict = judged_by_size("k-anonymity", self.k, classes_of(data), start)
+        by = data.manifest.alike_by if isinstance(data, Release) else ""
+        return replace(verdict, alike_by=by)

@@ -23,7 +23,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class LDiversity:
-    """Among the records that look the same an attribute has at least l different values.
+    """Among the records of a class an attribute has at least l different values.
 
     A class is a maximal set of records that are equal on every cell and on every released
     quasi-identifier, as in `KAnonymity`. Null is a value of its own.
@@ -123,7 +123,7 @@ class LDiversity:
             told = f"{least:.4g} values of {self.attribute}, counted as if all were as frequent"
             fewer = f"values of {self.attribute} that count for fewer than {self.l:g}"
         return (
-            f"among the records that look like any one of the {n:,} there are at least {told}. "
+            f"in the class of each of the {n:,} records there are at least {told}. "
             "Whoever finds a person's class cannot tell from it alone which of them is theirs; "
             "that one is much likelier than the others, or that they mean much the same, is not "
             "ruled out.",

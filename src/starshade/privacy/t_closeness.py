@@ -85,8 +85,8 @@ class TCloseness:
             worst=("distance", away, False),
             figures={"largest_t": largest, "values": len(values.totals)},
             meaning=(
-                f"the values of {self.attribute} among the records that look like any one of the "
-                f"{values.records:,} are distributed at most {largest:.4g} away from those of all "
+                f"the values of {self.attribute} in the class of each of the {values.records:,} "
+                f"records are distributed at most {largest:.4g} away from those of all "
                 f"(earth mover's distance, values {ground}). Whoever finds a person's class learns "
                 "more about it than the whole table tells, but only as far as that.",
                 f"are in classes whose values of {self.attribute} are distributed more than "

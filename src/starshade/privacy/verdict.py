@@ -40,6 +40,8 @@ class Verdict:
     seconds : float
     empty_because : str
         Why the model holds whatever was rated, and so says nothing; else empty.
+    alike_by : str
+        By what records are alike, where they differ in other things that are released.
     version : str
         Of starshade.
     """
@@ -54,6 +56,7 @@ class Verdict:
     seconds: float = 0.0
     numbered: bool = False
     empty_because: str = ""
+    alike_by: str = ""
     version: str = field(default=__version__)
 
     @property
@@ -87,7 +90,8 @@ class Verdict:
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
-                f"{self.smallest_group:,} that look the same. Whoever knows a person's ratings "
+                f"{self.smallest_group:,} that look the same{self.alike_by}. Whoever knows a "
+                "person's ratings "
                 "cannot tell which of these records is theirs; what the records have in common "
                 "they still learn."
             )

@@ -7,7 +7,7 @@ surely (`known`) and perhaps (`maybe`). An exact attribute has equal ends and an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +66,8 @@ class Column:
         Records that may have a value.
     totals : ndarray of float64, shape (n_classes,)
         Sum of their middles; zeros for text.
+    open_ended : bool
+        Whether some range has no low or no high end: it can be counted, and nothing else.
     """
 
     name: str
@@ -78,9 +80,12 @@ class Column:
     middle: Ranked | None
     counts: Ints
     totals: Floats
+    open_ended: bool = False
 
 
-def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
+def column_of(
+    name: str, data: pa.ChunkedArray, starts: Ints, bounds: tuple[float, float] | None = None
+) -> Column:
     """Prepare one attribute.
 
     Parameters
@@ -90,13 +95,15 @@ def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
         A value per record, records in the order of their classes.
     starts : ndarray of int64, shape (n_classes,)
         First record of each class.
+    bounds : (float, float), optional
+        Declared ends of ranges that have none of their own.
 
     Raises
     ------
     ReleaseError
         A type that no release has.
     ConfigError
-        Numbers that are too large to be added up.
+        Numbers that are too large to be added up, or bounds that ranges do not keep.
     """
     import pyarrow as pa
 
@@ -112,7 +119,7 @@ def column_of(name: str, data: pa.ChunkedArray, starts: Ints) -> Column:
         totals = np.zeros(len(starts))
         return Column(name, "text", True, known, known, ranked, ranked, ranked, counts, totals)
     if pa.types.is_struct(kind):
-        return _ranges(name, data.combine_chunks(), starts)
+        return _ranges(name, data.combine_chunks(), starts, bounds)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _sets(name, data.combine_chunks(), starts)
     raise ReleaseError(f"the personal attribute {name!r} is of type {kind}, which no release has")
@@ -144,7 +151,8 @@ def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
         valid = [end.is_valid().to_numpy(zero_copy_only=False) for end in ends]
         if data.null_count or (valid[0] != valid[1]).any() or (low > high).any():
             raise ReleaseError(f"the personal attribute {name!r} has ranges without two ends")
-        numbers = np.concatenate([low[valid[0]], high[valid[1]]])
+        told = valid[0] & (low > -np.inf), valid[1] & (high < np.inf)  # an end may be open
+        numbers = np.concatenate([low[told[0]], high[told[1]]])
     elif shared:
         listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
         if not listed or not _is_text(kind.value_type):
@@ -218,13 +226,24 @@ def _numeric(
     )
 
 
-def _ranges(name: str, data: pa.StructArray, starts: Ints) -> Column:
+def _ranges(
+    name: str, data: pa.StructArray, starts: Ints, bounds: tuple[float, float] | None
+) -> Column:
     """Read ``struct<low, high, null>``: low and high are null where all members are."""
     low, high = data.field("low"), data.field("high")
     maybe = low.is_valid().to_numpy(zero_copy_only=False)
     null = data.field("null").fill_null(True).to_numpy(zero_copy_only=False)
     ends = [end.fill_null(0.0).to_numpy(zero_copy_only=False) for end in (low, high)]
-    return _numeric(name, ends[0], ends[1], maybe & ~null, maybe, starts, exact=False)
+    open_ended = bounds is None and bool(np.isinf(ends).any())
+    least, most = bounds or (0.0, 0.0)
+    low, high = (np.where(np.isinf(e), b, e) for e, b in zip(ends, (least, most), strict=True))
+    if bounds is not None and ((low < least) | (high > most))[maybe].any():
+        raise ConfigError(
+            f"bounds of {name}: some ranges begin or end outside {least:g}:{most:g}",
+            advice="Declare bounds that every possible value keeps.",
+        )
+    found = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
+    return replace(found, open_ended=open_ended)
 
 
 def _sets(name: str, data: pa.ListArray, starts: Ints) -> Column:

@@ -50,7 +50,7 @@ class Prepared:
     k: int | None
     shared: tuple[str, ...] = ()
     _codes: dict[int, NDArray[Any]] = field(default_factory=dict)
-    _columns: dict[str, Column] = field(default_factory=dict)
+    _columns: dict[tuple[str, tuple[float, float] | None], Column] = field(default_factory=dict)
     _blocks: dict[str, Blocks] = field(default_factory=dict)
 
     @cached_property
@@ -73,16 +73,16 @@ class Prepared:
             self._codes[item] = found
         return found
 
-    def column(self, name: str) -> Column:
-        """Return a personal attribute, sorted and added up."""
+    def column(self, name: str, bounds: tuple[float, float] | None = None) -> Column:
+        """Return a personal attribute, sorted and added up; `bounds` end open ranges."""
         assert self.attributes is not None
         table = self.attributes
-        if name not in self._columns:
+        if (name, bounds) not in self._columns:
             data = table.column(name)
             if self.k is not None:
                 check_released(name, data, name in self.shared)
-            self._columns[name] = column_of(name, data, self.starts)
-        return self._columns[name]
+            self._columns[name, bounds] = column_of(name, data, self.starts, bounds)
+        return self._columns[name, bounds]
 
     def blocks(self, name: str) -> Blocks:
         """Return the blocks of classes that strict mode looks at."""

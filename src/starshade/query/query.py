@@ -70,7 +70,7 @@ class Query:
         original is answered plainly in either.
     bounds : mapping of str to (float, float), or None
         Least and greatest value that an attribute can have, between -1e15 and 1e15; the owner's to
-        declare, never the asker's. Only ``strict`` uses them.
+        declare, never the asker's. Used by ``strict``, and where released ranges are open.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class Query:
         """
         table = prepared(data)
         declared = self._declared(table)
-        bound = [self._bind(aggregate, table) for aggregate in self.statement.aggregates]
+        bound = [self._bind(each, table, declared) for each in self.statement.aggregates]
         condition = self.statement.condition
         if condition is not None:
             _note_strange(condition, table.cells.symbols.scale)
@@ -161,11 +161,15 @@ class Query:
         first = replace(results[0], results=results)
         return first if refused is None else replace(first, refused=True, reason=refused.reason)
 
-    def _bind(self, aggregate: Aggregate, table: Prepared) -> tuple[Aggregate, Column | None]:
+    def _bind(
+        self, aggregate: Aggregate, table: Prepared, declared: _Bounds
+    ) -> tuple[Aggregate, Column | None]:
         if aggregate.column is None:
             return aggregate, None
         name = table.names.attribute(aggregate.column, str(aggregate))
         column = table.column(name)
+        if column.open_ended and name in declared:
+            column = table.column(name, declared[name])
         if aggregate.function in ("SUM", "AVG") and column.kind != "number":
             raise ConfigError(
                 f"{aggregate}: {shown(name)} is text, which has no sum",
@@ -187,6 +191,8 @@ class Query:
         declared: _Bounds,
     ) -> QueryResult:
         mode = "original" if table.k is None else self.mode
+        if column is not None and column.open_ended and aggregate.function != "COUNT":
+            return _refused(aggregate, mode, _OPEN_ENDED.format(shown(column.name)))
         if mode == "strict":
             found = self._strict(aggregate, column, chosen, table, declared)
         else:
@@ -283,6 +289,12 @@ class Query:
             (None, Comparison(name, "null")),
             *((v, Comparison(name, "in", (v,))) for v in levels),
         ]
+
+
+_OPEN_ENDED = (
+    "The ranges of {0} are open at the ends, so that they tell nobody's value, and no bounds are "
+    "declared for it. Its owner can declare them: --bounds {0}=LOW:HIGH."
+)
 
 
 def choose(condition: Condition | None, table: Prepared) -> Chosen:

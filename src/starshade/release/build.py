@@ -14,7 +14,11 @@ from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_attributes, in_order, plain_attributes
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
-from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
+from starshade.release.disclosure import (
+    records_alone_with_sensitive,
+    users_rating_disclosed,
+    users_rating_exists,
+)
 from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.quasi import quasi_table, split_classes
@@ -104,6 +108,9 @@ def generalized_release(
         invented_cells=invented_cells,
         users_rating_disclosed=users_rating_disclosed(classes),
         users_rating_exists=users_rating_exists(classes),
+        records_alone_with_sensitive=None
+        if own is None or attributes == "exact"
+        else records_alone_with_sensitive(class_of_group[groups], own),
     )
     return Release(
         manifest=manifest,

@@ -6,12 +6,18 @@ the class shows the rating of each of them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.release.attributes import ranks
 from starshade.release.cells import Cells
 
-__all__ = ["users_rating_disclosed", "users_rating_exists"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["records_alone_with_sensitive", "users_rating_disclosed", "users_rating_exists"]
 
 
 def users_rating_disclosed(classes: Cells) -> float:
@@ -36,6 +42,33 @@ def users_rating_exists(classes: Cells) -> float:
     Such a cell says of every user of the class that they rated the item, if not how.
     """
     return _share_with_a_cell(classes, ~classes.symbols.null)
+
+
+def records_alone_with_sensitive(
+    class_of_record: NDArray[np.int64], sensitive: pa.Table
+) -> float | None:
+    """Return the share of records that are alone with their class and their sensitive values.
+
+    By ratings and quasi-identifiers the records of a class are equal. With the attributes that
+    are released as they are they differ: whoever knows these of a person, too, finds one record.
+
+    Parameters
+    ----------
+    class_of_record : ndarray of int64, shape (n_records,)
+    sensitive : pyarrow.Table
+        A row per record, as `starshade.release.attributes.plain_attributes` returns it; null is a
+        value of its own.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None without sensitive attributes.
+    """
+    if not sensitive.num_columns:
+        return None
+    told = np.stack([class_of_record, *ranks(sensitive)], axis=1)
+    counts = np.unique(told, axis=0, return_counts=True)[1]
+    return int((counts == 1).sum()) / max(len(told), 1)
 
 
 def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:

@@ -132,7 +132,9 @@ def _people(release: Release) -> dict[str, list[str]]:
 
 def _say(value: Any) -> str:
     if isinstance(value, dict):
-        told = [] if value["low"] is None else [f"{value['low']:.10g}..{value['high']:.10g}"]
+        ends = [value["low"], value["high"]]
+        texts = (f"{end:.10g}" if np.isfinite(end) else "" for end in ends if end is not None)
+        told = ["..".join(texts)] if None not in ends else []
         return "|".join(["null"] * value["null"] + told)
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)

@@ -1,11 +1,15 @@
-"""Personal attributes that are as good as a name: most people have a value that is theirs alone.
+"""Personal attributes that are as good as a name.
 
-Such a text hides nobody among k: whoever reads it need know no rating. A number becomes a range,
-and a hierarchy joins values, so that neither is told as it is.
+Most people have a value that is theirs alone, or some values look like e-mail addresses, telephone
+numbers or urls, which name people however many have each. Such a text hides nobody among k: whoever
+reads it need know no rating. A number becomes a range, and a hierarchy joins values, so that
+neither is told as it is; the addresses that a hierarchy joins are told all the same.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,9 +23,15 @@ if TYPE_CHECKING:
 
     from starshade.release.table import Release
 
-__all__ = ["Shared", "named_in", "shared_by"]
+__all__ = ["Addresses", "Shared", "addresses_in", "named_in", "shared_by"]
 
 MOST = 0.5  # of the people may have a value that is theirs alone
+SOME = 0.05  # of the texts look like addresses: then the others are none by accident
+
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@.]+")
+_URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*://\S|\bwww\.\S+\.\S|^[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S")
+_DIALLED = re.compile(r"[+(]?[0-9][0-9 ()./\u00a0\u2010-\u2015-]*[0-9]")
+_THOUSANDS = re.compile(r"[0-9]{1,3}([ .\u00a0][0-9]{3})+")
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,83 @@ def shared_by(column: pa.ChunkedArray) -> Shared:
     return Shared(len(of_value), int(of_value.sum()), int((of_value == 1).sum()))
 
 
-def named_in(release: Release) -> dict[str, Shared]:
+@dataclass(frozen=True)
+class Addresses:
+    """How many values of a text attribute look like addresses.
+
+    Attributes
+    ----------
+    values : int
+        Different ones, null aside.
+    alike : int
+        Those that look like e-mail addresses, telephone numbers or urls.
+    people, reached : int
+        Who have a value, and one of those; 0 where a release does not tell.
+    """
+
+    values: int
+    alike: int
+    people: int = 0
+    reached: int = 0
+
+    @property
+    def identifies(self) -> bool:
+        """Whether at least one in twenty does, of the different values or of the people's."""
+        few = self.alike < SOME * self.values and self.reached < SOME * self.people
+        return self.alike > 0 and not few
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.values, 'different value')}, of which {self.alike:,} look like e-mail "
+            "addresses, telephone numbers or urls"
+        )
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text looks like an e-mail address, a telephone number or a url.
+
+    Digits alone are no telephone number: it has a +, parentheses or separators, at most 15 digits,
+    and is no date, no range of two numbers and no number in groups of three.
+
+    Examples
+    --------
+    >>> [is_address(text) for text in ("a.b@example.org", "+49 89 1234567", "(555) 123-4567")]
+    [True, True, True]
+    >>> [is_address(text) for text in ("5551234567", "2020-01-31", "10000-20000", "1.000.000.000")]
+    [False, False, False, False]
+    """
+    text = text.strip()
+    return bool(_EMAIL.search(text) or _URL.search(text)) or _is_telephone(text)
+
+
+def _is_telephone(text: str) -> bool:
+    groups = re.findall("[0-9]+", text)
+    digits = sum(map(len, groups))
+    if not 7 <= digits <= 15 or not _DIALLED.fullmatch(text) or _THOUSANDS.fullmatch(text):
+        return False
+    if text.startswith("+") or "(" in text:
+        return True
+    if len(groups) == 2:  # an area code, and the rest; else it may be from one number to another
+        return len(groups[0]) > 1 and groups[0].startswith("0") and digits > 7
+    return len(groups) > 2 and digits > 8  # a date has 8
+
+
+def addresses_in(column: pa.ChunkedArray) -> Addresses:
+    """Count the values of a text attribute that look like addresses, a row a person."""
+    import pyarrow.compute as pc
+
+    told = pc.value_counts(column.drop_null())
+    alike = np.fromiter(map(is_address, told.field("values").to_pylist()), np.bool_, len(told))
+    people = told.field("counts").to_numpy()
+    return Addresses(len(told), int(alike.sum()), int(people.sum()), int(people[alike].sum()))
+
+
+def _addresses_of(texts: Iterable[str]) -> Addresses:
+    values = set(texts)
+    return Addresses(len(values), sum(map(is_address, values)))
+
+
+def named_in(release: Release) -> dict[str, Shared | Addresses]:
     """Return the attributes of a release that name people, as its records alone show it.
 
     Where a class of s records lists n values as they are, at least 2n - s of them are one
@@ -72,15 +158,19 @@ def named_in(release: Release) -> dict[str, Shared]:
     manifest, table = release.manifest, release.attributes
     if manifest.attributes != "generalized" or table is None:
         return {}
-    found = {}
+    found: list[tuple[str, Shared | Addresses]] = []
     for name in manifest.quasi_identifiers:
         column = table.column(name)
         if str(column.type).startswith(("list", "large_list")):
-            found[name] = _listed(column.take(_first_of(release)), release.classes.sizes)
+            told = column.take(_first_of(release))
+            listed = (value for values in told.to_pylist() for value in values)
+            found.append((name, _listed(told, release.classes.sizes)))
+            found.append((name, _addresses_of(value for value in listed if value is not None)))
     for name in manifest.sensitive_attributes:
-        if "string" in str(table.column(name).type):
-            found[name] = shared_by(table.column(name))
-    return {name: shared for name, shared in found.items() if shared.identifies}
+        column = table.column(name)
+        if "string" in str(column.type):
+            found += [(name, shared_by(column)), (name, addresses_in(column))]
+    return {name: how for name, how in found if how.identifies}
 
 
 def _first_of(release: Release) -> NDArray[np.int64]:

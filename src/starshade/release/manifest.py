@@ -29,7 +29,7 @@ __all__ = [
 
 FORMAT_VERSION = 2
 Parameter = float | int | str | list[str]
-_GENERALIZED = {"quasi_identifiers", "sensitive_attributes"}
+_GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
 
 #: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
@@ -133,6 +133,9 @@ class Manifest(_Closed):
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
     #: share of users whose class has a cell without a null member; None on layout "profile"
     users_rating_exists: float | None = Field(default=0.0, ge=0, le=1)
+    #: share of records that are alone with their class and their values of all sensitive
+    #: attributes; None without any
+    records_alone_with_sensitive: float | None = Field(default=None, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
 
@@ -146,6 +149,13 @@ class Manifest(_Closed):
     def sensitive_items(self) -> tuple[str, ...]:
         """Keys of the items that some claim names as sensitive, each once."""
         return sensitive_of(self.claims)
+
+    @property
+    def alike_by(self) -> str:
+        """By what records of a class are equal, in words; empty where they are so in everything."""
+        if not self.sensitive_attributes:
+            return ""
+        return " by ratings and quasi-identifiers" if self.quasi_identifiers else " by ratings"
 
     @property
     def joined_attributes(self) -> tuple[str, ...]:

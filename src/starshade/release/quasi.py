@@ -1,7 +1,8 @@
 """Generalized personal attributes on their way into a release: checked, written plainly, ordered.
 
-A numeric quasi-identifier is a range with a flag for null, a categorical one the list of the
-values that occur, null first and then by code point. Every record of a class has the same.
+A numeric quasi-identifier is a range with a flag for null, from its low end to below its high one,
+either of which may be open (infinite); a categorical one is the list of the values that occur, null
+first and then by code point. Every record of a class has the same.
 The order of two contents: a range by its low end, its high end, then the flag, one of nulls alone
 before all others; a list value by value, null before every text, a list before its continuations.
 """
@@ -220,6 +221,6 @@ def _says_something(said: Any) -> bool:
         low, high, null = said["low"], said["high"], said["null"]
         if low is None or high is None:
             return low is None and high is None and null is True
-        return null is not None and bool(np.isfinite([low, high]).all()) and low <= high
+        return null is not None and low < high  # an end may be open; NaN is below nothing
     keys = [(v is not None, v or "") for v in said or ()]
     return bool(keys) and all(a < b for a, b in pairwise(keys))

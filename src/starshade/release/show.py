@@ -41,6 +41,10 @@ def release_html(release: Release) -> str:
     shares = (
         ("users in a class that shows one of their ratings", told.users_rating_disclosed),
         ("users in a class that shows that they rated something", told.users_rating_exists),
+        (
+            "records alone in their class with their sensitive attributes",
+            told.records_alone_with_sensitive,
+        ),
     )
     rows += [(name, f"{share:.1%}") for name, share in shares if share is not None]
     claims = [(c.model, _parameters(c), _counted(c)) for c in told.claims]
@@ -72,7 +76,7 @@ def release_chart(release: Release) -> Chart:
         rest = int(records[_CLASSES:].sum()) / max(release.n_records, 1)
         bars.append(Bar(f"{int(found[_CLASSES]):,} and more", rest))
     return bar_chart(
-        "How many others a record looks like",
+        f"How many others a record looks like{release.manifest.alike_by}",
         f"{counted(release.n_records, 'record')} in "
         f"{counted(release.classes.n_groups, 'class', 'classes')}",
         bars,

@@ -10,7 +10,7 @@ written is a bug of ours (`InternalError`); on a folder found on disk it is dama
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from starshade.release.verify_diversity import judge_diversity
 from starshade.release.verify_moved import check_moved
 from starshade.release.verify_profiles import walk_profiles
 from starshade.release.verify_quasi import check_quasi, declared, read_quasi
+from starshade.release.verify_rare import after_blanks, count_alone, few_have
 from starshade.release.verify_records import check_classes, read_ratings_of
 from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
 from starshade.release.verify_truth import check_truth
@@ -51,7 +52,14 @@ _KEYS = (
     "checksum users_deleted"
 )
 # fields of releases with generalized attributes, and of those of profiles
-_SOME = {"quasi_identifiers", "sensitive_attributes", "profile", "single_rater_cells"}
+_SOME = {
+    "quasi_identifiers",
+    "sensitive_attributes",
+    "records_alone_with_sensitive",
+    "profile",
+    "single_rater_cells",
+}
+_SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 
@@ -64,7 +72,11 @@ class Counted:
     records, classes, items, smallest_group : int
     users_rating_disclosed, users_rating_exists : float or None
         Shares in [0, 1] (DESIGN §4); None on layout "profile", to which they do not apply.
+    records_alone_with_sensitive : float or None
+        Likewise; None without sensitive attributes.
     attribute_columns : tuple of str
+    few_have : dict
+        Released attributes with values that fewer than k people have, and how many, in words.
     judged : dict
         What was found of each claim that asks for more than equal records, by `name_of`.
     """
@@ -76,7 +88,8 @@ class Counted:
     users_rating_disclosed: float | None
     users_rating_exists: float | None
     attribute_columns: tuple[str, ...]
-
+    records_alone_with_sensitive: float | None = None
+    few_have: dict[str, str] = field(default_factory=dict)
     judged: dict[str, Judged] = field(default_factory=dict)
 
     def of_claim(self, model: str, parameters: dict[str, Any]) -> dict[str, float | int]:
@@ -122,7 +135,10 @@ def recount(folder: Path, facts: dict[str, Any], private: Private | None = None)
         A check fails; the message names it.
     """
     try:
-        return _recount(folder, facts, private)
+        counted = _recount(folder, facts, private)
+        if counted.few_have and "rare_values" in facts["config"]:
+            raise Failed("rare values", "; ".join(counted.few_have.values()))
+        return counted
     except Failed as failure:
         raise InternalError(f"the release does not pass its check: {failure}") from None
 
@@ -156,8 +172,8 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     -------
     dict
         ``records, classes, items, smallest_group, users_rating_disclosed,
-        users_rating_exists`` as counted, and ``claims``: for each ``model, parameters,
-        verified`` (counted now) and ``holds``.
+        users_rating_exists, records_alone_with_sensitive, few_have`` as counted, and ``claims``:
+        for each ``model, parameters, verified`` (counted now) and ``holds``.
 
     Raises
     ------
@@ -192,6 +208,8 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
         "smallest_group": counted.smallest_group,
         "users_rating_disclosed": counted.users_rating_disclosed,
         "users_rating_exists": counted.users_rating_exists,
+        "records_alone_with_sensitive": counted.records_alone_with_sensitive,
+        "few_have": counted.few_have,
         "claims": claims,
     }
 
@@ -206,6 +224,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     sizes = np.bincount(written.group_of_record)
     truth = private if private is not None and private.original is not None else None
     judged: dict[str, Judged] = {}
+    few: dict[str, str] = {}
     if facts["layout"] == "profile":
         single = certain = None
         shown = walk_profiles(written, truth, facts)
@@ -215,9 +234,13 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     elif facts["layout"] == "generalized":
         said = read_quasi(written, quasi, sensitive)
         single, certain = walk_classes(folder, written, len(sizes), said)
+        known = None
         if truth is not None and truth.original is not None:
+            known = after_blanks(truth.original, facts)
+            truth = replace(truth, original=known)
             check_truth(written, truth, facts, quasi)
             check_quasi(written, said, facts, truth)
+        few = few_have(written, said, facts, known) if quasi or sensitive else {}
         of_values = [c for c in facts["claims"] if c["model"] in VALUE_MODELS]
         judged = {name_of(claim): judge_values(claim, written, sensitive) for claim in of_values}
     else:
@@ -237,7 +260,9 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         smallest_group=int(sizes.min()) if len(sizes) else 0,
         users_rating_disclosed=_share(sizes, single, written),
         users_rating_exists=_share(sizes, certain, written),
+        records_alone_with_sensitive=count_alone(written, sensitive),
         attribute_columns=tuple(written.attributes.column_names),
+        few_have=few,
         judged=judged,
     )
 
@@ -281,8 +306,8 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
     if not facts["classes"] <= facts["groups"] <= max(facts["records"], facts["classes"]):
         raise Failed("count", "groups")
-    for name in ("users_rating_disclosed", "users_rating_exists"):
-        said, found = facts[name], getattr(counted, name)
+    for name in _SHARES:
+        said, found = facts.get(name), getattr(counted, name)
         if (said is None) != (found is None) or abs((said or 0) - (found or 0)) > 1e-12:
             raise Failed("disclosure share", name)
     if facts["layout"] == "record" and facts["groups"] != facts["classes"]:

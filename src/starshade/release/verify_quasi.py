@@ -1,19 +1,24 @@
 """The verifier's own reading of generalized personal attributes, and their check by the truth.
 
 A quasi-identifier says the same of every record of a class: a range and whether null is possible,
-or the list of what occurs. Both say of the members no less and no more; a list may say more where
-the settings name a hierarchy of the attribute, and then all values that the hierarchy joins.
+or the list of what occurs. A range runs between edges of bands that k people share, the nearest
+ones that hold its members. A list says of the members no less and no more, but where the settings
+name a hierarchy of the attribute, and then all values of a name that k people share.
 Nothing here is shared with what builds and reads releases.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.release.verify_rare import claimed_k
 from starshade.release.verify_rows import Failed, Written
 
 if TYPE_CHECKING:
@@ -25,9 +30,10 @@ __all__ = ["check_quasi", "declared", "read_quasi"]
 
 _RANGE = "struct<low: double, high: double, null: bool>"
 _LISTS = ("list<element: string>", "list<item: string>")
-_NULL = float("-inf")  # below every number
+_BANDS = 20
 
-#: what a class says of one attribute: (low, high, null) or a pair (is text, text) for each value
+#: what a class says of one attribute: (is range, low, high, null), a range of nulls alone being
+#: none, or a pair (is text, text) for each value
 Said = tuple[Any, ...]
 
 
@@ -78,15 +84,15 @@ def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list
 
 
 def _range(said: dict[str, Any] | None) -> Said:
-    """Read (low, high, null); a class of nulls alone is below all others."""
+    """Read (is range, low, high, null); a class of nulls alone is below all others."""
     if said is None or said["null"] is None:
         raise Failed("quasi-identifiers", "a record that says nothing")
     low, high, null = said["low"], said["high"], said["null"]
     if low is None and high is None and null:
-        return (_NULL, _NULL, True)
-    if low is None or high is None or not _NULL < low <= high < -_NULL:
+        return (False, 0.0, 0.0, True)
+    if low is None or high is None or not low < high:
         raise Failed("quasi-identifiers", "a range without ends")
-    return (low, high, null)
+    return (True, low, high, null)
 
 
 def _values(said: list[str | None] | None) -> Said:
@@ -121,11 +127,11 @@ def check_quasi(
     for place, name in enumerate(facts.get("quasi_identifiers", [])):
         if people is None or name not in people.column_names:
             raise Failed("forbidden column", "an attribute that the original lacks")
-        told = [entry[place] for entry in said]
+        told, k = [entry[place] for entry in said], claimed_k(facts)
         if str(written.attributes.schema.field(name).type) == _RANGE:
-            _check_ranges(told, people.column(name), class_of_user)
+            _check_ranges(told, people.column(name), class_of_user, k)
         else:
-            _check_values(told, people.column(name), class_of_user, joined.get(name))
+            _check_values(told, people.column(name), class_of_user, joined.get(name), k)
 
 
 def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]:
@@ -138,26 +144,54 @@ def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]
         raise Failed("config", "a hierarchy of an attribute that the owner does not have") from None
 
 
-def _check_ranges(told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.int64]) -> None:
+def _check_ranges(
+    told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.int64], k: int
+) -> None:
     try:
         own = np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
     except (TypeError, ValueError):
         raise Failed("truth", "a range for an attribute that is no number") from None
     missing = np.isnan(own)
     there, values = owner[~missing], own[~missing]
-    low, high = (np.array([entry[end] for entry in told], dtype=np.float64) for end in (0, 1))
-    if ((values < low[there]) | (values > high[there])).any():
+    low, high = (np.array([entry[end] for entry in told], dtype=np.float64) for end in (1, 2))
+    if ((values < low[there]) | (values >= high[there])).any():
         raise Failed("truth", "a personal attribute outside its range")
-    least, most = np.full(len(told), -_NULL), np.full(len(told), _NULL)
-    np.minimum.at(least, there, values)
-    np.maximum.at(most, there, values)
-    least[most == _NULL] = _NULL  # nulls alone
-    if ((low != least) | (high != most)).any():
-        raise Failed("truth", "a range that is wider than its members' values")
-    possible = np.array([entry[2] for entry in told], dtype=np.bool_)
+    edges = [-np.inf, *_edges(values.tolist(), k), np.inf]
+    members_of: list[list[float]] = [[] for _ in told]
+    for c, value in zip(there.tolist(), values.tolist(), strict=True):
+        members_of[c].append(value)
+    for entry, members in zip(told, members_of, strict=True):
+        if entry[0] != bool(members):
+            raise Failed("truth", "a range of nobody's values")
+        if members and entry[1] != edges[bisect_right(edges, min(members)) - 1]:
+            raise Failed("truth", "a range from another edge than the nearest that k people share")
+        if members and entry[2] != edges[bisect_right(edges, max(members))]:
+            raise Failed("truth", "a range to another edge than the nearest that k people share")
+    possible = np.array([entry[3] for entry in told], dtype=np.bool_)
     some = np.bincount(owner[missing], minlength=len(told)) > 0
     if (some != possible).any():
         raise Failed("truth", "a missing attribute that is not told, or told of nobody")
+
+
+def _edges(values: list[float], k: int) -> list[float]:
+    """Return the edges of bands of k values or more, in exact arithmetic."""
+    ordered = sorted(map(Fraction, values))
+    if len(ordered) < 2 * k or ordered[k - 1] == ordered[-k]:
+        return []
+    low, high = ordered[k - 1], ordered[-k]
+    whole = sum(value.denominator > 1 for value in ordered) < k
+    powers = (Fraction(10) ** e for e in range(0 if whole else -340, 310))
+    steps = (m * power for power in powers for m in (1, 2, 5))
+    step = next(s for s in steps if s * _BANDS >= high - low)
+    edges, last, j = [], 0, low // step + 1
+    while j * step <= high:
+        edge = float(j * step)
+        below = bisect_left(ordered, edge)
+        if below - last >= k and len(ordered) - below >= k:
+            edges.append(edge)
+            last = below
+        j += 1
+    return edges
 
 
 def _check_values(
@@ -165,7 +199,9 @@ def _check_values(
     column: pa.ChunkedArray,
     owner: NDArray[np.int64],
     hierarchy: list[list[str]] | None,
+    k: int,
 ) -> None:
+    people = Counter(value for value in column.to_pylist() if value is not None)
     own: list[set[tuple[bool, str]]] = [set() for _ in told]
     for c, value in zip(owner.tolist(), column.to_pylist(), strict=True):
         own[c].add((value is not None, value or ""))
@@ -174,16 +210,19 @@ def _check_values(
             raise Failed("truth", "a personal attribute outside its list of values")
         if (False, "") in entry - members:
             raise Failed("truth", "a missing attribute that is told of nobody")
-        if entry != (members if hierarchy is None else _node(members, hierarchy)):
+        if entry != (members if hierarchy is None else _node(members, hierarchy, people, k)):
             raise Failed("truth", "a list with a value of nobody in its class")
 
 
-def _node(members: set[tuple[bool, str]], hierarchy: list[list[str]]) -> set[tuple[bool, str]]:
-    """Return members and all values that share their name on the first level where they do."""
+def _node(
+    members: set[tuple[bool, str]], hierarchy: list[list[str]], people: Counter[str], k: int
+) -> set[tuple[bool, str]]:
+    """Return members and all values of the first name that they share and that k people have."""
     values = {value for known, value in members if known}
     null = {(False, "")} & members
     for level in range(min(map(len, hierarchy), default=0)):
         names = {line[level] for line in hierarchy if line[0] in values}
-        if len(names) == 1:
-            return null | {(True, line[0]) for line in hierarchy if line[level] in names}
+        joined = {line[0] for line in hierarchy if line[level] in names}
+        if len(names) == 1 and sum(people[value] for value in joined) >= k:
+            return null | {(True, value) for value in joined}
     return members

@@ -54,7 +54,8 @@ _MANY = 30  # items beyond which only the most rated ones are suggested
 K = Setting(
     "k",
     "How many people hide together (k)",
-    "Nobody can be told apart from at least k − 1 others (by interval and suppress: hardly). 5 is "
+    "By ratings, and by the attributes that k people share, nobody can be told apart from at "
+    "least k − 1 others (by interval and suppress: hardly). 5 is "
     "usual; larger is safer and loses more. Compare methods to see how much.",
     "integer",
     str(_USUAL_K),
@@ -262,7 +263,8 @@ def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
         Setting(
             "sensitive_attributes",
             "Attributes that others must not learn",
-            "With generalized attributes: released as they are, and kept varied by the next line.",
+            "With generalized attributes: released as they are, and kept varied by the next line. "
+            "Records of a group differ in them: who knows them of a person may find one record.",
             "choices",
             choices=offered,
             more=True,
@@ -274,6 +276,19 @@ def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
             "2 or 3 is usual. It needs a sensitive attribute.",
             "integer",
             least=0,
+            more=True,
+            only_for=GROUPING,
+        ),
+        Setting(
+            "rare_values",
+            "Values that fewer than k people have",
+            "Of an attribute that is released: such a value points at those who have it.",
+            "choice",
+            "refuse",
+            choices=(
+                Choice("refuse", "make no release and say how many there are"),
+                Choice("blank", "leave them out, as if not known"),
+            ),
             more=True,
             only_for=GROUPING,
         ),
@@ -347,7 +362,12 @@ def _attributes(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any
     if distinct and not said:
         errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
     return given_only(
-        {"attributes": "generalized", "sensitive_attributes": list(said), "l": distinct or None}
+        {
+            "attributes": "generalized",
+            "sensitive_attributes": list(said),
+            "l": distinct or None,
+            "rare_values": values.get("rare_values"),
+        }
     )
 
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
+from starshade.release.disclosure import (
+    records_alone_with_sensitive,
+    users_rating_disclosed,
+    users_rating_exists,
+)
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -20,6 +24,7 @@ class DisclosureShares:
 
     "Hides among k" is not "hides what you rated": where all of a class rated an item alike, its
     cell has one single member, and whoever knows that a person is in the class knows the rating.
+    And records of a class that have sensitive attributes as they are need not be equal.
     """
 
     @announced("measuring disclosure-shares")
@@ -27,8 +32,10 @@ class DisclosureShares:
         """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells.
 
         None on layout "profile": its cells are means or predictions, and no cell says that it is
-        anybody's rating, or that there is one.
+        anybody's rating, or that there is one. ``records_alone_with_sensitive`` is the share of
+        records that are alone in their class with their sensitive attributes, None without any.
         """
+        sensitive = release.manifest.sensitive_attributes
         cells = release.classes if isinstance(release.classes, Cells) else None
         return UtilityResult(
             measure="disclosure-shares",
@@ -37,7 +44,13 @@ class DisclosureShares:
                 if cells is not None
                 else None,
                 "users_rating_exists": users_rating_exists(cells) if cells is not None else None,
+                "records_alone_with_sensitive": None
+                if release.attributes is None
+                else records_alone_with_sensitive(
+                    release.class_of_record, release.attributes.select(list(sensitive))
+                ),
             },
             meaning="High means risk: that share of users is in a class with a cell that tells "
-            "their rating (disclosed), or that they rated the item at all (exists).",
+            "their rating (disclosed), or that they rated the item at all (exists), or that share "
+            "of records alone in their class with their sensitive attributes.",
         )

@@ -108,8 +108,11 @@ class QueryError:
             return QueryErrorResult.of(None, ())
         chosen = np.sort(part.most_rated(self.items))
         levels = scale.levels
-        told = _board(release.cells(), chosen, levels, _column(release.attributes, name, release))
-        true = _board(cells_of(part), chosen, levels, _column(part.attributes, name, None))
+        plain = _column(part.attributes, name, None)
+        told = _board(
+            release.cells(), chosen, levels, _column(release.attributes, name, release, plain)
+        )
+        true = _board(cells_of(part), chosen, levels, plain)
         steps = list(self._steps(told, true, len(levels)))
         sets = windows(scale)
         steps += [_ranges(told, true, width, sets[width]) for width in range(WIDTHS)]
@@ -180,11 +183,19 @@ def _board(
     return Board(codes, shares, column.totals, column.counts.astype(np.float64))
 
 
-def _column(attributes: pa.Table | None, name: str, release: Release | None) -> Column:
-    """Add an attribute up: by class of a release, or by person."""
+def _column(
+    attributes: pa.Table | None, name: str, release: Release | None, true: Column | None = None
+) -> Column:
+    """Add an attribute up by person, or by class; open ranges end where true values do."""
     assert attributes is not None
     sizes = np.ones(attributes.num_rows, np.int64) if release is None else release.classes.sizes
-    return column_of(name, attributes.column(name), np.cumsum(sizes) - sizes)
+    starts, data = np.cumsum(sizes) - sizes, attributes.column(name)
+    found = column_of(name, data, starts)
+    if not found.open_ended or true is None or not true.known.any():
+        return found
+    assert true.low is not None
+    values = true.low.values[true.low.codes[true.known]]
+    return column_of(name, data, starts, (float(values.min()), float(values.max())))
 
 
 def _numeric(attributes: pa.Table) -> list[str]:

@@ -1,0 +1,143 @@
+"""Values of personal attributes that fewer than k people have: refused, or blanked (DESIGN §4).
+
+A null is a value of its own. Where values are told as bands or by a hierarchy, no single one is
+told, and all that may be rare is to have a value, or to have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, UnmetError
+from starshade.plain import counted
+from starshade.progress import note
+from starshade.ratings.table import Ratings
+from starshade.release.attributes import plain_attributes, ranks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["RareValues", "check_rare_values", "without_rare_values"]
+
+RareValues = Literal["refuse", "blank"]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def check_rare_values(how: object) -> None:
+    """Refuse what is no way to deal with rare values.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if how not in ("refuse", "blank"):
+        raise ConfigError(f"rare values {how!r}: allowed are refuse and blank")
+
+
+def without_rare_values(
+    ratings: Ratings,
+    k: int,
+    how: RareValues,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Collection[str] = (),
+) -> Ratings:
+    """Return a table in whose released attributes every value is that of k people or more.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With the people who are released.
+    k : int
+    how : {"refuse", "blank"}
+        With "blank" rare values become null; if that leaves fewer than k nulls, so do the rarest
+        of the others, of equal number the lowest, until there are k.
+    quasi, sensitive : sequence of str
+    hierarchies : collection of str
+        Quasi-identifiers that have one.
+
+    Raises
+    ------
+    UnmetError
+        There are rare values, and they are refused; or no value would be left.
+    """
+    names = [*quasi, *sensitive]
+    if ratings.attributes is None or not names:
+        return ratings
+    plain = plain_attributes(ratings.attributes.select(names))
+    assert plain is not None
+    found = []
+    for place, (name, rank) in enumerate(zip(names, ranks(plain), strict=True)):
+        column = plain.column(place)
+        joined = name in quasi and (name in hierarchies or str(column.type) == "double")
+        rare = _rare(np.minimum(rank, 1) if joined else rank, k)
+        if not rare.any():
+            continue
+        if how == "refuse":
+            found.append(_told(name, np.minimum(rank, 1) if joined else rank, rare, k))
+            continue
+        blank = _blanked(rank, k, joined=joined)
+        plain = plain.set_column(place, name, _without(name, column, blank[rank] | (rank == 0)))
+        people = int(blank[rank].sum())
+        note(
+            f"attribute {name!r}: {counted(int(blank.sum()), 'value')} of "
+            f"{counted(people, 'person', 'people')} blanked, so that each value, and null, is that "
+            f"of k = {k} people or of nobody"
+        )
+    if found:
+        raise UnmetError("; ".join(found), advice=_ADVICE)
+    return ratings.annotate(attributes=plain)
+
+
+_ADVICE = (
+    'Blank them (--rare-values blank, rare_values="blank"), give a quasi-identifier a hierarchy '
+    "that joins its values to larger sets (--attribute-hierarchy NAME=FILE), or leave the "
+    "attribute out (--quasi and --sensitive-attribute name those that are released)."
+)
+
+
+def _rare(rank: Ints, k: int) -> Bools:
+    """Tell which values (null is 0) some people have, and fewer than k."""
+    counts = np.bincount(rank)
+    return np.asarray((counts > 0) & (counts < k))
+
+
+def _told(name: str, rank: Ints, rare: Bools, k: int) -> str:
+    people = counted(int(rare[rank].sum()), "person", "people")
+    null = ", null among them" if rare[0] else ""
+    values = counted(int(rare.sum()), "value")
+    return f"attribute {name!r}: {values} that fewer than k = {k} people have ({people}{null})"
+
+
+def _blanked(rank: Ints, k: int, *, joined: bool) -> Bools:
+    """Tell which values become null, so that null is k people's or nobody's."""
+    counts = np.bincount(rank)
+    gone = np.zeros(len(counts), dtype=np.bool_) if joined else _rare(rank, k)
+    gone[0] = False
+    nulls = int(counts[0] + counts[gone].sum())
+    for value in np.argsort(counts, kind="stable").tolist():
+        if value and counts[value] and not gone[value] and 0 < nulls < k:
+            gone[value] = True
+            nulls += int(counts[value])
+    if 0 < len(rank) - nulls < k:  # to have a value at all would be rare
+        gone[1:] = True
+    return gone
+
+
+def _without(name: str, column: pa.ChunkedArray, null: Bools) -> pa.Array:
+    """Return a column with nulls in some places."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if null.all():
+        raise UnmetError(
+            f"attribute {name!r}: blanking what fewer than k people have leaves no value of it",
+            advice="Leave the attribute out (--quasi and --sensitive-attribute name those that "
+            "are released), or choose a smaller k.",
+        )
+    return pc.if_else(pa.array(null), pa.scalar(None, column.type), column)
