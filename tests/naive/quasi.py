@@ -42,29 +42,73 @@ def steps(column: list, scale: Scale, numeric: bool) -> list[Fraction]:
     return out
 
 
-def said(members: list, numeric: bool) -> dict | list:
-    """What a group's members say together."""
+def band_edges(values: list[float], k: int) -> list[float]:
+    """Edges between bands of k people or more, by the k-th lowest and the k-th highest alone."""
+    known = sorted(Fraction(v) for v in values)
+    if len(known) < 2 * k:
+        return []
+    low, high = known[k - 1], known[-k]
+    sizes = [m * Fraction(10) ** e for e in range(-340, 310) for m in (1, 2, 5)]
+    if sum(v != int(v) for v in known) < k:
+        sizes = [size for size in sizes if size >= 1]
+    size = next(size for size in sizes if 20 * size >= high - low)
+    edges: list[Fraction] = []
+    multiple = (low // size) * size
+    while multiple <= high:
+        edge = Fraction(float(multiple))
+        between = [v for v in known if v < edge and (not edges or v >= edges[-1])]
+        above = [v for v in known if v >= edge]
+        if low < multiple and len(between) >= k and len(above) >= k:
+            edges.append(edge)
+        multiple += size
+    return [float(edge) for edge in edges]
+
+
+def said(members: list, numeric: bool, everybody: list, k: int) -> dict | list:
+    """What a group's members say together; numbers from one edge to another."""
     known = sorted(v for v in members if v is not None)
     null = None in members
-    if numeric:
-        ends = {"low": known[0], "high": known[-1]} if known else {"low": None, "high": None}
-        return {**ends, "null": null}
-    return [None] * null + sorted(set(known))
+    if not numeric:
+        return [None] * null + sorted(set(known))
+    if not known:
+        return {"low": None, "high": None, "null": True}
+    edges = band_edges([v for v in everybody if v is not None], k)
+    low = max((e for e in edges if e <= known[0]), default=float("-inf"))
+    high = min((e for e in edges if e > known[-1]), default=float("inf"))
+    return {"low": low, "high": high, "null": null}
 
 
-def joined(rows: dict, members: list) -> list:
-    """All values that share their name on the first level where the members have one.
+def joined(rows: dict, members: list, everybody: list, k: int) -> list:
+    """All values of the first name that the members share and that k people have.
 
     `rows` has of each value its names, level by level; null stands aside.
     """
     null, known = [None] * (None in members), [v for v in members if v is not None]
-    if len(set(known)) < 2:
-        return null + known[:1]
-    for level in range(len(rows[known[0]])):
-        names = {rows[value][level] for value in known}
-        if len(names) == 1:
-            return null + sorted(value for value in rows if rows[value][level] in names)
+    if not known:
+        return null
+    for level in range(-1, len(rows[known[0]])):
+        names = {value if level < 0 else rows[value][level] for value in known}
+        told = [value for value in rows if (value if level < 0 else rows[value][level]) in names]
+        if len(names) == 1 and sum(value in told for value in everybody) >= k:
+            return null + sorted(told)
     raise AssertionError("no level joins them")
+
+
+def blanked(values: list, k: int, at_once: bool = False) -> list:
+    """The values after blanking: each, and null, that of k people or of nobody.
+
+    `at_once`: values are told joined, and only null, and to have a value, may be rare.
+    """
+    values = list(values)
+    if not at_once:
+        values = [v if v is not None and values.count(v) >= k else None for v in values]
+    while 0 < values.count(None) < k:
+        left = {v for v in values if v is not None}
+        rarest = min(left, key=lambda v: (values.count(v), v))
+        values = [None if v == rarest else v for v in values]
+    if 0 < len(values) - values.count(None) < k:
+        values = [None] * len(values)
+    return values
 
 
 def merged(

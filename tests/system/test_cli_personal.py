@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from starshade.ratings.read import read_ratings
 from tests.system.conftest import call, refused, told
+from tests.unit.release.samples import covering, generalized
 
 ASKED = ("--attributes", "generalized", "--quasi", "age", "--quasi", "town")
 JOB = ("--sensitive-attribute", "job")
@@ -26,11 +31,16 @@ def test_attributes_are_generalized(ratings_csv: Path, people_csv: Path, tmp_pat
     assert facts["quasi_identifiers"] == ["age", "town"]
     assert facts["sensitive_attributes"] == ["job"]
     jobs: dict[int, set[str | None]] = {}
+    ends: set[float] = set()
     for row in pq.read_table(out / "records.parquet").to_pylist():
         jobs.setdefault(row["group"], set()).add(row["job"])
-        assert 20 <= row["age"]["low"] <= row["age"]["high"] <= 59
+        ends.update((row["age"]["low"], row["age"]["high"]))
         assert set(row["town"]) <= {"A", "B"}
+    assert {math.fmod(end, 2) for end in ends - {-math.inf, math.inf}} == {0}  # steps of two years
+    assert {-math.inf, math.inf} < ends
     assert min(map(len, jobs.values())) >= 2
+    assert facts["config"]["rare_values"] == "refuse"
+    assert 0 < facts["records_alone_with_sensitive"] < 1
     assert told("check", out, "--model", "l-diversity")["parameters"] == {
         "l": 2,
         "attribute": "job",
@@ -58,6 +68,48 @@ def test_what_is_refused(
     place = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", tmp_path / "out")
     assert said in refused(*place, *options, code=code)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_values_of_few_are_refused_or_blanked(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    people = tmp_path / "people.csv"
+    lines = people_csv.read_text().splitlines()
+    people.write_text(
+        "\n".join([*lines[:-2], *(f"{n.rsplit(',', 1)[0]},clown" for n in lines[-2:])])
+    )
+    make = ("anonymize", ratings_csv, "--users", people, "--k", 3, "--seed", 1, *ASKED, *JOB)
+    said = refused(*make, "--out", tmp_path / "no", code=1)
+    assert "attribute 'job': 1 value that fewer than k = 3 people have (2 people)" in said
+    assert "clown" not in said
+    assert "--rare-values blank" in said
+    assert not (tmp_path / "no").exists()
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    found = told(*make, "--rare-values", "blank", "--out", out, "--private", receipt)
+    alone = found["records_alone_with_sensitive"]
+    assert 0 < alone < 1
+    assert b"clown" not in b"".join(f.read_bytes() for f in out.iterdir())
+    audited = told("audit", ratings_csv, out, "--users", people, "--private", receipt)
+    assert audited["pass"], audited["reasons"]
+    assert audited["disclosure"]["records_alone_with_sensitive"] == alone
+    assert audited["utility"]["records_alone_with_sensitive"] == alone
+
+
+def test_an_audit_that_finds_values_of_few_or_addresses_fails(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    """Releases as another program may have written them: one job is one person's, or an address."""
+    ratings = read_ratings(ratings_csv, users=people_csv)
+    jobs = ratings.attributes.column("job").to_pylist()
+    for name, job, n in (("rare-values", "clown", 1), ("identifying", "a@b.org", 30)):
+        people = ratings.attributes.set_column(2, "job", pa.array([job] * n + jobs[n:]))
+        original = ratings.annotate(attributes=people)
+        made = covering(original, np.arange(ratings.n_users) // 4, ranges=False)
+        generalized(made, ("town",), ("job",)).save(tmp_path / name)
+        result = call("audit", ratings_csv, tmp_path / name, "--targets", 5, "--json")
+        assert result.exit_code == 1
+        failed = [f["name"] for f in json.loads(result.stdout)["findings"] if not f["pass"]]
+        assert failed == [name]
 
 
 def said(*args: object) -> tuple[str, str]:
@@ -112,13 +164,13 @@ def test_lists_of_rare_values_are_told(
     ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = tmp_path_factory.mktemp("zips")
-    zips = [f"{u},0{1000 + u // 2},{'AB'[u % 2]}" for u in range(1, 121)]
+    zips = [f"{u},0{1000 + (u - 1) // 3},{'AB'[u % 2]}" for u in range(1, 121)]
     (place / "p.csv").write_text("\n".join(["userId,zip,town", *zips]) + "\n")
     (place / "zip.csv").write_text("\n".join(f"0{1000 + u};*" for u in range(121)))
     make = ("anonymize", ratings_csv, "--users", place / "p.csv", "--k", 3, "--seed", 1)
-    make = (*make, "--attributes", "generalized")
+    make = (*make, "--attributes", "generalized", "--method", "mondrian")
     _, noted = said(*make, "--out", place / "a")
-    assert "'zip' has 61 different values, more than there are groups" in noted
+    assert "'zip' has 40 different values, more than there are groups" in noted
     assert re.search(r"a group lists [23]\.\d on average", noted)
     assert "--attribute-hierarchy zip=FILE" in noted
     assert "'town'" not in noted

@@ -151,7 +151,7 @@ def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
         valid = [end.is_valid().to_numpy(zero_copy_only=False) for end in ends]
         if data.null_count or (valid[0] != valid[1]).any() or (low > high).any():
             raise ReleaseError(f"the personal attribute {name!r} has ranges without two ends")
-        told = valid[0] & (low > -np.inf), valid[1] & (high < np.inf)  # an end may be open
+        told = valid[0] & (low != -np.inf), valid[1] & (high != np.inf)  # an end may be open
         numbers = np.concatenate([low[told[0]], high[told[1]]])
     elif shared:
         listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)

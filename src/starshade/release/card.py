@@ -23,8 +23,8 @@ _QUERY = (
 
 _CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have equal numbers"
 _QUASI = {
-    True: "personal attribute, the same for all records of a class: their range from low to high, "
-    "and whether null (not known) is among them",
+    True: "personal attribute, the same for all records of a class: a range around theirs, from "
+    "low to below high (inf: open), and whether null (not known) is among them",
     False: "personal attribute, the same for all records of a class: a sorted list of the values "
     "among them, null (not known) first",
 }

@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.audit.dossier_paragraph import paragraph_of
+from starshade.audit.dossier_release import claim_rows
 from starshade.audit.findings import judge_model
 from starshade.audit.verdict import Audit
+from starshade.privacy.k_anonymity import KAnonymity
+from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
+from tests.strategies import table
 from tests.unit.release.samples import generalized
 from tests.unit.release.test_quasi import hand_made, made
 
@@ -48,7 +55,8 @@ def test_every_claim_is_asked_of_its_own_check(tmp_path: Path) -> None:
     )
     named = [finding.name for finding in result.findings]
     models = ["k-anonymity", "l-diversity of ill", "t-closeness of ill"]
-    assert named == ["claims", *models, "attack", "tracker", "audience", "identifying"]
+    after = ["attack", "tracker", "audience", "identifying", "rare-values"]
+    assert named == ["claims", *models, *after]
     assert all(finding.passed for finding in result.findings[:4])
     assert result.audience == "publish"
     said = next(text for text in result.warnings if text.startswith("The attacks tried know"))
@@ -56,6 +64,45 @@ def test_every_claim_is_asked_of_its_own_check(tmp_path: Path) -> None:
     assert f"{', '.join(quasi)} are part of what the records of a class share" in said
     assert "ill stands there as it is" in said
     assert result.utility["smallest_class"] == 2
+    rare = result.findings[-1]
+    assert not rare.passed
+    assert "ill has 2 values that fewer than k = 2 people have (2 people)" in rare.text
+    assert rare.text in result.reasons
+    assert not result.passed
+    assert result.disclosure["records_alone_with_sensitive"] == 0.5
+    assert "50.0% are alone in their class with their sensitive attributes" in str(result)
+
+
+def test_where_sensitive_attributes_differ_records_are_alike_by_the_others(tmp_path: Path) -> None:
+    """Every sentence that says that records are alike says by what."""
+    release = KLikeness(
+        2, attributes="generalized", quasi_identifiers=["town"], sensitive_attributes=["job"]
+    ).anonymize(PEOPLED, rng=0)
+    release.save(tmp_path / "out", private=tmp_path / "receipt")
+    result = Audit(known=(1,), targets=8).run(
+        PEOPLED, tmp_path / "out", private=tmp_path / "receipt", rng=0
+    )
+    assert result.passed, result.reasons
+    by = "by ratings and quasi-identifiers"
+    assert f"looks like at least 1 other {by}, counted" in str(result)
+    assert f"more often than 1 in 2 {by}." in str(result)
+    paragraph = paragraph_of(result, release, release.n_records)
+    assert f"looks like at least 1 other {by};" in paragraph
+    assert f"more often than 1 in 2 {by}." in paragraph
+    assert "alone in their class with their sensitive attributes" in paragraph
+    assert f"records that are equal {by} has" in judge_model(release, CLAIM).text
+    assert f"look the same {by}." in str(KAnonymity(2).check(release))
+    assert f"every record equals at least 1 other {by}" in claim_rows(result)[0]["asked"]
+    assert by.capitalize() in (tmp_path / "out" / "README.md").read_text()
+    # and where nothing differs nothing is added
+    plain = KLikeness(2, attributes="generalized", quasi_identifiers=["town"])
+    assert by not in str(KAnonymity(2).check(plain.anonymize(PEOPLED, rng=0)))
+
+
+CLAIM = Claim(model="k-anonymity", parameters={"k": 2})
+PEOPLED = table([{0: 1.0 + u % 2, 1: 3.0} for u in range(8)], Scale(1, 5, 1)).annotate(
+    attributes=pa.table({"town": ["Ulm", "Bonn"] * 4, "job": ["a"] * 4 + ["b"] * 4})
+)
 
 
 def test_equal_cells_of_two_classes_are_no_class(tmp_path: Path) -> None:

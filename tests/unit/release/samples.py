@@ -17,6 +17,7 @@ from starshade.release.manifest import Claim
 from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive.generalized_release import Content, content, interval
+from tests.naive.quasi import said
 from tests.strategies import ratings_tables
 from tests.unit.release.makings import made_and_rest
 
@@ -109,20 +110,16 @@ def covering(original: Ratings, groups: np.ndarray, *, ranges: bool) -> Grouping
     return Grouping(original, groups, rows)
 
 
-def spread(made: Grouping, name: str) -> list[Any]:
+def spread(made: Grouping, name: str, k: int | None = None) -> list[Any]:
     """What each user's group has of an attribute: its range, or the list of its values."""
     column = made.original.attributes.column(name)
     values = [None if v != v else v for v in column.to_pylist()]
-    told: list[Any] = []
-    for g in made.groups.tolist():
-        own = {v for v, other in zip(values, made.groups.tolist(), strict=True) if other == g}
-        known = sorted(v for v in own if v is not None)
-        if pa.types.is_floating(column.type):
-            ends = {"low": known[0], "high": known[-1]} if known else {"low": None, "high": None}
-            told.append(ends | {"null": None in own})
-        else:
-            told.append([None] * (None in own) + known)
-    return told
+    numeric, k = pa.types.is_floating(column.type), k or min(made.sizes)
+    groups = made.groups.tolist()
+    of_group = {
+        g: [v for v, other in zip(values, groups, strict=True) if other == g] for g in set(groups)
+    }
+    return [said(of_group[g], numeric, values, k) for g in groups]
 
 
 def generalized(
@@ -130,7 +127,8 @@ def generalized(
 ) -> Release:
     """Release a grouping with some attributes generalized and some as they are."""
     people = made.original.attributes
-    columns = {name: pa.array(spread(made, name), type=None) for name in quasi}
+    asked = [claim.parameters["k"] for claim in more.get("claims", ()) if "k" in claim.parameters]
+    columns = {name: pa.array(spread(made, name, *asked[:1]), type=None) for name in quasi}
     for name in quasi:
         if not pa.types.is_floating(people.column(name).type):
             columns[name] = columns[name].cast(pa.list_(pa.string()))

@@ -11,7 +11,14 @@ from starshade.anonymize.k_exchange import KExchange
 from starshade.audit.findings import judge_identifying
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.release.identifying import Shared, named_in, shared_by
+from starshade.release.identifying import (
+    Addresses,
+    Shared,
+    addresses_in,
+    is_address,
+    named_in,
+    shared_by,
+)
 from starshade.release.table import Release
 from tests.strategies import SCALES, table
 
@@ -80,6 +87,69 @@ def test_the_audit_finds_lists_of_names_on_the_release_alone() -> None:
     assert "city (12 different values among 12 people, 12 of them one person's alone)" in found.text
     pairs = [f"street {u // 2}" for u in range(N)]
     assert named_in(listing(release, "city", pairs)) == {}
+
+
+def test_what_looks_like_an_address() -> None:
+    names = [
+        *("a.b@example.org", "Ann <ann@example.co.uk>", "+49 89 123456", "+441632960123"),
+        *("(555) 123-4567", "555-123-4567", "030-1234567", "01 23 45 67 89", "123-45-6789"),
+        *("https://example.org/~ann", "www.example.org", "example.org/ann", "ftp://x/y"),
+    ]
+    others = [
+        *("5551234567", "55401", "55401-1234", "2020-01-31", "31.12.1999", "10000-20000"),
+        *("1.000.000.000", "Ulm", "sci-fi/fantasy", "a@b", "A. Smith", "3.5", "", "192.168.1.1"),
+        *("12345 - 67890", "1990/1995", "(none)", "C++ (12)"),
+    ]
+    assert [name for name in names if not is_address(name)] == []
+    assert [name for name in others if is_address(name)] == []
+
+
+def test_one_in_twenty_is_enough() -> None:
+    def found(reached: int, values: int, people: int) -> bool:
+        texts = ["ann@example.org"] * reached + [f"t{u % (values - 1)}" for u in range(people)]
+        return addresses_in(pa.chunked_array([texts])).identifies
+
+    assert found(1, 20, 400)  # one of twenty values
+    assert not found(1, 21, 400)
+    assert found(20, 21, 380)  # one of twenty people
+    assert not found(19, 21, 381)
+    assert not addresses_in(pa.chunked_array([["x", None]])).identifies
+
+
+@pytest.mark.parametrize("quasi", [["city"], ["city", "contact"]])
+@pytest.mark.parametrize("how", ["refuse", "blank"])
+def test_addresses_are_refused_however_many_share_them(quasi: list[str], how: str) -> None:
+    contacts = [f"desk{u % 3}@example.org" for u in range(N)]  # four people each
+    ratings = people(city=CITIES, contact=contacts)
+    sensitive = [name for name in ("contact",) if name not in quasi]
+    with pytest.raises(ConfigError, match="3 different values, of which 3 look like") as error:
+        released(ratings, quasi_identifiers=quasi, sensitive_attributes=sensitive, rare_values=how)
+    assert "example.org" not in str(error.value)
+    assert "hierarchy" not in str(error.value)
+
+
+def test_a_hierarchy_that_lists_addresses_is_no_excuse(tmp_path) -> None:
+    contacts = [f"desk{u % 3}@example.org" for u in range(N)]
+    (tmp_path / "c.csv").write_text("\n".join(f"{c};*" for c in sorted(set(contacts))))
+    with pytest.raises(ConfigError, match="look like e-mail addresses"):
+        released(people(contact=contacts), attribute_hierarchies={"contact": tmp_path / "c.csv"})
+    # nor one whose other values, of nobody here, are addresses: they would be listed
+    (tmp_path / "d.csv").write_text(
+        "\n".join([*(f"{c};*" for c in sorted(set(CITIES))), "a@b.org;*"])
+    )
+    tree = {"city": tmp_path / "d.csv"}
+    with pytest.raises(ConfigError, match="of which 1 look like"):
+        released(people(city=CITIES[:N]), attribute_hierarchies=tree)
+
+
+def test_the_audit_finds_addresses_on_the_release_alone() -> None:
+    release = released(people(city=CITIES))
+    contacts = [f"desk{u % 3}@example.org" for u in range(N)]
+    named = listing(release, "city", contacts)
+    assert named_in(named) == {"city": Addresses(values=3, alike=3)}
+    found = judge_identifying(named)
+    assert found is not None
+    assert not found.passed
 
 
 def test_nothing_is_asked_of_releases_without_attributes() -> None:

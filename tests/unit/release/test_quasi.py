@@ -25,6 +25,7 @@ from starshade.release.read import read_release
 from starshade.release.table import Release
 from starshade.release.verify import verify_folder
 from starshade.utility.class_sizes import class_sizes
+from starshade.utility.disclosure_shares import DisclosureShares
 from tests.naive import class_values
 from tests.naive import generalized_release as naive
 from tests.strategies import table
@@ -84,9 +85,10 @@ def test_classes_are_equal_in_cells_and_quasi_identifiers() -> None:
         [("set", (5.0,)), ("set", (2.0,))],
     ]
     assert release.attributes.column_names == ["age", "job", "ill"]
-    wide = {"low": 20.0, "high": 30.0, "null": False}
-    lone = {"low": 40.0, "high": 40.0, "null": True}
-    last = {"low": 1.0, "high": 2.0, "null": False}
+    # 1 and 2; 20 twice; 30 twice and 40: steps of 2, as the second highest is 28 above the lowest
+    wide = {"low": 4.0, "high": np.inf, "null": False}
+    lone = {"low": 22.0, "high": np.inf, "null": True}
+    last = {"low": -np.inf, "high": 4.0, "null": False}
     assert release.attributes.column("age").to_pylist() == [wide] * 4 + [lone] * 2 + [last] * 2
     jobs = [[None, "a"]] * 4 + [["b", "c"]] * 2 + [["x", "y"]] * 2
     assert release.attributes.column("job").to_pylist() == jobs
@@ -168,7 +170,7 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(
 
 @given(groupings(people=True))
 def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Grouping) -> None:
-    """Take the highest age of a range away, or a value of a list: saving fails."""
+    """Take the values from a range, or one from a list: saving fails."""
     release = generalized(grouping, ("Age", "job"))
     people = release.attributes.to_pydict()
     said = people["job"][0]
@@ -179,8 +181,11 @@ def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Groupin
         with tempfile.TemporaryDirectory() as folder, pytest.raises(InternalError):
             replace(release, attributes=broken).save(Path(folder) / "out")
     top = people["Age"][0]
-    if top["low"] != top["high"]:
-        cut = [{**told, "high": told["low"]} if told == top else told for told in people["Age"]]
+    if top["low"] is not None:
+        cut = [
+            {**told, "low": 1e301, "high": np.inf} if told == top else told
+            for told in people["Age"]
+        ]
         ages = pa.array(cut, release.attributes.schema.field("Age").type)
         broken = release.attributes.set_column(0, "Age", ages)
         with tempfile.TemporaryDirectory() as folder, pytest.raises(InternalError):
@@ -190,15 +195,16 @@ def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Groupin
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ({"low": -1e300, "high": 1e300}, "wider"),
-        ({"low": 19.0}, "wider"),
-        ({"high": 31.0}, "wider"),
+        ({"low": -np.inf}, "from another edge"),
+        ({"low": 3.0}, "from another edge"),
+        ({"low": 20.0}, "from another edge"),
+        ({"high": 41.0}, "to another edge"),
     ],
 )
 def test_a_range_is_that_of_its_members(tmp_path: Path, ends: dict, message: str) -> None:
     release = made()
     ages = release.attributes.column("age")
-    told = [{**said, **ends} if said["low"] == 20 else said for said in ages.to_pylist()]
+    told = [{**said, **ends} if said["low"] == 4 else said for said in ages.to_pylist()]
     broken = release.attributes.set_column(0, "age", pa.array(told, ages.type))
     with pytest.raises(InternalError, match=message):
         replace(release, attributes=broken).save(tmp_path / "out")
@@ -307,11 +313,11 @@ def swap_classes(columns: dict[str, list]) -> None:
 
 # what happens to records.parquet; what the verifier says with the truth, and the reader
 DAMAGE = {
-    "a lower end": (ages(25.0, 30.0, False), "outside its range", None),
-    "an upper end": (ages(20.0, 29.0, False), "outside its range", None),
-    "a null too many": (ages(20.0, 30.0, True), "told of nobody", None),
+    "a lower end": (ages(20.5, np.inf, False), "outside its range", None),
+    "an upper end": (ages(4.0, 30.0, False), "outside its range", None),
+    "a null too many": (ages(4.0, np.inf, True), "told of nobody", None),
     "a null too few": (
-        at("age", (4, 5), {"low": 40.0, "high": 40.0, "null": False}),
+        at("age", (4, 5), {"low": 22.0, "high": np.inf, "null": False}),
         "missing attribute that is not told",
         None,
     ),
@@ -319,7 +325,7 @@ DAMAGE = {
     "one end": (ages(20.0, None, False), "without ends", "out of order or empty"),
     "no end and no null": (ages(None, None, False), "without ends", "out of order or empty"),
     "no flag": (ages(20.0, 30.0, None), "says nothing", "out of order or empty"),
-    "endless": (ages(20.0, float("inf"), False), "without ends", "out of order or empty"),
+    "no width": (ages(20.0, 20.0, False), "without ends", "out of order or empty"),
     "no number": (ages(20.0, float("nan"), False), "differ|without ends", "differ|out of order"),
     "nothing said": (at("age", (0, 1, 2, 3), None), "says nothing", "out of order or empty"),
     "a value too few": (jobs(None), "outside its list", None),
@@ -433,8 +439,9 @@ def test_claims_are_counted_anew(saved: tuple[Path, Any], tmp_path: Path) -> Non
         claim = {"model": model, "parameters": parameters | {"attribute": "ill"}, "verified": {}}
         say(saved[0], claims=[claim])
         assert [c["holds"] for c in verify_folder(saved[0])["claims"]] == [False]
+        asked = Claim(model=model, parameters=claim["parameters"])
         with pytest.raises(InternalError, match=f"claim {model}"):
-            made(claims=(Claim(model=model, parameters=claim["parameters"]),)).save(tmp_path / "x")
+            made(claims=(CLAIMS[0], asked)).save(tmp_path / "x")
 
 
 @pytest.mark.parametrize(
@@ -489,20 +496,77 @@ def test_nulls_alone_come_first() -> None:
     original = replace(table([{0: 1}] * 4, Scale(1, 5, 1)), attributes=people)
     grouping = covering(original, np.array([0, 0, 1, 1]), ranges=False)
     lows = [told["low"] for told in generalized(grouping, ("age",)).attributes["age"].to_pylist()]
-    assert lows == [None, None, -5.0, -5.0]
+    assert lows == [None, None, -np.inf, -np.inf]
+
+
+@given(groupings(people=True))
+def test_records_alone_with_sensitive_as_defined(grouping: Grouping) -> None:
+    release = generalized(grouping, ("job",), ("Age",))
+    ages = release.attributes.column("Age").to_pylist()
+    told = list(zip(release.class_of_record.tolist(), ages, strict=True))
+    share = sum(told.count(each) == 1 for each in told) / len(told)
+    assert release.manifest.records_alone_with_sensitive == pytest.approx(share)
+    assert generalized(grouping, ("job",)).manifest.records_alone_with_sensitive is None
+    measured = DisclosureShares().measure(release).figures
+    assert measured["records_alone_with_sensitive"] == pytest.approx(share)
+
+
+def test_records_alone_with_sensitive_are_counted_anew(saved: tuple[Path, Any]) -> None:
+    """Of the first class two have p and two q, of the second and third each is alone."""
+    assert verify_folder(saved[0])["records_alone_with_sensitive"] == 0.5
+    say(saved[0], records_alone_with_sensitive=0.25)
+    with pytest.raises(ReleaseError, match="disclosure share: records_alone_with_sensitive"):
+        verify_folder(saved[0])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_values_of_few_are_counted_on_the_files(saved: tuple[Path, Any], known: bool) -> None:
+    """Of b, c, x, y, r and s, and of no age, each is one person's; a class lists as many values."""
+    found = verify_folder(saved[0], saved[1] if known else None)["few_have"]
+    assert found == {
+        "job": "4 values that fewer than k = 2 people have (4 people)",
+        "ill": "2 values that fewer than k = 2 people have (2 people)",
+        "age": "1 value that fewer than k = 2 people have (1 person)",
+    }
+
+
+def test_what_the_settings_say_of_rare_values_must_hold(tmp_path: Path) -> None:
+    for how in ("refuse", "blank"):
+        with pytest.raises(InternalError, match=r"check: (rare values|truth)"):
+            made(config={"k": 2, "rare_values": how}).save(tmp_path / "out")
+
+
+def test_ranges_that_end_are_found(tmp_path: Path) -> None:
+    """Of an age that is not open at the ends somebody's value is known, or nearly."""
+    people = pa.table({"age": [20.0, 20.0, 30.0, 30.0, 40.0, 40.0]})
+    original = replace(table([{0: 1}] * 6, Scale(1, 5, 1)), attributes=people)
+    release = generalized(covering(original, np.arange(6) // 2, ranges=False), ("age",))
+    release.save(tmp_path / "open")
+    assert verify_folder(tmp_path / "open")["few_have"] == {}
+    ages = release.attributes.column("age")
+    for end, other in (("low", 20.0), ("high", 41.0)):
+        said = [
+            told | {end: other if np.isinf(told[end]) else told[end]} for told in ages.to_pylist()
+        ]
+        closed = release.attributes.set_column(0, "age", pa.array(said, ages.type))
+        replace(release, attributes=closed, private=None).save(tmp_path / end)
+        found = verify_folder(tmp_path / end)["few_have"]
+        assert found == {"age": "ranges whose outermost ends may be single people's values"}
 
 
 def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     card = (saved[0] / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Anonymized ratings\n")
     assert "| records.parquet | age | personal attribute, the same for all records of a" in card
-    assert "their range from low to high" in card
+    assert "from low to below high" in card
     assert "a sorted list of the values among them" in card
     assert "| records.parquet | ill | sensitive personal attribute, exactly as it was |" in card
     assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
     assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
     assert "smallest l 2" in card
     assert "Sensitive attributes stand here as they were." in card
+    assert "By ratings and quasi-identifiers the records of a class are equal; with these" in card
+    assert "50.0% of the records here are alone in their class" in card
     assert "records with equal cells and quasi-identifiers have equal numbers" in card
 
 
@@ -512,7 +576,7 @@ def test_croissant_reads_ranges_and_lists(saved: tuple[Path, Any]) -> None:
     dataset = mlcroissant.Dataset(jsonld=str(saved[0] / "croissant.json"))
     assert not dataset.metadata.issues.errors
     rows = list(dataset.records("records"))
-    assert rows[0]["records/age"]["records/age/low"] == 20.0
+    assert rows[0]["records/age"]["records/age/low"] == 4.0
     assert rows[4]["records/age"]["records/age/null"] is True
     assert list(rows[4]["records/job"]) == [b"b", b"c"]
     assert rows[0]["records/ill"] == b"p"
@@ -526,8 +590,8 @@ def test_csv_spells_them_out(tmp_path: Path) -> None:
         *("age", "job", "ill"),
     ]
     first = next(row for row in rows if row["record"] == "0")
-    assert (first["age"], json.loads(first["job"]), first["ill"]) == ("20..30", [None, "a"], "p")
-    assert next(row for row in rows if row["record"] == "4")["age"] == "null|40..40"
+    assert (first["age"], json.loads(first["job"]), first["ill"]) == ("4..", [None, "a"], "p")
+    assert next(row for row in rows if row["record"] == "4")["age"] == "null|22.."
 
 
 def rows_of(**columns: Any) -> pa.Table:

@@ -52,6 +52,8 @@ def test_an_honest_release(saved):
         "smallest_group": 2,
         "users_rating_disclosed": 0.4,
         "users_rating_exists": 0.4,
+        "records_alone_with_sensitive": None,
+        "few_have": {},
         "claims": [
             {
                 "model": "k-anonymity",

@@ -143,6 +143,7 @@ def test_every_choice_is_one_for_the_class_too(
         (RELEASE, {"distinct": "2"}, "attributes"),
         (RELEASE, {"attributes": "generalized", "distinct": "2"}, "sensitive_attributes"),
         (RELEASE, {"rare_items": "eat"}, "rare_items"),
+        (RELEASE, {"attributes": "generalized", "rare_values": "keep"}, "rare_values"),
     ],
 )
 def test_what_a_class_refuses_is_refused_at_its_field(
@@ -304,7 +305,7 @@ def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
                               "items_predictive": "100"}),
         ("release", RELEASE, {"attributes": "generalized", "distinct": "2", "hierarchy": "range",
                               "sensitive_attributes": ["age", "zip <code>"],
-                              "rare_items": "keep"}),
+                              "rare_items": "keep", "rare_values": "blank"}),
     ],
 )  # fmt: skip
 def test_what_was_asked_can_be_asked_again(
