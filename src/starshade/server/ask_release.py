@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
+from starshade.server.ask_personal import personal_asked, personal_settings
 from starshade.server.asking import SEED, Asking, Facts, given_only
 from starshade.server.contexts import Choice
 from starshade.server.forms import Setting
@@ -236,63 +237,9 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         default="",
         only_for=("predictive",),
     )
-    personal = _personal(tuple(facts.get("attributes") or ()))
+    personal = personal_settings(tuple(facts.get("attributes") or ()), GROUPING)
     k = replace(K, default=str(usual_k(facts)))
     return (chooser, k, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
-
-
-def _personal(names: tuple[str, ...]) -> tuple[Setting, ...]:
-    """Return what can be said of personal attributes, if there are any."""
-    if not names:
-        return ()
-    offered = tuple(Choice(name, name) for name in names)
-    return (
-        Setting(
-            "attributes",
-            "Personal attributes",
-            "Age, gender, zip code and the like single people out. Leave them out if in doubt.",
-            "choice",
-            "none",
-            choices=(
-                Choice("none", "leave them out (suggested)"),
-                Choice("generalized", "make them part of what k people share"),
-            ),
-            required=True,
-            only_for=GROUPING,
-        ),
-        Setting(
-            "sensitive_attributes",
-            "Attributes that others must not learn",
-            "With generalized attributes: released as they are, and kept varied by the next line. "
-            "Records of a group differ in them: who knows them of a person may find one record.",
-            "choices",
-            choices=offered,
-            more=True,
-            only_for=GROUPING,
-        ),
-        Setting(
-            "distinct",
-            "Different values of each in a group, at least",
-            "2 or 3 is usual. It needs a sensitive attribute.",
-            "integer",
-            least=0,
-            more=True,
-            only_for=GROUPING,
-        ),
-        Setting(
-            "rare_values",
-            "Values that fewer than k people have",
-            "Of an attribute that is released: such a value points at those who have it.",
-            "choice",
-            "refuse",
-            choices=(
-                Choice("refuse", "make no release and say how many there are"),
-                Choice("blank", "leave them out, as if not known"),
-            ),
-            more=True,
-            only_for=GROUPING,
-        ),
-    )
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -303,7 +250,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
-    config |= _sensitive_items(values, errors) | _attributes(values, errors)
+    config |= _sensitive_items(values, errors) | personal_asked(values, errors)
     items = values.get("items") or values.get(PREDICTIVE_ITEMS)
     return {
         "method": values["method"],
@@ -348,27 +295,6 @@ def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str
     if values.get("l") and not sensitive:
         errors["sensitive"] = "A spread is asked for, but of no item. Name one or more, by id."
     return {"sensitive": sensitive} if sensitive else {}
-
-
-def _attributes(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
-    said, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
-    if values.get("attributes") != "generalized":
-        if said or distinct:
-            errors["attributes"] = (
-                "Personal attributes are left out, so nothing can be asked of them. Choose to make "
-                "them part of what k people share, or leave the settings below empty."
-            )
-        return {}
-    if distinct and not said:
-        errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
-    return given_only(
-        {
-            "attributes": "generalized",
-            "sensitive_attributes": list(said),
-            "l": distinct or None,
-            "rare_values": values.get("rare_values"),
-        }
-    )
 
 
 def ks_of(name: str, text: str, least: int, errors: dict[str, str]) -> list[int]:
