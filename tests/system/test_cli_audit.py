@@ -66,25 +66,38 @@ def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path)
     assert "query service" in found["reasons"][0]
 
 
-def test_an_earlier_release_of_the_same_data_is_warned_of(
-    ratings_csv: Path, tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
+def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
+    store, first, second = (tmp_path / name for name in ("store", "n1", "n2"))
     told("data", "convert", ratings_csv, "--out", store)
-    for name, k in (("first", 3), ("second", 4)):
-        told("anonymize", store, "--k", k, "--out", tmp_path / name)
-    found = told("audit", store, tmp_path / "second", "--earlier", tmp_path / "first")
-    assert any("release of the same data" in warning for warning in found["warnings"])
-    assert found["verdict"].startswith("By itself this release may leave the house; together with")
-    assert "release of the same data" in found["warnings"][0]
-    result = call("audit", store, tmp_path / "second", "--earlier", tmp_path / "first")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("PASS by itself, but not together with an earlier release\n")
+    for out in (first, second):
+        told(
+            "anonymize",
+            store,
+            "--k",
+            5,
+            "--items",
+            "top:10",
+            "--out",
+            out,
+            "--private",
+            f"{out}.json",
+        )
+    mine = ("audit", store, second, "--private", f"{second}.json")
+    assert told(*mine)["pass"] is True
+    found = told(*mine, "--earlier", first, code=1)
+    assert found["pass"] is False
+    (reason,) = found["reasons"]
+    assert reason.startswith(f"{first} is a release of the same data.")
+    assert reason in found["verdict"]
+    assert told(*mine, "--earlier", second)["pass"] is True
+    result = call(*mine, "--earlier", first)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("FAIL beside an earlier release; by itself it passes\n")
     file = tmp_path / "third"
-    told("anonymize", ratings_csv, "--k", 3, "--out", file)
-    other = told("audit", store, tmp_path / "second", "--earlier", file)
-    (advice,) = [text for text in other["warnings"] if "Nobody can tell" in text]
-    assert "starshade data convert" in advice
+    told("anonymize", ratings_csv, "--k", 5, "--items", "top:10", "--out", file)
+    (reason,) = told(*mine, "--earlier", file, code=1)["reasons"]
+    assert "fits these ratings" in reason
+    assert "starshade data convert" in reason
 
 
 def test_for_a_person(made: Made, ratings_csv: Path) -> None:

@@ -274,7 +274,7 @@ def gather(
     people = described.audited.n_users
     part = described.part
     for_all = replace(
-        for_anybody(result, released, places, k, part=part is not None),
+        for_anybody(result, released, k, part=part is not None),
         utility=described.utility(result.utility),
     )
     shared = {

@@ -44,26 +44,16 @@ def paragraph_of(result: AuditResult, release: Release, people: int, k: int = 1)
 
 
 def _head(result: AuditResult, release: Release) -> Iterator[str]:
-    same = ""
-    if result.same_data:
-        same = (
-            f"together with {' and '.join(result.same_data)}, made of the same data, it "
-            f"{'may' if result.passed else 'should'} not: whoever holds both can intersect their "
-            "groups, and then nobody hides among others any more."
-        )
     if result.passed:
-        yield (
-            f"By itself this release may leave the house; {same}"
-            if same
-            else ("This release may leave the house.")
-        )
+        yield "This release may leave the house."
         return
-    yield "This release should not leave the house."
+    if result.passed_alone:
+        yield "By itself this release may leave the house, but not beside what is out already."
+    else:
+        yield "This release should not leave the house."
     for finding in result.findings:
         if not finding.passed:
             yield _reason(finding, result, release)
-    if same:
-        yield f"And {same}"
 
 
 def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
@@ -83,7 +73,7 @@ def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
 
 
 def _hidden(result: AuditResult, *, near: bool) -> Iterator[str]:
-    if result.passed and result.k:
+    if result.passed_alone and result.k:
         like = "has near it" if near else "looks like"
         yield (
             f"Each of its {counted(result.records, 'record')} {like} at least "
@@ -132,8 +122,8 @@ def _found(
             "That others are near a record does not keep somebody who knows exact ratings from "
             "telling it apart."
         )
-    elif result.k and result.passed:
-        alone = " alone" if result.same_data else ""
+    elif result.k and result.passed_alone:
+        alone = " alone" if result.beside else ""
         yield (
             "Other attacks may find a person's group more often; but nobody who has this release"
             f"{alone} can point at the right record more often than 1 in {result.k}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +16,8 @@ from starshade.release.table import Release
 
 __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
 
-_EARLIER = "an earlier release"
 
-
-def for_anybody(
-    result: AuditResult, release: Release, earlier: Sequence[str], k: int, *, part: bool = True
-) -> AuditResult:
+def for_anybody(result: AuditResult, release: Release, k: int, *, part: bool = True) -> AuditResult:
     """Return the judgement as all may read it.
 
     Without the paths of earlier releases, the input's own scale, and figures on 1 to `k` - 1
@@ -36,7 +31,7 @@ def for_anybody(
         )
 
     def told(text: str) -> str:
-        return _few_left_out(_unnamed(text, earlier), release, k)
+        return _few_left_out(text, release, k)
 
     warnings = (_calm(text) for text in result.warnings if not text.startswith(OWNERS_ALONE))
     findings = (_published(finding, result, release, k) for finding in result.findings)
@@ -44,7 +39,6 @@ def for_anybody(
         result,
         findings=tuple(replace(each, text=told(each.text)) for each in findings),
         warnings=tuple(map(told, warnings)),
-        same_data=tuple(dict.fromkeys(_EARLIER for _ in result.same_data)),
     )
 
 
@@ -52,10 +46,10 @@ def verdict_section(
     result: AuditResult, release: Release, advice: list[str], people: int, k: int = 1
 ) -> dict[str, Any]:
     """Return the verdict in words; `people`, `k`: see `paragraph_of`."""
-    if result.passed and result.same_data:
-        headline = "This release may leave the house alone, not beside an earlier one"
-    elif result.passed:
+    if result.passed:
         headline = "This release may leave the house"
+    elif result.passed_alone:
+        headline = "This release may leave the house alone, not beside an earlier one"
     else:
         headline = "This release should not leave the house"
     return {
@@ -90,6 +84,8 @@ _REMEDIES = {
     "scale": "Read the ratings with the scale that was declared when the release was made "
     "(--scale), or make the release again.",
     "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
+    "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
+    "publishing this one too undoes the promise of both.",
 }
 _OF_A_MODEL = (
     "Do not publish it: a check of its own does not find what {} asks. Make the release again."
@@ -106,11 +102,6 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
         failed.remove("attack")
         advice.append(_NO_RECEIPT)
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
-    if result.same_data:
-        advice.append(
-            "Choose one of the releases of these data. Where an earlier one is out already, "
-            "publishing this one too undoes the promise of both."
-        )
     return list(dict.fromkeys(advice)) + ([_STILL, _PUBLISH] if result.passed else [])
 
 
@@ -156,6 +147,8 @@ def _published(finding: Finding, result: AuditResult, release: Release, k: int) 
         return finding if finding.passed else replace(finding, text=text)
     if finding.name == "scale":
         return replace(finding, text="release.json says another scale than the ratings have.")
+    if finding.name == "earlier":
+        return replace(finding, text=_WITHOUT_PATHS[finding.passed])
     if finding.name == "attack":
         return replace(finding, text=_of_attack(finding, result, release, k))
     if finding.name == "tracker":
@@ -173,6 +166,11 @@ def _published(finding: Finding, result: AuditResult, release: Release, k: int) 
     return replace(finding, text=text)
 
 
+_WITHOUT_PATHS = {
+    True: "No earlier release that was named is of the same data, but for this very one.",
+    False: "An earlier release is of the same data, or may be: whoever holds both can intersect "
+    "their groups, and then nobody hides among k any more.",
+}
 _OF_SETS = ("k-anonymity", "review-graph")
 
 
@@ -255,10 +253,3 @@ def _few_left_out(text: str, release: Release, k: int) -> str:
         return text
     was = "1 person was" if left_out == 1 else f"{left_out:,} people were"
     return text.replace(f"{was} left out", f"{fewer(k)} people were left out")
-
-
-def _unnamed(text: str, earlier: Sequence[str]) -> str:
-    for path in sorted(earlier, key=len, reverse=True):
-        if text.startswith(path):
-            return _EARLIER[0].upper() + _EARLIER[1:] + text[len(path) :]
-    return text

@@ -42,8 +42,8 @@ class Finding:
     ----------
     name : str
         "claims", "attack", "tracker", "audience", "identifying", "rare-values", "disclosed",
-        "settings", "scale", or that of a claimed model. With "of" and the personal attribute, where
-        it is about one.
+        "settings", "scale", "earlier", or that of a claimed model. With "of" and the personal
+        attribute, where it is about one.
     passed : bool
     text : str
         One sentence: what was found, and against which limit.
@@ -67,7 +67,7 @@ class AuditResult:
     findings : tuple of Finding
         The release passes when each of them does.
     warnings : tuple of str
-        What does not decide but must be known; earlier releases of the same data come first.
+        What does not decide but must be known.
     claims : tuple of dict
         ``model, parameters, verified, holds`` of each claim, counted on the files.
     evidence : tuple of Evidence
@@ -88,8 +88,6 @@ class AuditResult:
     digest : str
         SHA-256 over the ratings on the released items.
     seconds : float
-    same_data : tuple of str
-        Earlier releases of the same data: to hold both is to hold more than either.
     tracker : Asked or None
         The attack on a query interface, before and after; None where no queries are answered.
     gives_away : GivesAway or None
@@ -117,7 +115,6 @@ class AuditResult:
     config: dict[str, Any]
     digest: str
     seconds: float
-    same_data: tuple[str, ...] = ()
     tracker: Asked | None = None
     gives_away: GivesAway | None = None
     profile: str | None = None
@@ -128,6 +125,17 @@ class AuditResult:
     def passed(self) -> bool:
         """Whether the release may leave the house."""
         return all(finding.passed for finding in self.findings)
+
+    @property
+    def passed_alone(self) -> bool:
+        """Whether it might if nothing had been published before."""
+        return all(finding.passed for finding in self.findings if finding.name != "earlier")
+
+    @property
+    def beside(self) -> Finding | None:
+        """Why it may not stand beside earlier releases; None where it may."""
+        failed = (f for f in self.findings if f.name == "earlier" and not f.passed)
+        return next(failed, None)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -191,7 +199,7 @@ class AuditResult:
             f"Each of its {counted(self.records, 'record')} {like} at least "
             f"{counted(self.k - 1, 'other')}{self.alike_by}, "
             "counted again on its files. "
-            if self.k and self.passed
+            if self.k and self.passed_alone
             else ""
         )
         tells = f"What it still tells: {self.still_tells}"
@@ -272,20 +280,13 @@ class AuditResult:
         return f" (tried on {tried}; of {others} so much cannot be known)"
 
     def _head(self) -> str:
-        """Say whether it may leave; with earlier releases of the same data, it depends."""
-        told = (
-            "this release may leave the house"
-            if self.passed
-            else "this release should not leave the house: " + " ".join(self.reasons)
-        )
-        if not self.same_data:
-            return told[0].upper() + told[1:] + ("." if self.passed else "")
-        earlier = (
-            f"together with {', '.join(self.same_data)}, made of the same data, it "
-            f"{'may' if self.passed else 'should'} not: whoever holds both can intersect their "
-            "groups, and then nobody hides among k any more."
-        )
-        return f"By itself {told}{';' if self.passed else ' And'} {earlier}"
+        """Say whether it may leave, and if only an earlier release is in the way, that."""
+        if self.passed:
+            return "This release may leave the house."
+        head = "This release should not leave the house"
+        if self.passed_alone:
+            head = "By itself this release may leave the house, but not beside what is out already"
+        return f"{head}: {' '.join(self.reasons)}"
 
     def _guarantee(self) -> str:
         """Set what was tried apart from what holds whatever is tried."""
@@ -297,7 +298,7 @@ class AuditResult:
         equal = any(f.name in ("k-anonymity", "review-graph") and f.passed for f in self.findings)
         if not equal and not self._claims_near:
             return "Another attack may find more."
-        alone = " in this release alone" if self.same_data else ""
+        alone = " in this release alone" if self.beside else ""
         return (
             "Another attack may find the right group more often; what is guaranteed"
             f"{alone} is that nobody points at the right record more often than 1 in {self.k}"

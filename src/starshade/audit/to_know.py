@@ -3,85 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.audit.evidence import USUAL, Evidence, knowable
 from starshade.audit.findings import understated
-from starshade.errors import ConfigError
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_part
-from starshade.release.read import read_release
 from starshade.release.table import Release
 
-__all__ = ["OWNERS_ALONE", "Earlier", "look_at", "to_know"]
+__all__ = ["OWNERS_ALONE", "to_know"]
 
 OWNERS_ALONE = "For the owner alone: "  # how a warning begins that no public edition has
 _FEW = 100  # targets below which an interval says little
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """Releases published before, by what can be told of each.
-
-    Attributes
-    ----------
-    same : tuple of str
-        Of the same data.
-    told : tuple of str
-        A sentence on each of the others that there is something to say about.
-    """
-
-    same: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-
-
-def look_at(release: Release, earlier: Sequence[str | Path], ratings: Ratings) -> Earlier:
-    """Look at the releases published before, whether they are of the same data.
-
-    Parameters
-    ----------
-    release : Release
-    earlier : sequence of path
-    ratings : Ratings
-        What `release` was made of; an earlier one without a lineage is held against them.
-    """
-    own, same, told = release.manifest.lineage, [], []
-    for path in earlier:
-        other = read_release(path)
-        lineage = other.manifest.lineage
-        if other.manifest.files and other.manifest.files == release.manifest.files:
-            told.append(
-                f"{path} is this same release, file by file: who has the one has the other."
-            )
-        elif own is None or lineage is None:
-            told.append(_without_lineage(str(path), other, ratings))
-        elif lineage == own:
-            same.append(str(path))
-    return Earlier(tuple(same), tuple(told))
-
-
-def _without_lineage(path: str, other: Release, ratings: Ratings) -> str:
-    """Say what the ratings tell of a release that carries no lineage to compare."""
-    advice = (
-        "Nobody can tell for sure (no lineage): convert the ratings to a store first (starshade "
-        "data convert RATINGS --out store/) and make all releases from it."
-    )
-    if other.manifest.layout == "profile":  # means are nobody's ratings
-        return f"{path} may be of the same data. {advice}"
-    try:
-        released_part(other, ratings)
-    except ConfigError:
-        return (
-            f"{path} was not made of these ratings, but may be of the same people at another "
-            f"time. {advice}"
-        )
-    return (
-        f"{path} fits these ratings, so it may well be of the same data; if it is, whoever holds "
-        f"both can intersect their groups, and then nobody hides among k any more. {advice}"
-    )
 
 
 def to_know(
@@ -91,9 +24,8 @@ def to_know(
     evidence: Sequence[Evidence],
     worst: Evidence,
     known: Sequence[int],
-    earlier: Earlier,
 ) -> tuple[str, ...]:
-    """Return the warnings of an audit, earlier releases of the same data first.
+    """Return the warnings of an audit.
 
     Parameters
     ----------
@@ -105,20 +37,13 @@ def to_know(
         The one that the verdict's figure is of.
     known : sequence of int
         Numbers of known cells that were asked for.
-    earlier : Earlier
     """
     return (
-        *(
-            f"{path} is a release of the same data: whoever holds both can intersect their groups, "
-            "and then nobody hides among k any more."
-            for path in earlier.same
-        ),
         *_of_knowledge(release, original, known),
         *_of_receipt(release),
         *_of_release(release),
         *_of_few(evidence, worst),
         *_of_scale(release, ratings),
-        *earlier.told,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from starshade.audit.earlier import judge_earlier
 from starshade.audit.evidence import (
     USUAL,
     Asked,
@@ -32,7 +33,7 @@ from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.stated import judge_k, judge_scale
-from starshade.audit.to_know import look_at, to_know
+from starshade.audit.to_know import to_know
 from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
@@ -55,8 +56,9 @@ class Audit:
     It may when every claim is found again on the files, the independent check agrees, the k and
     the scale that are stated are those of claims and ratings, the same attack that finds people in
     the ratings finds them no better than 1 in k on the release, the audience is ``publish``, no
-    personal attribute is as good as a name or has a value that fewer than k people have, and, if a
-    limit was given, few enough users have a rating disclosed (DESIGN §4).
+    personal attribute is as good as a name or has a value that fewer than k people have, no earlier
+    release that is named is of the same people or may be, and, if a limit was given, few enough
+    users have a rating disclosed (DESIGN §4).
 
     Parameters
     ----------
@@ -124,7 +126,8 @@ class Audit:
             attack's ``expected_top1``. Where ratings were moved (layout "record") or people left
             out it can also understate it, and the verdict is no.
         earlier : sequence of path
-            Releases published before; the verdict begins with those of the same data set.
+            Releases published before. One of the same data, one that fits the same ratings and one
+            of which neither can be told is a no; this very release is none.
         probe : Ratings, optional
             Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
             takes the receipt.
@@ -155,7 +158,7 @@ class Audit:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
         original = released_users(released, ratings)
-        before = look_at(released, earlier, ratings)
+        beside = judge_earlier(released, earlier, ratings)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
             counted = _verified(folder, released, original)
@@ -167,11 +170,11 @@ class Audit:
         return AuditResult(
             findings=(
                 *self._judge(released, original, counted, evidence, asked),
-                *filter(None, (judge_k(released), judge_scale(released, ratings, original))),
+                *filter(
+                    None, (judge_k(released), judge_scale(released, ratings, original), beside)
+                ),
             ),
-            warnings=to_know(
-                released, ratings, original, evidence, best_of(evidence), self.known, before
-            ),
+            warnings=to_know(released, ratings, original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=asked,
@@ -188,7 +191,6 @@ class Audit:
             config={**asdict(self), "known": list(self.known)},
             digest=digest_of(original),
             seconds=perf_counter() - started,
-            same_data=before.same,
         )
 
     def _judge(

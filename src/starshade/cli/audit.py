@@ -175,9 +175,9 @@ def _given(result: AuditResult) -> Any:
 
 
 def _word(result: AuditResult) -> str:
-    if result.passed and result.same_data:
-        return "PASS by itself, but not together with an earlier release"
-    return "PASS" if result.passed else "FAIL"
+    if result.passed:
+        return "PASS"
+    return "FAIL beside an earlier release; by itself it passes" if result.passed_alone else "FAIL"
 
 
 def _knows(tried: Evidence) -> str:

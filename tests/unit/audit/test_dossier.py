@@ -331,8 +331,17 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
     public = json.dumps(found.public())
     assert "secret-first" not in public
     assert str(tmp_path) not in public
-    assert "an earlier release, made of the same data" in found.public()["verdict"]["paragraph"]
+    assert not found.passed
+    for told in (found.public(), found.internal()):
+        assert told["verdict"]["headline"].endswith("alone, not beside an earlier one")
+        assert "nobody hides among k any more" in told["verdict"]["paragraph"]
+        assert "has this release alone can" in told["verdict"]["paragraph"]
+    assert "An earlier release is of the same data, or may be" in public
+    assert found.public()["verdict"]["advice"][0].startswith("Do not use it")
     assert any("Choose one" in text for text in found.internal()["verdict"]["advice"])
+    same = compile_dossier(stored, tmp_path / "out", audit=QUICK, earlier=[tmp_path / "out"], rng=0)
+    assert same.passed
+    assert str(tmp_path) not in json.dumps(same.public())
 
 
 def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> None:

@@ -106,30 +106,40 @@ def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     assert "guaranteed" not in unclaimed
 
 
-def test_an_earlier_release_of_the_same_data_comes_first(out: Path, tmp_path: Path) -> None:
+def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path: Path) -> None:
     earlier = tmp_path / "earlier"
     KLikeness(k=4).anonymize(RATINGS, rng=0).save(earlier)
-    unknown = QUICK.run(RATINGS, out, earlier=[earlier], rng=1)
-    assert str(unknown).startswith("This release may leave the house.")
-    assert "starshade data convert RATINGS --out store/" in unknown.warnings[-1]
-    for folder, lineage in ((out, "a" * 32), (earlier, "b" * 32)):
-        say(folder, lineage=lineage)
-    assert QUICK.run(RATINGS, out, earlier=[earlier], rng=1).warnings == unknown.warnings[:-1]
-    say(earlier, lineage="a" * 32)
+    alone = QUICK.run(RATINGS, out, rng=1)
+    for folder in (out, earlier):
+        say(folder, lineage="a" * 32)
     result = QUICK.run(RATINGS, out, earlier=[earlier], rng=1)
-    assert result.passed
+    assert not result.passed
+    assert result.passed_alone
+    (reason,) = result.reasons
+    assert reason.startswith(f"{earlier} is a release of the same data.")
     assert str(result).startswith(
-        f"By itself this release may leave the house; together with {earlier}, made of the same "
-        "data, it may not:"
+        "By itself this release may leave the house, but not beside what is out already: " + reason
     )
+    assert "looks like at least 2 others" in str(result)
     assert "guaranteed in this release alone" in str(result)
-    assert "release of the same data" in result.warnings[0]
+    assert "<strong>FAIL</strong>" in result._repr_html_()
+    assert result.warnings == alone.warnings
     failed = Audit(known=(2,), targets=10, max_success=1e-6).run(
         RATINGS, out, earlier=[earlier], rng=1
     )
-    assert not failed.passed
-    assert str(failed).startswith("By itself this release should not leave the house: By ")
-    assert "it should not: whoever holds both" in str(failed)
+    assert not failed.passed_alone
+    assert str(failed).startswith("This release should not leave the house: By ")
+    assert failed.reasons[1] == reason
+
+
+def test_of_several_earlier_releases_one_is_enough(out: Path, tmp_path: Path) -> None:
+    for name, k in (("b", 4), ("c", 5)):
+        KLikeness(k=k).anonymize(RATINGS, rng=0).save(tmp_path / name)
+    earlier = [out, tmp_path / "b", tmp_path / "c"]
+    (reason,) = QUICK.run(RATINGS, out, earlier=earlier, rng=1).reasons
+    assert f"{out} is this same release" in reason
+    assert all(f"{folder} fits these ratings" in reason for folder in earlier[1:])
+    assert reason.count("Whoever holds two releases of the same people") == 1
 
 
 def test_the_same_seed_gives_the_same_verdict(out: Path) -> None:

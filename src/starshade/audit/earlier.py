@@ -1,0 +1,104 @@
+"""Whether a release may stand beside those that were published before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from starshade.audit.result import Finding
+from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
+from starshade.release.part import released_users
+from starshade.release.read import read_release
+from starshade.release.table import Release
+
+__all__ = ["Relation", "judge_earlier", "relation_to"]
+
+Relation = Literal["identical", "same", "fits", "unknown", "other"]
+
+_SAID: dict[Relation, str] = {
+    "identical": "{} is this same release, file by file: who has the one has the other.",
+    "same": "{} is a release of the same data.",
+    "fits": "{} fits these ratings, so it may well be of the same data.",
+    "unknown": "{} was not made of these ratings, but may be of the same people at another time: "
+    "nobody can tell.",
+    "other": "{} is of other data: it has another lineage, and these ratings do not fit it.",
+}
+_APART: frozenset[Relation] = frozenset({"identical", "other"})  # together they tell no more
+_TOGETHER = (
+    "Whoever holds two releases of the same people can intersect their groups, and then nobody "
+    "hides among k any more."
+)
+_ADVICE = (
+    "A lineage would tell: convert the ratings to a store (starshade data convert RATINGS --out "
+    "store/) and make all releases from it."
+)
+
+
+def judge_earlier(
+    release: Release, earlier: Sequence[str | Path], ratings: Ratings
+) -> Finding | None:
+    """Ask whether any release published before is, or may be, of the same people; None without.
+
+    Parameters
+    ----------
+    release : Release
+    earlier : sequence of path
+    ratings : Ratings
+        What `release` was made of.
+
+    Raises
+    ------
+    ReleaseError
+        A folder is no release, or not whole.
+    """
+    if not earlier:
+        return None
+    others = [read_release(path) for path in earlier]
+    found = [relation_to(release, other, ratings) for other in others]
+    told = [_SAID[each].format(path) for path, each in zip(earlier, found, strict=True)]
+    passed = _APART.issuperset(found)
+    if not passed:
+        told.append(_TOGETHER)
+        lineages = [other.manifest.lineage for other in (release, *others)]
+        told += [_ADVICE] * ("same" not in found and None in lineages)
+    return Finding("earlier", passed, " ".join(told))
+
+
+def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
+    """Tell what another release is to this one, by files, lineages and ratings.
+
+    A lineage that differs does not settle it alone: one file stored twice has two. On layout
+    "profile", whose means refute no ratings, only items and number of people are held against
+    them.
+
+    Parameters
+    ----------
+    release, other : Release
+    ratings : Ratings
+        What `release` was made of.
+
+    Returns
+    -------
+    str
+        "identical": the same files; "same": of the same lineage; "fits": it may have been made of
+        the same ratings; "other": of another lineage, and not made of them; "unknown": not made
+        of them, and one of the two has no lineage.
+    """
+    own, its = release.manifest.lineage, other.manifest.lineage
+    if other.manifest.files and other.manifest.files == release.manifest.files:
+        return "identical"
+    if own is not None and own == its:
+        return "same"
+    if _fits(other, ratings):
+        return "fits"
+    return "unknown" if own is None or its is None else "other"
+
+
+def _fits(release: Release, ratings: Ratings) -> bool:
+    try:
+        released_users(release, ratings)
+    except ConfigError:
+        return False
+    return True
