@@ -9,6 +9,7 @@ import pytest
 
 from starshade import budget
 from starshade.anonymize.registry import ENTRIES
+from starshade.audit.findings import needs_receipt
 from starshade.errors import UnmetError, UserError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.ratings.table import Ratings
@@ -71,6 +72,15 @@ def test_everybody_left_has_a_record_and_nobody_else(entry: Entry, name: str) ->
     assert set(release.private.link.users) <= set(part.users)
     assert sorted(release.private.link.record.tolist()) == list(range(release.n_records))
     assert deleted == 0 or entry.name == "suppress"
+
+
+@every
+@somebody
+def test_a_release_that_needs_its_receipt_is_of_a_method_that_says_so(
+    entry: Entry, name: str
+) -> None:
+    if needs_receipt(released(entry, name)) is not None:
+        assert hasattr(entry.load(), "needs_receipt")
 
 
 @every

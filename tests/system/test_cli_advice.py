@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from starshade.anonymize.registry import ENTRIES
+from starshade.registry import Entry
 from tests.system.conftest import Made, call, refused, told
 
 
@@ -48,7 +50,7 @@ def test_no_audit_is_advised_that_cannot_pass(
     ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], why: str | None
 ) -> None:
     asked = ("anonymize", ratings_csv, *settings, "--seed", 0)
-    alone = " ".join(call(*asked, "--out", tmp_path / "alone").stdout.split())
+    alone = " ".join(call(*asked, "--no-receipt", "--out", tmp_path / "alone").stdout.split())
     assert ("starshade audit" in alone) == (why is None)
     assert ("make it again with --private FILE" in alone) == (why is not None)
     assert why is None or f"{why}, and nobody can tell" in alone
@@ -58,6 +60,59 @@ def test_no_audit_is_advised_that_cannot_pass(
     kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
     assert "starshade audit" in kept
     assert "make it again" not in kept
+
+
+def jester(path: Path, *, distinct: bool) -> Path:
+    """Write a count and 100 ratings a line, 99 for none; no line names the columns."""
+    lines = []
+    for user in range(30):
+        values = [((user + 1) * (item + 1)) % 997 / 50 - 10 for item in range(100)]
+        cells = [f"{v:.2f}" if distinct or (user + i) % 3 else "99" for i, v in enumerate(values)]
+        lines.append(",".join([str(100 - cells.count("99")), *cells]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("wide", "distinct"), [(True, False), (True, True), (False, False)])
+def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
+    wide: bool, distinct: bool, tmp_path: Path
+) -> None:
+    file = jester(tmp_path / "jester.csv", distinct=distinct)
+    asked = ("data", "describe", file, "--null", 99, "--scale=-10:10")
+    if distinct:  # nothing is wrong with such a header, if it is one
+        said = call("data", "describe", file, "--wide", "--id-col", "#").stderr
+        assert "the first line, all numbers" in said
+    else:
+        said = refused(*asked, *(["--wide"] if wide else []))
+    _, flag, rest = said.partition("--no-header --id-col '#'")
+    assert flag
+    assert wide or "--wide --no-header" in said
+    assert "if it has counts, which are no item: beside these --attribute-cols 1" in rest
+    options = ["--wide", *shlex.split(flag), "--attribute-cols", 1]
+    found = told(*asked, *options)
+    assert (found["users"], found["items"]) == (30, 100)
+    assert "all numbers" not in call(*asked, *options).stderr
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_what_no_audit_can_pass_is_refused_before_the_work(
+    entry: Entry, ratings_csv: Path, tmp_path: Path
+) -> None:
+    needs = getattr(entry.load(), "needs_receipt", None)
+    eps = ("--eps", 4) if entry.name in ("interval", "suppress") else ()
+    asked = ("anonymize", ratings_csv, "--method", entry.name, "--k", 3, "--items", "top:3", *eps)
+    both = ("--private", tmp_path / "receipt", "--no-receipt")
+    assert "--no-receipt: of no use beside --private" in refused(
+        *asked, *both, "--out", tmp_path / "both"
+    )
+    if needs is not None:
+        # not even the ratings are looked at
+        said = refused(asked[0], tmp_path / "none", *asked[2:], "--out", tmp_path / "alone")
+        assert f"--method {entry.name} without --private: {needs}" in said
+        assert "--no-receipt" in said
+        assert not list(tmp_path.iterdir())
+    asked += ("--no-receipt",) * (needs is not None)
+    assert call(*asked, "--out", tmp_path / "out").exit_code == 0
 
 
 def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) -> None:

@@ -13,7 +13,18 @@ from tests.system.conftest import call, told
 
 
 def made(ratings: Path, out: Path, *settings: object) -> dict[str, Any]:
-    told("anonymize", ratings, "--method", "predictive", "--k", 5, *settings, "--out", out)
+    told(
+        "anonymize",
+        ratings,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        *settings,
+        "--out",
+        out,
+    )
     manifest: dict[str, Any] = json.loads((out / "release.json").read_text())
     return manifest
 
@@ -35,7 +46,15 @@ def test_every_setting_arrives(ratings_csv: Path, tmp_path: Path) -> None:
 
 def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path) -> None:
     found = told(
-        "anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--out", tmp_path / "a"
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        "--out",
+        tmp_path / "a",
     )
     assert found["smallest_group"] >= 5
     assert found["smallest_group"] <= found["median_group"] <= found["largest_group"]
@@ -64,7 +83,17 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
 def test_the_summary_says_what_a_profile_is(
     ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], said: list[str]
 ) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--seed", 0)
+    asked = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        "--seed",
+        0,
+    )
     result = call(*asked, *settings, "--out", tmp_path / "a")
     text = " ".join(result.stdout.split())
     assert result.exit_code == 0, result.output
@@ -73,7 +102,7 @@ def test_the_summary_says_what_a_profile_is(
 
 
 def test_another_profile_is_advised_to_who_chose_none(ratings_csv: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5)
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-receipt", "--k", 5)
     shown = []
     for i, settings in enumerate([(), ("--profile", "padded"), ("--profile", "simple")]):
         shown.append(call(*asked, *settings, "--out", tmp_path / f"{i}").stdout)
@@ -84,7 +113,17 @@ def test_another_profile_is_advised_to_who_chose_none(ratings_csv: Path, tmp_pat
 
 def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
     """Cells that show what nobody of their class rated: what l = 0 does not show."""
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--profile", "simple", "--k", 5)
+    asked = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--profile",
+        "simple",
+        "--k",
+        5,
+    )
     counted = []
     for i, settings in enumerate([(), ("--l", 2), ("--l", 20), ("--l", 20, "--b", 2)]):
         found = told(*asked, *settings, "--seed", 0, "--out", tmp_path / f"{i}")
@@ -101,7 +140,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
     ratings_csv: Path, tmp_path: Path
 ) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5)
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-receipt", "--k", 5)
     result = call(*asked, "--profile", "simple", "--l", 99, "--out", tmp_path / "a")
     assert result.exit_code == 1
     result = call(*asked, "--l", 2, "--out", tmp_path / "a")

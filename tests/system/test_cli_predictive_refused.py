@@ -26,7 +26,16 @@ from tests.system.conftest import call, refused
 def test_refusals(
     ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], said: str, code: int
 ) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5, *settings)
+    asked = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        *settings,
+    )
     message = refused(*asked, "--out", tmp_path / "a", code=code)
     assert said in message
     assert max(map(len, message.splitlines())) < 160
@@ -34,13 +43,32 @@ def test_refusals(
 
 
 def test_a_recommender_without_biases_names_the_option(ratings_csv: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--no-biases")
+    asked = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        "--no-biases",
+    )
     message = refused(*asked, "--recommender", "implicit-als", "--out", tmp_path / "a")
     assert "(--no-biases): the recommender implicit-als has no such setting" in message
 
 
 def test_many_threads_are_no_mistake(ratings_csv: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--k", 5, "--threads", 64)
+    asked = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "predictive",
+        "--no-receipt",
+        "--k",
+        5,
+        "--threads",
+        64,
+    )
     assert call(*asked, "--out", tmp_path / "a").exit_code == 0
 
 
@@ -51,7 +79,7 @@ def test_ends_of_a_found_scale_are_told_and_declared_ones_not(tmp_path: Path) ->
     ]
     data.write_text("\n".join(["user,item,rating", *lines]) + "\n")
     for method in ("predictive", "k-likeness"):
-        asked = ("anonymize", data, "--method", method, "--k", 5)
+        asked = ("anonymize", data, "--method", method, "--k", 5, "--no-receipt")
         found = call(*asked, "--out", tmp_path / method)
         assert found.exit_code == 0, found.stderr
         assert "fewer than 5 users gave the lowest or the highest rating" in found.stderr

@@ -96,6 +96,7 @@ def test_only_releases_are_queried(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "near"
     told(
         *("anonymize", ratings, "--method", "interval", "--k", 3, "--eps", 1, "--out", out),
+        "--no-receipt",
         *("--seed", 1),
     )
     assert "layout 'record'" in refused("query", out, "SELECT COUNT(*)")

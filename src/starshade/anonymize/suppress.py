@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -116,6 +116,9 @@ class SuppressAnonymizer:
     Deletion may leave an item with fewer than k raters. Such items are dropped, sensitive ones
     too, and deletion begins again with everybody: without an item, records are only more alike.
     """
+
+    #: why an audit of what it makes cannot pass without the receipt
+    needs_receipt: ClassVar[str] = "people may be left out"
 
     k: int
     eps: float

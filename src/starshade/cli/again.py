@@ -77,7 +77,8 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
     from starshade.registry import find
 
     method, config = release.manifest.method, release.private.config
-    own = {field.name for field in fields(find(ENTRIES, method, "method").load())}
+    cls = find(ENTRIES, method, "method").load()
+    own = {field.name for field in fields(cls)}
     words = ["starshade", "anonymize", ratings, "--method", method]
     for option in anonymize.params:
         if isinstance(option, click.Option) and option.name in own - {"items"}:
@@ -85,7 +86,9 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
     if config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]
-    return shlex.join([*words, "--out", f"{out.rstrip('/')}-again"])
+    words += ["--out", f"{out.rstrip('/')}-again"]
+    words += ["--no-receipt"] * hasattr(cls, "needs_receipt")  # the one at hand fits it
+    return shlex.join(words)
 
 
 def _spelled(option: click.Option, value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from starshade.cli.model_options import EPS, NULLS, SENSITIVE
 from starshade.cli.options import Reading, ensure_free, reading
 from starshade.cli.predictive_options import PREDICTIVE
 from starshade.cli.run import Run, running
-from starshade.cli.settings import Command, configured, gathered, given
+from starshade.cli.settings import Command, configured, gathered, given, refuse_beside
 from starshade.cli.show import command, figures, measured, page, words
 from starshade.errors import ConfigError
 
@@ -149,6 +149,11 @@ def _settings(command: Command) -> Command:
 @_settings
 @click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
 @click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
+@click.option(
+    "--no-receipt",
+    is_flag=True,
+    help="Write none, though no audit of this method's releases can pass without.",
+)
 @reading()
 @click.option("--no-dates", is_flag=True, help="Do not read the dates; no release has any.")
 @running(seed=True)
@@ -158,6 +163,7 @@ def anonymize(
     settings: dict[str, Any],
     out: str,
     private: str | None,
+    no_receipt: bool,
     no_dates: bool,
     reading: Reading,
     run: Run,
@@ -167,6 +173,8 @@ def anonymize(
     `starshade list methods` names the methods; a setting belongs to those named beside it.
     """
     place = ensure_free(out)
+    if private is not None:
+        refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
     receipt = None if private is None else _receipt(private, place)
     from starshade.anonymize.registry import ENTRIES
     from starshade.audit.make import make_release
@@ -178,6 +186,8 @@ def anonymize(
         settings,
         also={"items": reading.selection()},
     )
+    if private is None and not no_receipt:
+        _refuse_without_receipt(method, chosen)
     table = reading.read(ratings, dates=not no_dates, select=False)
     made = make_release(table, chosen, out=place, private=receipt, rng=run.seed)
     wrote(place)
@@ -193,6 +203,18 @@ def _receipt(private: str, release: Place) -> Place:
     place = ensure_free(private, option="--private")
     refuse_inside(place, release)
     return place
+
+
+def _refuse_without_receipt(name: str, method: Any) -> None:
+    """Refuse to make what no audit can pass; a release for queries is not for publication."""
+    why = getattr(method, "needs_receipt", None)
+    if why is not None and getattr(method, "attributes", "none") != "exact":
+        raise ConfigError(
+            f"--method {name} without --private: {why}, so that no audit of the release can pass "
+            "without its receipt, which cannot be made afterwards",
+            advice="Give --private FILE and keep it; or --no-receipt, if the release is never to "
+            "be judged.",
+        )
 
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:

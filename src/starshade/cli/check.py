@@ -200,9 +200,10 @@ def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | 
         names = ["b", "l"]
         method = ["--method", "predictive", "--profile", "simple", "--k", str(_K)]
     options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
+    out = ["--out", "DIR", *(["--private", "FILE"] if method else [])]
     return page(
         words("Next, to make a release of these ratings in which it holds:"),
-        command("starshade", "anonymize", *ratings, *method, *options, "--out", "DIR"),
+        command("starshade", "anonymize", *ratings, *method, *options, *out),
     )
 
 

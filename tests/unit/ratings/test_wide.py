@@ -66,7 +66,7 @@ def test_only_one_item(tmp_path) -> None:
 
 NO_ATTRIBUTES = {"attribute_cols": []}
 DAMAGED = [
-    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is known as the respondent id", "--id-col #"]),
+    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is known as the respondent id", "--id-col '#'"]),
     (SURVEY, {"id_col": "who"}, ["no column 'who' for the respondent id", "it has 5 columns"]),
     (SURVEY, {"attribute_cols": ["Height"]}, ["no column 'Height'"]),
     (SURVEY.replace("berta", "anna"), {}, ["respondents that stand", "line 3: again"]),
@@ -156,5 +156,6 @@ def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
         caught.value
     )
     bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")
-    with pytest.raises(InputError, match="--wide --id-col NAME"):
+    with pytest.raises(InputError, match=r"--wide --no-header --id-col '#'.*--id-col 1;"):
         read_ratings(bare)
+    assert list(read_ratings(bare, wide=True, header=False, id_col="1").items) == list("2345")

@@ -10,8 +10,10 @@ from starshade.errors import InputError
 
 __all__ = [
     "ALIASES",
+    "HEADLESS",
     "IF_WIDE",
     "PUBLIC",
+    "ROW_NUMBER",
     "left_over",
     "listing",
     "matching",
@@ -96,9 +98,15 @@ _OPTION = {
 }
 _WORD = {"day": "date", "respondent": "respondent id", "person": "name"}
 _MANY = 5  # so many columns may be a wide table's
+ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
 IF_WIDE = (
     "If every row is one user and every item has a column: "
     "--wide --id-col NAME --attribute-cols NAME,NAME."
+)
+#: how to read a wide table whose first line is ratings
+HEADLESS = (
+    f"--no-header --id-col '{ROW_NUMBER}' (numbers the rows; if column 1 has ids: --id-col 1; if "
+    "it has counts, which are no item: beside these --attribute-cols 1)"
 )
 _LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
 
@@ -130,13 +138,13 @@ def title_column(columns: Sequence[str], taken: Sequence[str] = ()) -> str | Non
     return told[0] if len(told) == 1 else None
 
 
-def refuse_repeated(columns: Sequence[str], where: str) -> None:
-    """Raise InputError when two columns have one name."""
+def refuse_repeated(columns: Sequence[str], where: str, hint: str = "") -> None:
+    """Raise InputError when two columns have one name; `hint` ends the advice."""
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
         raise InputError(
             f"{where}: the column names {listing(repeated)} stand there more than once",
-            advice="Give every column its own name.",
+            advice=f"Give every column its own name. {hint}".strip(),
         )
 
 

@@ -11,7 +11,7 @@ from starshade.errors import InputError
 from starshade.plain import counted
 from starshade.ratings.batch import Batch
 from starshade.ratings.readers.aliases import (
-    IF_WIDE,
+    HEADLESS,
     listing,
     matching,
     resolve,
@@ -107,6 +107,10 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
     source = TextSource(files, head.dialect, columns)
     notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
     if request.wide:
+        if request.header is None and all(NUMBER.fullmatch(cell.strip()) for cell in columns):
+            notes += (
+                f"the first line, all numbers, names the columns; if it is a row: {HEADLESS}",
+            )
         return replace(_wide(source, where, request), notes=notes)
     if head.dialect.header:
         # numbers below words: those words are names, not the first row's ids
@@ -251,7 +255,8 @@ def _by_place(
         raise InputError(
             f"{where}: no header, and {width} fields in a row: which is user, item and rating?",
             advice="Name them by number, e.g. --user-col 1 --item-col 2 --rating-col 3, "
-            "or name the delimiter." + (f" {IF_WIDE}" if width > 4 else ""),
+            "or name the delimiter."
+            + (f" If every row is one user: --wide {HEADLESS}." if width > 4 else ""),
         )
     order: tuple[str, ...] = _ROLES
     notes: tuple[str, ...] = ()

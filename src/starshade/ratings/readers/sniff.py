@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from starshade.errors import ConfigError, InputError
-from starshade.ratings.readers.aliases import ALIASES, normalized, refuse_repeated
+from starshade.ratings.readers.aliases import ALIASES, HEADLESS, normalized, refuse_repeated
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.inputs import Input, reading
 from starshade.ratings.readers.text import Dialect
@@ -86,7 +86,9 @@ def look(
     dialect = Dialect(mark, header, quoted and mark != "::")
     if not header:
         return Head(dialect, tuple(str(i + 1) for i in range(len(rows[0]))), rows)
-    refuse_repeated(rows[0], item.shown)
+    numbers = any(map(_is_number, rows[0]))
+    hint = f"If the first line is a row of a wide table: {HEADLESS}." if numbers else ""
+    refuse_repeated(rows[0], item.shown, hint)
     return Head(dialect, tuple(rows[0]), rows[1:])
 
 
@@ -175,4 +177,8 @@ def _is_header(first: Sequence[str], named: Sequence[str]) -> bool:
     known |= {normalized(name) for name in named if not name.isdigit()}  # those are places
     if any(normalized(cell) in known for cell in first):
         return True
-    return not any(NUMBER.fullmatch(cell.strip()) for cell in first)
+    return not any(map(_is_number, first))
+
+
+def _is_number(cell: str) -> bool:
+    return NUMBER.fullmatch(cell.strip()) is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, InputError
 from starshade.plain import counted
 from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import resolve
+from starshade.ratings.readers.aliases import ROW_NUMBER, resolve
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.faults import Fault, Faults
 from starshade.ratings.readers.ids import IdColumn
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ROW_NUMBER", "WideTable"]
 
-ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
 _NAMED = 10  # columns named in a message
 _REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
 
@@ -98,7 +97,7 @@ class WideTable:
                 listed=False,
             )
         except InputError as error:
-            hint = f" To number the respondents, give --id-col {ROW_NUMBER}."
+            hint = f" To number the respondents, give --id-col '{ROW_NUMBER}'."
             raise InputError(error.message, advice=f"{error.advice}{hint}".strip()) from None
         return found["respondent"]
 
