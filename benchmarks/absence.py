@@ -14,6 +14,7 @@ import argparse
 import statistics
 
 import starshade as ss
+from at_hand import ratings_of
 
 USERS = (1_000, 10_000, 100_000)
 KNOWN = {
@@ -45,7 +46,7 @@ def main() -> None:
     print(f"{'data':32}{'known':20}{'success':>9}{'absent':>9}{'equal φ':>9}{'at':>9}")
     attack = ss.ScoreboardRH(absent=True)
     if args.data:
-        ratings = ss.read_ratings(args.data)
+        ratings = ratings_of(args.data)
         for known, knowledge in KNOWN.items():
             show("given, 5 seeds", [attack.run(ratings, knowledge, rng=s) for s in range(5)], known)
     for like in ("movielens-100k", "netflix"):

@@ -35,6 +35,8 @@ from pathlib import Path
 
 import numpy as np
 
+from at_hand import installed
+
 # users, items, ratings, like; targets for ours, NumPy, pandas
 SIZES = (
     (943, 1682, 100_000, "movielens-100k", (943, 943, 100)),
@@ -184,8 +186,7 @@ def numpy_script(folder: Path, n: int, threads: int) -> dict:
 
 def pandas_script(folder: Path, n: int, threads: int) -> dict:
     """Score as one would in a notebook: join, compute, group, sort."""
-    import pandas as pd
-
+    pd = installed("pandas")
     (indptr, columns, codes, days), (users, items, ratings, when) = load(folder, n)
     frame = pd.DataFrame(
         {
@@ -340,6 +341,7 @@ def main() -> None:
     elif args.everybody:
         everybody()
     else:
+        installed("pandas")
         for size in SIZES:
             if size[2] <= args.largest * 1.01e6:
                 measure(size, args.rounds)

@@ -17,6 +17,7 @@ from statistics import fmean
 from time import perf_counter
 
 import starshade as ss
+from at_hand import ratings_of
 
 ASKED = ((1, 0), (1, 2), (1, 3), (1, 5), (2, 2), (2, 3), (2, 5))
 
@@ -44,12 +45,12 @@ def row(train: ss.Ratings, probe: ss.Ratings, k: int, rare: str, seed: int) -> l
 def main() -> None:
     """Print one table for each k."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings")
+    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
     parser.add_argument("--k", type=int, nargs="+", default=[5])
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--rare-items", choices=["drop", "keep"], default="keep")
     asked = parser.parse_args()
-    ratings = ss.read_ratings(asked.ratings)
+    ratings = ratings_of(asked.ratings)
     parts = [ss.hold_out(ratings, 0.1, rng=seed) for seed in range(asked.seeds)]
     for k in asked.k:
         runs = [row(*part, k, asked.rare_items, seed) for seed, part in enumerate(parts)]

@@ -22,7 +22,6 @@ import argparse
 import hashlib
 import json
 import math
-import os
 import statistics
 import subprocess
 import sys
@@ -30,6 +29,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+from at_hand import ML_100K, public
 
 ITEMS, EPS, K = 20, 1, 20
 SIZES = (6_250, 12_500, 25_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
@@ -39,9 +40,8 @@ SAMPLE = 2_000  # queries put to a cKDTree of more records than that
 
 def movielens(n: int) -> np.ndarray:
     """Rows of MovieLens 100K's most rated items, drawn again and again."""
-    root = Path(__file__).parent.parent.parent / "shared" / "data"
-    file = Path(os.environ.get("STARSHADE_DATA", root)) / "ml-100k" / "u.data"
-    if not file.exists():
+    file = public(ML_100K)
+    if file is None:
         return np.empty((0, ITEMS), dtype=np.uint8)
     users, items, ratings = np.loadtxt(file, dtype=np.int64, usecols=(0, 1, 2)).T
     full = np.zeros((users.max() + 1, items.max() + 1), dtype=np.uint8)

@@ -32,6 +32,8 @@ from pathlib import Path
 
 import numpy as np
 
+from at_hand import ML_100K, public
+
 K = 10
 SIZES = ((927, 10), (10_000, 20), (100_000, 20), (1_000_000, 20))
 SPARSE = (("everything", 943, 1682), ("long tail", 3_000, 10_000))
@@ -40,9 +42,8 @@ LARGEST_FOR_NUMPY = 100_000
 
 def everything(n: int = 943, m: int = 1682) -> np.ndarray:
     """All of MovieLens 100K, users x items, null = 0."""
-    root = Path(__file__).parent.parent.parent / "shared" / "data"
-    file = Path(os.environ.get("STARSHADE_DATA", root)) / "ml-100k" / "u.data"
-    if not file.exists():
+    file = public(ML_100K)
+    if file is None:
         return np.empty((0, m), dtype=np.uint8)
     users, items, ratings = np.loadtxt(file, dtype=np.int64, usecols=(0, 1, 2)).T
     full = np.zeros((n, m), dtype=np.uint8)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import starshade as ss
+from at_hand import ratings_of
 from starshade.ratings.holdout import hold_out
 from starshade.recommend.recommender import Recommender
 from starshade.recommend.regularized_svd import RegularizedSVD
@@ -89,13 +90,13 @@ def runs(
 def main() -> None:
     """Print one table for each number of factors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings")
+    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50])
     parser.add_argument("--factors", type=int, nargs="+", default=[2, 3, 4, 8, 16])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--against", type=int, help="factors of the recommender on the original")
     asked = parser.parse_args()
-    ratings = ss.read_ratings(asked.ratings)
+    ratings = ratings_of(asked.ratings)
     for factors in asked.factors:
         found: dict[tuple[str, int], list[tuple[float, float]]] = {}
         against: Recommender = ss.PredictiveAnonymizer(k=2, factors=factors).padding()

@@ -32,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from at_hand import installed, named
+
 NETFLIX = (480_189, 17_770)
 USERS = (60_000, 120_000, 240_000, 480_189)
 ITEMS = (2_220, 4_440, 8_885, 17_770)
@@ -172,10 +174,10 @@ def by_starshade(ratings: Any, factors: Any, k: int) -> np.ndarray:
 
 
 def by_scikit_learn(ratings: Any, factors: Any, k: int) -> np.ndarray:
-    from sklearn.cluster import KMeans
-
     rows = dense(ratings, factors)
-    means = KMeans(len(rows) // k, init="random", n_init=1, max_iter=ROUNDS, random_state=0)
+    means = installed("sklearn.cluster").KMeans(
+        len(rows) // k, init="random", n_init=1, max_iter=ROUNDS, random_state=0
+    )
     return means.fit_predict(rows)
 
 
@@ -286,6 +288,10 @@ def main() -> None:
         store, users, items = options.make
         print(json.dumps(draw(store, int(users), int(items))))
     else:
+        if options.store:
+            named(options.store)
+        if options.rival:
+            installed("sklearn.cluster")
         how = options.profile, options.grouping
         scratch = options.scratch or Path(tempfile.mkdtemp(prefix="starshade-predictive-"))
         scratch.mkdir(parents=True, exist_ok=True)

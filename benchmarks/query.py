@@ -24,10 +24,10 @@ import cProfile
 import pstats
 import time
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
+from at_hand import installed
 from starshade.anonymize.generalize import generalize
 from starshade.query.prepared import prepared
 from starshade.query.query import Query
@@ -86,9 +86,9 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--profile", action="store_true", help="where the time of AVG goes")
     asked = parser.parse_args()
+    rival = installed("duckdb").connect()
     started = time.perf_counter()
     release, original = make_release(asked.records, asked.k)
-    rival = duckdb.connect()
     rival.register("given", original)
     rival.execute("CREATE TABLE t AS SELECT * FROM given")
     print(

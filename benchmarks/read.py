@@ -27,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
+from at_hand import installed
+
 COLUMNS = ("userId", "movieId", "rating", "timestamp")
 ROUND = 1 << 22  # rows made at once
 
@@ -58,7 +60,6 @@ def made(n: int, n_users: int, n_items: int, seed: int) -> tuple[np.ndarray, ...
 
 def text_of(columns: tuple[np.ndarray, ...], query: str, file: Path, header: bool) -> None:
     """Write arrays as CSV through a DuckDB query over ``t(u, i, r, d)``."""
-    import duckdb
     import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -68,7 +69,7 @@ def text_of(columns: tuple[np.ndarray, ...], query: str, file: Path, header: boo
 
     schema = pa.schema({"u": pa.int32(), "i": pa.int32(), "r": pa.uint8(), "d": pa.int32()})
     t = pa.RecordBatchReader.from_batches(schema, batches())
-    with duckdb.connect() as con:
+    with installed("duckdb").connect() as con:
         con.register("t", t)
         con.sql(f"COPY ({query}) TO '{file}' (FORMAT csv, HEADER {header})")
 
@@ -124,9 +125,7 @@ def unquote(file: Path) -> None:
 
 
 def job_duckdb(source: Path, target: Path) -> None:
-    import duckdb
-
-    with duckdb.connect() as con:
+    with installed("duckdb").connect() as con:
         con.sql(f"COPY (SELECT * FROM read_csv('{source}')) TO '{target}' (FORMAT parquet)")
 
 
@@ -201,6 +200,7 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace) -> None:
+    installed("duckdb")
     scratch = options.scratch
     scratch.mkdir(parents=True, exist_ok=True)
     for kind, file in (("csv", "shuffled.csv"), ("netflix", "netflix/combined_data_4.txt")):

@@ -26,15 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from at_hand import ML_100K, named, public, ratings_of
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
-from starshade.ratings.read import read_ratings
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.registry import ENTRIES
 from starshade.registry import find
 
-ROOT = Path(os.environ.get("STARSHADE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WHO: dict[str, tuple[str, dict[str, Any]]] = {
     "starshade": ("regularized-svd", {}),
     "starshade, no biases": ("regularized-svd", {"biases": False}),
@@ -42,18 +41,21 @@ WHO: dict[str, tuple[str, dict[str, Any]]] = {
     "Surprise SVD": ("surprise-svd", {}),
     "LensKit biased MF": ("lenskit-biased-mf", {}),
 }
-DATA = ("ml-100k", "ml-latest-small", "synthetic 1M")
+PUBLIC = {"ml-100k": ML_100K, "ml-latest-small": "ml-latest-small/ratings.csv"}
+DRAWN = "synthetic 1M"
+DATA = (*PUBLIC, DRAWN)
 MANY = 1_000_000  # ratings; one seed is enough from here on
 
 
+def place(name: str) -> Path | None:
+    """Return where data lie; None where they are public and not there."""
+    return public(PUBLIC[name]) if name in PUBLIC else named(name)
+
+
 def table(name: str) -> Ratings:
-    if name == "synthetic 1M":
+    if name == DRAWN:
         return synthesize(n_users=6040, n_items=3706, n_ratings=MANY, rng=1)
-    if name == "ml-100k":
-        return read_ratings(ROOT / name / "u.data")
-    if name == "ml-latest-small":
-        return read_ratings(ROOT / name / "ratings.csv")
-    return read_ratings(name)
+    return ratings_of(place(name))
 
 
 def job(who: str, name: str) -> dict[str, float]:
@@ -87,7 +89,7 @@ def whole(store: str) -> dict[str, float]:
     kind, settings = WHO["starshade"]
     make = find(ENTRIES, kind, "recommender").load()
     make(factors=2).fit(synthesize(n_users=30, n_items=20, n_ratings=200, rng=0), rng=0)
-    ratings = read_ratings(store)
+    ratings = ratings_of(store)
     wall, clock = time.perf_counter(), time.process_time()
     make(**settings).fit(ratings, rng=0)
     own = Path("/proc/self/status").read_text().split("RssAnon:")[1].split()[0]
@@ -109,9 +111,12 @@ def main() -> None:
         try:
             print(json.dumps(whole(chosen.job[1]) if not chosen.job[0] else job(*chosen.job)))
         except ConfigError as error:
-            print(json.dumps({"absent": str(error)}))
+            print(json.dumps({"absent": error.message}))
         return
-    jobs = [(who, name) for name in chosen.data for who in WHO]
+    data = [name for name in chosen.data if name == DRAWN or place(name)]
+    jobs = [(who, name) for name in data for who in WHO]
+    if chosen.store:
+        named(chosen.store)
     for who, name in jobs + ([("", chosen.store)] if chosen.store else []):
         ran = subprocess.run(
             [sys.executable, __file__, "--job", who, name],
@@ -126,7 +131,7 @@ def main() -> None:
             if key != "absent"
         )
         print(
-            f"{name:16} {who or 'starshade, everything':22} {shown or 'not installed'}", flush=True
+            f"{name:16} {who or 'starshade, everything':22} {shown or found['absent']}", flush=True
         )
 
 

@@ -22,6 +22,7 @@ from statistics import median
 from time import perf_counter, process_time
 
 import starshade as ss
+from at_hand import named, ratings_of
 
 METHODS = {
     "k-likeness": ss.KLikeness(k=5, items=ss.top_items(10)),
@@ -79,16 +80,17 @@ def run(part: str, ratings: str, place: Path) -> dict[str, float]:
 def main() -> None:
     """Print a table for each method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings")
+    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--place", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    asked.ratings = str(named(asked.ratings))
     if asked.part:
         print(json.dumps(work(asked.part, asked.ratings, asked.place)))
         return
-    table = ss.read_ratings(asked.ratings)
+    table = ratings_of(asked.ratings)
     for name in asked.methods:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)

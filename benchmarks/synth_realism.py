@@ -13,11 +13,10 @@ largest distance, in points, of one table's success from the reference.
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 import numpy as np
 
+from at_hand import ML_100K, public
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
@@ -62,9 +61,8 @@ def main() -> None:
     arguments.add_argument("--draws", type=int, default=5, help="draws of the knowledge for each")
     arguments.add_argument("--seed", type=int, default=1000, help="seed of the first table")
     options = arguments.parse_args()
-    root = Path(__file__).parent.parent.parent / "shared" / "data"
-    file = Path(os.environ.get("STARSHADE_DATA", root)) / "ml-100k" / "u.data"
-    real = read_ratings(file) if file.exists() else None
+    file = public(ML_100K)
+    real = None if file is None else read_ratings(file)
     tables = [synthesize(rng=options.seed + k) for k in range(options.tables)]
 
     print(f"{'':64}{'success':^23} {'expected top-1':^23} {'bits':^20}")

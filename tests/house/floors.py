@@ -22,7 +22,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"query", "recommend"}),
     frozenset({"anonymize", "attack", "privacy", "utility"}),
     frozenset({"audit"}),
-    frozenset({"report", "spark"}),
+    frozenset({"report"}),
     frozenset({"cli", "server"}),
     frozenset({"__init__", "__main__"}),  # the door to the street: the lazy public names
 )

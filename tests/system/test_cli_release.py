@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -342,3 +344,24 @@ def test_doctor() -> None:
     assert found["kernel_cache"]["kernels"] >= found["kernel_cache"]["ready"]
     assert json.dumps(found["extras"])
     assert "kernel cache" in call("doctor").stdout
+
+
+def test_every_extra_is_of_libraries_that_something_imports() -> None:
+    """Those that serve the project itself apart: its docs, tests and benchmarks."""
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    files = [file for file in (root / "src").rglob("*.py") if file.stem != "doctor"]
+    used = "\n".join(file.read_text() for file in files)
+    offered = {
+        re.split(r"[\[<>=]", each)[0]
+        for name, libraries in extras["optional-dependencies"].items()
+        for each in libraries
+        if name not in ("docs", "dev")
+    }
+    called = {
+        "scikit-learn": "sklearn", "scikit-surprise": "surprise", "vl-convert-python": "vl_convert",
+    }  # fmt: skip
+    for library in offered - {"starshade"}:
+        module = called.get(library, library)
+        assert re.search(rf"\b(import|from) {module}\b|\"{module}[\".]", used), library
+    assert set(told("doctor")["extras"]) <= set(extras["optional-dependencies"])

@@ -18,9 +18,7 @@ _CORE = ("numpy", "numba", "pyarrow", "scipy", "pydantic", "click", "rich")
 _EXTRAS = {  # extra → a module of each package in it
     "report": ("jinja2", "vl_convert"),
     "web": ("fastapi", "jinja2", "uvicorn"),
-    "noise": ("opendp",),
     "compare": ("implicit", "sklearn", "surprise"),
-    "spark": ("pandas", "pyspark"),
 }
 
 
