@@ -13,10 +13,15 @@ from numpy.typing import NDArray
 from starshade.kernels.fingerprint import keyed_numbers, mix
 from starshade.kernels.lanes import cut, run
 
-__all__ = ["draw_cells"]
+__all__ = ["draw_cells", "drawing_bytes"]
 
 _BUCKETS = 1 << 16  # by the highest bits; the cells of one bucket are few enough to be sorted
 _SHIFT = np.uint64(48)
+
+
+def drawing_bytes(sizes: NDArray[np.int64]) -> int:
+    """Return the bytes that `draw_cells` counts in, of rows of these sizes."""
+    return 8 * _BUCKETS * (len(cut(sizes, _BUCKETS)) + 2)
 
 
 def draw_cells(

@@ -9,13 +9,19 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.holdout import draw_cells
+from starshade.kernels.holdout import draw_cells, drawing_bytes
 from starshade.kernels.readonly import fixed
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed, stream_key
 
-__all__ = ["check_share", "hold_out"]
+__all__ = ["cell_bytes", "check_share", "hold_out"]
+
+
+def cell_bytes(ratings: Ratings) -> int:
+    """Return the bytes that a table holds of each rating."""
+    dated = 0 if ratings.days is None else ratings.days.itemsize
+    return ratings.columns.itemsize + ratings.codes.itemsize + dated
 
 
 def check_share(share: float) -> None:
@@ -88,10 +94,9 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
 
 
 def _check_memory(ratings: Ratings) -> None:
-    dated = 0 if ratings.days is None else ratings.days.itemsize
-    cell = ratings.columns.itemsize + ratings.codes.itemsize + dated
-    need = ratings.n_ratings * (cell + 1) + ratings.n_users * 40
-    allowed = budget.left(ratings.n_ratings * cell)
+    held = ratings.n_ratings * cell_bytes(ratings)
+    need = held + ratings.n_ratings + ratings.n_users * 40 + drawing_bytes(ratings.user_support)
+    allowed = budget.left(held)
     if need > allowed:
         raise ConfigError(
             f"holding out of {ratings.n_ratings:,} ratings needs {budget.amount(need)} of memory; "

@@ -12,10 +12,11 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.als import half_sweep, squared_error
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.kernels.holdout import drawing_bytes
 from starshade.kernels.normals import normals
 from starshade.kernels.readonly import fixed
 from starshade.progress import silence
-from starshade.ratings.holdout import hold_out
+from starshade.ratings.holdout import cell_bytes, hold_out
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
@@ -29,6 +30,7 @@ _FIRST = 0.1  # standard deviation of the first item factors, in units of √spr
 _AT_LEAST = 100  # ratings that a row's penalty counts beyond its own
 _BIAS_PENALTY = 3.0  # ratings at the mean that a bias is held back by
 _ENOUGH = 3e-4  # an improvement of the held-out squared error, relative, worth two sweeps
+_COUNTING = 8  # bytes of a code while codes are counted
 _SEARCHED = 2_000_000  # ratings that suffice to find the number of sweeps
 
 
@@ -54,18 +56,20 @@ class Alternation:
         """Numbers per row: the factors, and the bias if there is one."""
         return self.rank + self.biases
 
-    def check_memory(self, ratings: Ratings) -> None:
-        """Refuse a fit that would not fit.
+    def check_memory(self, ratings: Ratings, *, searching: bool) -> None:
+        """Refuse a fit that would not fit, or the search for its number of sweeps before it.
 
         Raises
         ------
         ConfigError
         """
-        cell = ratings.columns.itemsize + ratings.codes.itemsize
-        dated = 0 if ratings.days is None else ratings.days.itemsize
-        turned = 0 if "by_item" in ratings.__dict__ else ratings.n_ratings * (cell + dated)
-        need = turned + 8 * (2 * self.width + 4) * (ratings.n_users + ratings.n_items)
-        allowed = budget.left(ratings.n_ratings * (cell + dated))
+        held = ratings.n_ratings * cell_bytes(ratings)
+        turned = 0 if "by_item" in ratings.__dict__ else held
+        sides = 8 * (2 * self.width + 4) * (ratings.n_users + ratings.n_items)
+        need = turned + _COUNTING * ratings.n_ratings + sides
+        if searching:
+            need = max(need, _searching_bytes(ratings) + sides)
+        allowed = budget.left(held)
         if need > allowed:
             raise ConfigError(
                 f"{self.rank} factors of {ratings.n_users:,} users and {ratings.n_items:,} items "
@@ -73,6 +77,15 @@ class Alternation:
                 "used",
                 advice="Ask for fewer factors, or allow more memory if the machine has it.",
             )
+
+
+def _searching_bytes(ratings: Ratings) -> int:
+    """Return what `stopping_sweep` holds beside the table and the two sides."""
+    some = min(ratings.n_ratings, _SEARCHED)
+    part = some * cell_bytes(ratings)
+    taken = part if some < ratings.n_ratings else 0
+    fitted = 2 * part + some + _COUNTING * some  # both parts, and the larger item by item
+    return taken + max(fitted, part + some + drawing_bytes(ratings.user_support))
 
 
 def mean_and_spread(ratings: Ratings) -> tuple[float, float]:

@@ -121,7 +121,7 @@ class RegularizedSVD:
                 f"users and {ratings.n_items:,} items has no more"
             )
         how = Alternation(rank, float(self.regularization), self.biases, seed)
-        how.check_memory(ratings)
+        how.check_memory(ratings, searching=self.holdout > 0)
         sweeps = int(self.sweeps)
         if self.holdout:
             sweeps = stopping_sweep(ratings, how, sweeps, float(self.holdout))

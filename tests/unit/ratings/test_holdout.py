@@ -93,5 +93,5 @@ def test_too_few_ratings() -> None:
 
 def test_too_little_memory() -> None:
     ratings = synthesize(n_users=20, n_items=10, n_ratings=100, rng=0)
-    with budget.limits(memory=1000), pytest.raises(ConfigError, match=r"needs 1\.6 kB of memory"):
+    with budget.limits(memory=1000), pytest.raises(ConfigError, match=r"needs 1\.6 MB of memory"):
         hold_out(ratings)

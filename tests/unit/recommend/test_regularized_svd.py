@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels import lanes
 from starshade.progress import watch
-from starshade.ratings.holdout import hold_out
+from starshade.ratings.holdout import cell_bytes, hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth import synthesize
@@ -205,6 +207,29 @@ def test_too_little_memory() -> None:
         pytest.raises(ConfigError, match="16 factors of 300 users and 90 items need"),
     ):
         RegularizedSVD().fit(ratings, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("n_ratings", "searched"), [(6_000, 10**9), (300_000, 10**9), (300_000, 10**5)]
+)
+@pytest.mark.parametrize("holdout", [0.0, 0.05])
+def test_what_a_fit_holds_is_what_it_is_held_to(
+    n_ratings: int, searched: int, holdout: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(als, "_SEARCHED", searched)
+    made = synthesize(n_users=n_ratings // 100, n_items=900, n_ratings=n_ratings, rng=0)
+    svd = RegularizedSVD(factors=4, sweeps=2, holdout=holdout)
+    svd.fit(made, rng=0)  # what is computed once is there
+    ratings = replace(made)
+    tracemalloc.start()
+    svd.fit(ratings, rng=0)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    data = ratings.n_ratings * cell_bytes(ratings)
+    with budget.limits(memory=data + held), pytest.raises(ConfigError, match="need"):
+        svd.fit(replace(made), rng=0)
+    with budget.limits(memory=data + 2 * held):
+        svd.fit(replace(made), rng=0)
 
 
 @pytest.mark.real
