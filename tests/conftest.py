@@ -13,7 +13,15 @@ from hypothesis import HealthCheck, settings
 #: what would change what commands say, or how they start; of NUMBA_* only what compiles nothing
 #: is somebody's wish: the suite may be run interpreted
 _SAID_ELSEWHERE = (
-    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"),
+    *(
+        "COLUMNS",
+        "LINES",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "TTY_COMPATIBLE",
+    ),
     *("LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG", "PYTHONIOENCODING", "PYTHONUTF8"),
     *("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONWARNINGS", "PYTHONOPTIMIZE"),
     *("STARSHADE_DEBUG", "NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_THREADING_LAYER"),

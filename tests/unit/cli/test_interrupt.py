@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+
 import pytest
 
 START = """

@@ -53,10 +53,9 @@ def test_totals_that_numpy_counted_are_sent():
 
 def test_a_step_within_another_is_told_while_it_goes_on():
     def work():
-        with task("judging"):
-            with task("attacking", 2) as step:
-                step(1)
-                until(lambda: inner in map(steps, sent))
+        with task("judging"), task("attacking", 2) as step:
+            step(1)
+            until(lambda: inner in map(steps, sent))
 
     inner = [("judging", 0.0, None, False), ("attacking", 1.0, 2, False)]
     sent = []
