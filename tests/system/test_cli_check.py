@@ -97,12 +97,24 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     made = ("--method", "predictive", "--profile", "simple", "--k", 3, "--b", 2, "--l", 3)
     made += ("--no-receipt",)
     assert call("anonymize", ratings_csv, *made, "--seed", 1, "--out", out).exit_code == 0
-    assert "does not tell" in refused("check", out)
+    alone = told("check", out, code=1)
+    assert [(c["model"], c["satisfied"]) for c in alone["claims"]] == [
+        ("review-graph", True),
+        ("diversity", False),
+    ]
+    assert (alone["model"], alone["undecided"], alone["failing_records"]) == ("diversity", [2], 0)
+    assert [s["size"] for s in alone["sets"]] == [1]
+    said = " ".join(call("check", out).stdout.split())
+    assert "diversity (b = 2, l = 3) is not decided: 0 of" in said
+    assert "which sets of 2 items somebody rated together decides the rest" in said
+    assert "--original RATINGS" in said
+    assert "must be made again" not in said
     found = told("check", out, "--original", ratings_csv)
     assert [c["model"] for c in found["claims"]] == ["review-graph", "diversity"]
     assert found["satisfied"]
     sets = found["claims"][1]["sets"]
     assert [s["fewest_groups"] for s in sets] == [3, 3]
+    assert found["claims"][1]["undecided"] == []
     assert "l = 1e+300: no data have so many groups" in refused("check", out, "--l", 1e300)
     assert all(s["sets"] > 0 for s in sets)
     every = found["claims"][1]["groups"]

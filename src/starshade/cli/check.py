@@ -134,7 +134,7 @@ def _wants_original(model: Any) -> bool:
 
 def _told(verdicts: list[Verdict]) -> dict[str, Any]:
     """Return the worst verdict, the last of those as bad, and all where there are several."""
-    worst = max(reversed(verdicts), key=lambda verdict: (verdict.failing_records, verdict.vacuous))
+    worst = max(reversed(verdicts), key=lambda v: (v.failing_records, not v.passed))
     if len(verdicts) == 1:
         return worst.to_dict()
     return worst.to_dict() | {"claims": [verdict.to_dict() for verdict in verdicts]}
@@ -178,7 +178,7 @@ def _summary(
 
 def _again(asked: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
     """Say what can be done about a release in which something does not hold."""
-    if all(verdict.satisfied for verdict in verdicts):
+    if all(verdict.satisfied or getattr(verdict, "undecided", ()) for verdict in verdicts):
         return None
     smaller = ""
     for one, verdict in zip(asked, verdicts, strict=True):

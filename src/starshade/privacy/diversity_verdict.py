@@ -31,11 +31,15 @@ class DiversityVerdict(Verdict):
     groups : int
         Different profiles.
     sets : tuple of SetCount
-        One for each size from 1 to b.
+        One for each size from 1 to b; only as far as they were counted.
+    undecided : tuple of int
+        Sizes of sets of which a release alone does not tell whether somebody rated them together;
+        where nothing fails they stand between it and "holds".
     """
 
     groups: int = 0
     sets: tuple[SetCount, ...] = ()
+    undecided: tuple[int, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -47,7 +51,8 @@ class DiversityVerdict(Verdict):
         told = super().to_dict()
         last = {name: told.pop(name) for name in ("seconds", "version")}
         sets = [count.to_dict() for count in self.sets]
-        return told | {"groups": self.groups, "exact": self.exact, "sets": sets} | last
+        open_ = {"undecided": list(self.undecided)}
+        return told | {"groups": self.groups, "exact": self.exact, "sets": sets} | open_ | last
 
     def __str__(self) -> str:
         b, l = self.parameters["b"], self.parameters["l"]  # noqa: E741 - the paper's name
@@ -62,11 +67,20 @@ class DiversityVerdict(Verdict):
                 f"{count_of(l, 'profile')} that may be theirs"
                 + ("" if self.exact else ", as far as a sample can tell")
             )
+        elif self.undecided:
+            sizes = " or ".join(map(str, self.undecided))
+            lines.append(
+                f"which sets of {sizes} items somebody rated together decides the rest, and the "
+                "release does not tell (--original RATINGS does)"
+            )
         else:
             lines.append(
                 f"{self.failing_records:,} of {count_of(self.records, 'user')} rated such a set"
             )
         return f"{lines[0]}: {'; '.join(lines[1:])}."
+
+    def _outcome(self) -> str:
+        return "is not decided" if self.undecided else super()._outcome()
 
     def _told(self, count: SetCount) -> str:
         least = self.parameters["l"]

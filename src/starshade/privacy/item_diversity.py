@@ -93,7 +93,8 @@ class Diversity:
             What was released: which sets a user rated. Without it: of ratings they themselves;
             of a release just made the table that it was made of; of one read from disk what it
             shows. That is the same for b = 1 where no item is shown that nobody rated. For more
-            it is decided only where what is shown must suffice (no nulls, for one), else refused.
+            it is decided only where what is shown must suffice (no nulls, for one); other sizes
+            are named in the verdict as undecided, and it is not satisfied.
         rng : int, Generator or None
             For sizes of which sets are drawn. The same verdict each time unless it is set.
 
@@ -105,7 +106,7 @@ class Diversity:
         ------
         ConfigError
             l is above the number of records; nobody rated b of the items; the release was not
-            made of `original`; the release does not tell which sets were rated.
+            made of `original`.
         """
         start = perf_counter()
         check_data(data)
@@ -118,9 +119,12 @@ class Diversity:
         groups = graphs_of(data)
         bits = _shown(data, groups)
         rated = _rated(data, original)
+        undecided: tuple[int, ...] = ()
         if rated is None:
             found = self._from_what_is_shown(data, groups, bits)
             failing = int(groups.size[found.at_risk].sum())
+            told = self.b if failing else len(found.sizes)
+            undecided = tuple(range(told + 1, self.b + 1))
         else:
             records = max(records, rated.n_users)
             self._check_b(int(rated.user_support.max(initial=0)))
@@ -131,7 +135,7 @@ class Diversity:
         return DiversityVerdict(
             model="diversity",
             parameters={"b": self.b, "l": self.l},
-            satisfied=all(count.holds for count in found.sizes),
+            satisfied=not undecided and all(count.holds for count in found.sizes),
             records=records,
             failing_records=failing,
             smallest_group=int(groups.size.min()),
@@ -141,6 +145,7 @@ class Diversity:
             empty_because=self._empty(found.sizes[0]),
             groups=len(groups),
             sets=found.sizes,
+            undecided=undecided,
         )
 
     def _empty(self, single: SetCount) -> str:
@@ -160,26 +165,23 @@ class Diversity:
     def _from_what_is_shown(
         self, data: Release | Ratings, groups: Classes, bits: NDArray[np.uint64]
     ) -> CountedSets:
-        """Take what a group shows as rated; sets of several items by a bound, or not at all."""
+        """Take what a group shows as rated; sets of several items as far as a bound tells."""
         cover = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
         shown = cover > 0
         short = np.flatnonzero(shown & (cover < self.l))
         order = short[np.argsort(cover[short], kind="stable")][:SHOWN]
         least = int(cover[shown].min(initial=len(groups)))
-        # groups that lack one of b items are at most as many as lack each of them, added up
-        if not len(short) and self.b > 1 and len(groups) - self.b * (len(groups) - least) < self.l:
-            raise ConfigError(
-                f"b = {self.b}: which items some user rated together decides it, and the release "
-                "does not tell",
-                advice="Give the ratings that it was made from (--original RATINGS).",
-            )
         at_risk = np.unpackbits(
             np.bitwise_or.reduce(bits[short], axis=0).view(np.uint8), bitorder="little"
         )
         single = SetCount(1, True, int(shown.sum()), len(short), min(least, self.l))
-        larger = (SetCount(size, True, None, 0, self.l) for size in range(2, self.b + 1))
+        # groups that lack one of so many items are at most as many as lack each of them, added up
+        lacking = len(groups) - least
+        sure = min(self.b, (len(groups) - self.l) // lacking) if lacking else self.b
+        sure = 0 if len(short) else sure
+        larger = (SetCount(size, True, None, 0, self.l) for size in range(2, sure + 1))
         return CountedSets(
-            (single, *(() if len(short) else larger)),
+            (single, *larger),
             at_risk[: len(groups)].astype(np.bool_),
             tuple({"items": [int(item)], "groups": int(cover[item])} for item in order),
         )

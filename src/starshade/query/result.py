@@ -23,7 +23,8 @@ class QueryResult:
         The expected value; of several aggregates, the first one's. None: null, or refused.
     low, high : number, str or None
         The truth on the original lies between them, if it is not null. Equal to the value on an
-        original.
+        original. `high` of MIN and `low` of MAX are None where no record is sure to satisfy the
+        conditions and to have a value.
     records : int or None
         Records that the answer rests on: those that may satisfy (and may have a value of the
         attribute). None where it is refused.
@@ -102,9 +103,16 @@ class QueryResult:
         if self.value is None and self.low is None and self.high is None:
             return f"{self.aggregate}: null. {self.reason}"
         return (
-            f"{self.aggregate} = {_told(self.value)} is to be expected; on the original it lies "
-            f"between {_told(self.low)} and {_told(self.high)}, {self._rests()}."
+            f"{self.aggregate} = {_told(self.value)} is to be expected; on the original it "
+            f"{self._ends()}, {self._rests()}."
         )
+
+    def _ends(self) -> str:
+        """Say where the truth lies; MIN and MAX may lack the end that rests on the certain."""
+        if self.low is not None and self.high is not None:
+            return f"lies between {_told(self.low)} and {_told(self.high)}"
+        end = f"{_told(self.low)} or more" if self.high is None else f"{_told(self.high)} or less"
+        return f"is {end}, or null, as nobody is sure to satisfy the conditions"
 
     def _rests(self) -> str:
         n = self.records or 0

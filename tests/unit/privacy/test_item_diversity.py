@@ -79,15 +79,17 @@ def test_what_is_said_without_the_original_is_true(made, b, least):
     assume((part.item_support > 0).all() and (release.classes.levels > 0).any(axis=0).all())
     truth = Diversity(b, least).check(release, original=original)
     found = replace(release, private=None)
-    try:
-        verdict = Diversity(b, least).check(found)
-    except ConfigError as refused:
-        told_why = str(refused)
-        assert b > 1
-        assert "--original" in told_why
+    verdict = Diversity(b, least).check(found)
+    assert told(verdict)[0] == told(truth)[0]
+    for single, whole in zip(verdict.sets, truth.sets, strict=False):
+        assert single.holds == whole.holds
+    if verdict.undecided:
+        assert 1 not in verdict.undecided
+        assert verdict.undecided == tuple(range(len(verdict.sets) + 1, b + 1))
+        assert not verdict.satisfied
+        assert "--original" in str(verdict)
         return
     assert truth.satisfied == verdict.satisfied
-    assert told(verdict)[0] == told(truth)[0]
     assert (verdict.failing_records > 0) == (not verdict.satisfied)
 
 
@@ -106,8 +108,16 @@ def test_single_items_in_enough_profiles_do_not_prove_it_for_pairs():
     assert Diversity(1, 3).check(release).satisfied
     assert Diversity(2, 2).check(replace(release, private=None)).satisfied  # missing in one each
     assert not Diversity(2, 3).check(release).satisfied
-    with pytest.raises(ConfigError, match="which items some user rated together decides it"):
-        Diversity(2, 3).check(replace(release, private=None))
+    open_ = Diversity(2, 3).check(replace(release, private=None))
+    assert (open_.satisfied, open_.failing_records, open_.undecided) == (False, 0, (2,))
+    assert "is not decided: 0 of 2 rated items are in fewer than 3 of the 4 profiles; " in str(
+        open_
+    )
+    assert "which sets of 2 items somebody rated together decides the rest" in str(open_)
+    partly = Diversity(4, 2).check(replace(release, private=None))
+    assert ([s.size for s in partly.sets], partly.undecided) == ([1, 2], (3, 4))
+    # where single items are too few already, nothing is left to decide
+    assert Diversity(2, 4).check(replace(release, private=None)).undecided == ()
 
 
 def test_rows_of_equal_levels_are_one_group_wherever_they_stand():

@@ -198,6 +198,14 @@ def test_extremes_of_generalized_attributes() -> None:
     assert (least.value, least.low, least.high) == (25, 20, 30)
     assert (most.value, most.low, most.high) == (50, 20, 60)
     assert Query("SELECT MIN(Age)").run(half_known()).refused
+    # nobody is sure to have an age
+    least, most = (
+        Query('SELECT MIN(Age), MAX(Age) WHERE "1" = 2', mode="paper").run(half_known()).results
+    )
+    assert (least.value, least.low, least.high) == (50, 40, None)
+    assert (most.value, most.low, most.high) == (50, None, 60)
+    assert "it is 40 or more, or null" in str(least)
+    assert "it is 60 or less, or null" in str(most)
     with pytest.raises(ConfigError, match="sets of values"):
         Query("SELECT MIN(job)", mode="paper").run(half_known())
 
