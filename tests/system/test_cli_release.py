@@ -17,7 +17,8 @@ FIGURES = {
     "method", "k", "records", "items", "groups", "classes", "smallest_group", "dm", "c_avg",
     "gen_iloss", "distortion", "invented_cells", "rare_items_dropped", "users_dropped",
     "users_deleted", "median_group", "largest_group", "single_rater_cells", "fake_edges",
-    "users_rating_disclosed", "users_rating_exists", "seconds", "peak_rss_mb", "out",
+    "users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive", "seconds",
+    "peak_rss_mb", "out",
 }  # fmt: skip
 
 

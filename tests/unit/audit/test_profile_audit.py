@@ -105,7 +105,7 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     assert set(told) == {"group_found", "homogeneity", "link_existence", "padding"}
     assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
     assert result.to_dict()["disclosure"] == dict.fromkeys(
-        ("users_rating_disclosed", "users_rating_exists")
+        ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
     )
 
 

@@ -117,7 +117,9 @@ def test_disclosure_shares_are_counted_on_the_cells():
     figures = DisclosureShares().measure(release).figures
     assert figures["users_rating_exists"] == 1.0
     assert figures["users_rating_disclosed"] == release.manifest.users_rating_disclosed
-    assert set(figures) == {"users_rating_disclosed", "users_rating_exists"}
+    assert figures["records_alone_with_sensitive"] is None
+    shares = {"users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive"}
+    assert set(figures) == shares
     lied = replace(
         release, manifest=release.manifest.model_copy(update={"users_rating_exists": 0.0})
     )
