@@ -36,6 +36,7 @@ ALL_ITEMS = 10_000  # columns: as many as there are
 
 def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
     """Group once for each seed, by one method; the kernels are loaded before."""
+    from starshade.anonymize.order import by_content
     from starshade.anonymize.points import Points
     from starshade.anonymize.prepare import prepare
     from starshade.anonymize.registry import ENTRIES
@@ -43,11 +44,12 @@ def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
 
     method = find(ENTRIES, name, "method").load()(k)
     table = prepare(as_ratings(DATA[data](n, m)), k).ratings
-    points = Points(table, np.empty((table.n_users, 0), dtype=np.uint8))
+    none = np.empty((table.n_users, 0), dtype=np.uint8)
     few = table.keep_users(np.arange(min(table.n_users, 4000)))
-    method.group(Points(few, points.extra[: few.n_users]), 0)
+    method.group(Points(few, none[: few.n_users]), 0)
     runs = []
     for seed in SEEDS if n <= 1000 else SEEDS[:1]:
+        points = Points(by_content(table, seed).ratings, none)
         start, busy = time.perf_counter(), time.process_time()
         groups = method.group(points, seed)
         seconds, busy = time.perf_counter() - start, time.process_time() - busy
