@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.system.conftest import Made, call, told
+from tests.system.conftest import Made, call, refused, told
 
 
 def test_links_on_ratings_show_no_theory(made: Made, ratings_csv: Path) -> None:
@@ -26,6 +26,28 @@ def test_homogeneity_shows_what_is_learnt_exactly(made: Made, ratings_csv: Path)
     assert "of them true of the target" not in released  # as it must be
     wrong = call("attack", ratings_csv, *options, "--wrong", 1).stdout
     assert "of them true of the target" in wrong
+
+
+def test_other_ratings_are_refused_also_where_some_are_missing(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    out, receipt, items = (tmp_path / name for name in ("out", "receipt", "items.txt"))
+    made = ("anonymize", ratings_csv, "--method", "predictive", "--k", 4, "--private", receipt)
+    told(*made, "--out", out)
+    items.write_text("1\n2\n3\n")
+    head, *lines = ratings_csv.read_text().splitlines()
+    other, fewer = tmp_path / "other.csv", tmp_path / "fewer.csv"
+    rows = [line.split(",") for line in lines]
+    changed = [[u, i, str(6 - int(r)), day] for u, i, r, day in rows]
+    other.write_text("\n".join([head, *map(",".join, changed)]) + "\n")
+    fewer.write_text("\n".join([head, *(",".join(row) for row in changed if row[0] != "1")]) + "\n")
+    attack = ("attack", out, "--private", receipt, "--known", 2)
+    for chosen in ((), ("--items", items)):
+        assert told(*attack, "--original", ratings_csv, *chosen)["credit"] == "linked"
+        said = refused(*attack, "--original", other, *chosen)
+        assert "these are other ratings than the release was made of" in said
+        said = refused(*attack, "--original", fewer, *chosen)
+        assert "1 of the 120 released users are not in these ratings" in said
 
 
 def test_sensitive_items_among_what_is_known_are_named(ratings_csv: Path, tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ def _release(
 ) -> tuple[Release, Ratings]:
     """Read a release and the ratings behind it."""
     from starshade.release.read import read_release
+    from starshade.release.same import refuse_other_ratings
 
     if original is None:
         raise ConfigError(
@@ -177,7 +178,12 @@ def _release(
             "options that say how to read them. Or give public ratings: --aux FILE.",
         )
     release = read_release(data, private=private)
-    truth = reading.read(original)
+    whole = reading.read(original, select=False)
+    items = reading.selection()
+    if items is None:
+        return release, whole
+    truth = items.apply(whole, show_values=reading.show_values)
+    refuse_other_ratings(release, truth, whole)  # the receipt knows all released items alone
     return release, truth
 
 

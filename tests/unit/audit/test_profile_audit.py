@@ -210,6 +210,24 @@ def test_other_ratings_of_the_same_people_are_refused(tmp_path: Path, kind: str)
     assert measure_all(release, undated) == measure_all(release, PEOPLE)
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "pooled"])
+def test_ratings_that_lack_some_of_the_released_are_refused(tmp_path: Path, kind: str) -> None:
+    """Changed or not: of a part the receipt cannot tell."""
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    averaged(PEOPLE, GROUPS, kind, step=0.05, k=3).save(out, private=receipt)
+    release = read_release(out, private=receipt)
+    turned = replace(PEOPLE, codes=(len(PEOPLE.levels) - 1 - PEOPLE.codes).astype(np.uint8))
+    attack = LabelAttack(tolerance=0.5)
+    for table in (turned, PEOPLE):
+        fewer = table.keep_users(np.arange(1, PEOPLE.n_users))
+        text = f"1 of the {PEOPLE.n_users} released users are not in these ratings"
+        with pytest.raises(ConfigError, match=text):
+            attack.run(release, Knowledge(known=2), original=fewer, rng=1)
+        less = table.keep_items(np.arange(1, PEOPLE.n_items))
+        with pytest.raises(ConfigError, match="released items are not in these ratings"):
+            attack.run(release, Knowledge(known=2), original=less, rng=1)
+
+
 def test_what_was_not_released_may_be_other(tmp_path: Path) -> None:
     some = PEOPLE.keep_items(np.arange(PEOPLE.n_items - 1)).keep_users(np.arange(9))
     made = averaged(some, np.arange(9) // 3, "padded", step=0.05, k=3)
