@@ -57,7 +57,7 @@ def band_edges(values: Floats, k: int) -> Floats:
     for j in range(floor(low / step) + 1, floor(high / step) + 1):
         edge = float(j * step)
         under = int(np.searchsorted(ordered, edge))
-        if under - below >= k and n - under >= k:
+        if under - below >= k:  # and above, up to the k-th highest, as many lie
             kept.append(edge)
             below = under
     return np.array(kept, dtype=np.float64)

@@ -139,6 +139,13 @@ def test_a_null_of_few_is_rare_as_well() -> None:
     assert listed == {None, "b"}
 
 
+def test_to_have_a_value_may_be_rare() -> None:
+    ratings = people(age=[None] * 10 + [20.0, 30.0])
+    for how, said in (("refuse", r"1 value that .* \(2 people\)"), ("blank", "leaves no value")):
+        with pytest.raises(UnmetError, match=said):
+            without_rare_values(ratings, 3, how, ["age"], [])
+
+
 def test_blanks_go_into_the_release_and_are_checked(tmp_path: Path) -> None:
     release = KLikeness(3, **ILL, l=2, rare_values="blank").anonymize(some(), rng=0)
     release.save(tmp_path / "out", private=tmp_path / "receipt")
