@@ -99,10 +99,11 @@ def test_the_seed_alone_decides(entry: Entry, name: str, tmp_path: Path) -> None
     first = files(released(entry, name, seed=1), tmp_path / "a")
     with budget.limits(threads=1):
         assert files(released(entry, name, seed=1), tmp_path / "b") == first
-    others = [files(released(entry, name, seed=s), tmp_path / str(s)) for s in range(2, 7)]
     if entry.name in FINDS_THE_BEST:
         return
     settled = entry.name in DRAWS_NOTHING or (entry.name, name) in NO_TIES
+    seeds = range(2, 7 if settled else 60)  # of few records most seeds may give the same groups
+    others = (files(released(entry, name, seed=s), tmp_path / str(s)) for s in seeds)
     assert any(other != first for other in others) != settled
 
 
