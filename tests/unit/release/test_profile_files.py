@@ -314,7 +314,7 @@ def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
         ({"profile_step": None}, "a profile step that is none"),
         ({"profile_step": 0}, "a profile step that is none"),
         ({"profile_step": 10**400}, "a profile step that is none"),
-        ({"profile_step": float("nan")}, "a profile step that is none"),
+        ({"profile_step": float("nan")}, "cannot be read"),
         ({"profile_step": "0.5"}, "a profile step that is none"),
         ({"profile_step": 0.7}, "does not divide the scale"),
         ({"profile_step": 0.001}, "does not divide the scale"),
