@@ -149,7 +149,7 @@ def test_a_claim_beyond_the_groups_is_refuted(audited: Any) -> None:
 def test_diversity_is_asked_of_the_original() -> None:
     release = averaged(PEOPLE, GROUPS, "simple", step=0.05, k=3)
     alone = replace(release, private=None)
-    for least, holds in ((1, True), (41, False)):
+    for least, holds in ((2, True), (41, False)):
         claim = Claim(model="diversity", parameters={"b": 1, "l": least})
         finding = judge_model(alone, claim, PEOPLE)
         assert finding.passed == holds
