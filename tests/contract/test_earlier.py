@@ -79,5 +79,5 @@ def test_it_may_beside_one_of_other_data(entry: Entry, tmp_path: Path) -> None:
     found = audited(tmp_path, stored(RATINGS, "a"), make(entry), tmp_path / "old")
     (finding,) = (each for each in found["findings"] if each["name"] == "earlier")
     assert finding["pass"] is True
-    assert finding["text"].startswith(f"{tmp_path / 'old'} is of other data")
+    assert finding["text"].startswith(f"{tmp_path / 'old'} counts as one of other people")
     assert TOGETHER not in str(found)

@@ -23,7 +23,9 @@ _SAID: dict[Relation, str] = {
     "fits": "{} fits these ratings, so it may well be of the same data.",
     "unknown": "{} was not made of these ratings, but may be of the same people at another time: "
     "nobody can tell.",
-    "other": "{} is of other data: it has another lineage, and these ratings do not fit it.",
+    "other": "{} counts as one of other people: it has another lineage, and these ratings do not fit "
+    "it. So would one of the same people whose ratings were stored anew and have changed since: "
+    "make all releases from one store.",
 }
 _APART: frozenset[Relation] = frozenset({"identical", "other"})  # together they tell no more
 _TOGETHER = (
