@@ -44,6 +44,11 @@ _TOLD = {
         "t": 0.4,
     },
     "sensitive": {"attributes": "generalized", "sensitive_attributes": ["job", "age 2"]},
+    "blank": {
+        "attributes": "generalized",
+        "sensitive_attributes": ["job", "age 2"],
+        "rare_values": "blank",
+    },
     "exact": {"attributes": "exact"},
 }
 _SHAPES = {"": {}, " range": {"hierarchy": "range"}, " dgh": {"hierarchy": "dgh"}}
@@ -115,13 +120,15 @@ def of(ratings: Ratings, seed: int = 5) -> Ratings:
 
 
 def twins() -> Ratings:
-    """Everybody twice, and once more in all but the ratings of one: in all but an attribute."""
+    """Everybody twice: equal in all but one attribute, which has another of its values."""
     rows = CAST["ordinary"]
     order = np.tile(np.arange(rows.n_users), 2)
     told = personal(rows.n_users, 1).take(order).to_pydict()
+    others = {"age": (18.0, 25.0), "town": ("Aa", "B"), "job": ("clerk", None), "age 2": (0.0, 2.0)}
     for place in range(rows.n_users, 2 * rows.n_users):
-        name = ("age", "town", "job", "age 2")[place % 4]
-        told[name][place] = {"age": 40.0, "town": "C", "job": "smith", "age 2": 7.0}[name]
+        name = list(others)[place % 4]
+        first, second = others[name]
+        told[name][place] = second if told[name][place] == first else first
     cells = keep_rows(rows.indptr, rows.columns, rows.codes, None, order)
     return replace(
         rows,
