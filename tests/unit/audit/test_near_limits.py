@@ -18,14 +18,19 @@ from starshade.audit.evidence import Asked, Evidence, ask_both, numbers_to_try
 from starshade.audit.findings import (
     judge_attack,
     judge_disclosed,
+    judge_identifying,
     judge_model,
     judge_tracker,
+    needs_receipt,
     records_differ,
+    understated,
 )
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
+from starshade.ratings.select import top_items
+from starshade.ratings.table import Ratings
 from starshade.release.identifying import MOST, Shared
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
@@ -277,3 +282,91 @@ def test_which_of_two_limits_is_held_against(
     )
     (text,) = (f.text for f in result.findings if f.name == "attack")
     assert f"the limit is {limit}." in text
+
+
+def found_in_data(ratings: Ratings) -> Ratings:
+    return ratings.annotate(report=replace(ratings.report, scale_inferred=True))
+
+
+def test_a_scale_with_steps_is_not_one_without(release: Release) -> None:
+    stated = told(release, scale=release.manifest.scale.model_copy(update={"step": None}))
+    assert judge_scale(stated, RATINGS, RATINGS) is not None
+
+
+def test_the_scale_of_what_was_moved_is_that_of_what_is_shown() -> None:
+    rows: list[dict[int, float]] = [{0: 1}, {0: 4}, {0: 4}, {1: 6}, {1: 6}]
+    ratings = found_in_data(table(rows, Scale(1, 6, 1)))
+    made = IntervalAnonymizer(k=2, eps=2).anonymize(ratings, rng=0)
+    assert str(made.scale) == "2:6:1"  # the 1 was moved to 2
+    assert judge_scale(made, ratings, ratings) is None
+
+
+@pytest.mark.parametrize(("made", "claimed", "agrees"), [(2, 3, True), (3, 2, False)])
+def test_levels_are_shared_by_the_k_that_it_was_made_with(
+    made: int, claimed: int, agrees: bool
+) -> None:
+    """A 1 that two people gave on an item that is not released."""
+    rows: list[dict[int, float]] = [{0: 3, 1: 1}, {0: 5, 1: 1}, {0: 3}, {0: 5}, {0: 3}, {0: 5}]
+    ratings = found_in_data(table(rows, Scale(1, 5, 1)))
+    part = ratings.keep_items(np.array([0]))
+    release = KLikeness(k=3, items=top_items(1)).anonymize(ratings, rng=0)
+    claims = (Claim(model="k-anonymity", parameters={"k": claimed}),)
+    scale = release.manifest.scale.model_copy(update={"minimum": 1.0, "step": 1.0})
+    stated = told(release, config={"k": made}, claims=claims, scale=scale)
+    # the ratings themselves are on another scale, so that what is published of them decides
+    shown = replace(ratings, scale=Scale(1, 9, 1))
+    assert (judge_scale(stated, shown, part) is None) == agrees
+    without = told(stated, config={}, claims=())
+    assert judge_scale(without, shown, part) is None  # every level counts
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, None),
+        ({"layout": "record", "invented_cells": 0.0}, "ratings were moved"),
+        ({"layout": "record"}, None),
+        ({"layout": "profile"}, "ratings were averaged"),
+        ({"users_deleted": 1}, "1 person was left out"),
+        ({"users_deleted": 2}, "2 people were left out"),
+    ],
+)
+def test_what_an_audit_cannot_do_without_the_receipt(
+    release: Release, facts: dict[str, Any], said: str | None
+) -> None:
+    made = told(release, **facts)
+    needed = needs_receipt(made)
+    assert (needed and needed[0]) == said
+    assert understated(made) is None  # the receipt is at hand
+    without = replace(made, private=None)
+    assert understated(without) == needed
+    finding = judge_attack([found(0.0, 0.0)], 1.0, without, differ=False)
+    assert finding.passed == (said is None)
+    if needed is not None:
+        assert f"{needed[0]}, and without the receipt" in finding.text
+        assert finding.text.endswith(f"nobody can tell {needed[1]}.")
+        assert finding.text.startswith("How often") == (facts.get("layout") == "profile")
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_what_the_limit_is_held_against_is_said(release: Release, differ: bool) -> None:
+    text = judge_attack([found(0.1, 0.1)], 0.2, release, differ=differ).text
+    assert ("upper end of its interval" in text) == differ
+    assert ("It holds for each person." in text) == (not differ)
+
+
+@pytest.mark.parametrize(("distinct", "passed"), [(4, True), (8, False)])
+def test_attributes_that_name_people(distinct: int, passed: bool) -> None:
+    people = pa.table({"job": [f"j{min(i, distinct - 1)}" for i in range(8)], "age": [1.0] * 8})
+    rows: list[dict[int, float]] = [{0: 1.0}] * 8
+    ratings = table(rows, Scale(1, 5, 1)).annotate(attributes=people)
+    made = KLikeness(k=2).anonymize(ratings, rng=0)
+    assert judge_identifying(made) is None
+    listed = pa.array([sorted({f"j{min(i, distinct - 1)}" for i in range(8)})] * 8)
+    made = replace(
+        told(made, attributes="generalized", quasi_identifiers=("job",)),
+        attributes=pa.table({"job": listed}),
+    )
+    finding = judge_identifying(made)
+    assert finding is not None
+    assert finding.passed == passed

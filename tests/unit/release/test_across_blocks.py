@@ -170,3 +170,13 @@ def test_which_ratings_are_the_same_to_a_receipt(at: float, near: float, same: b
 
     for value in (at + near, at - near, -0.0 if at == near == 0 else at):
         assert (digest(value) == digest(at)) == (same or value == at)
+
+
+@pytest.mark.parametrize(("record", "message"), [(-1, "not listed"), (9, "not listed")])
+def test_records_lie_between_the_first_and_the_last(saved: Path, record: int, message: str) -> None:
+    def other(columns: dict[str, list[Any]]) -> None:
+        columns["record"][0 if record < 0 else -1] = record
+
+    change(saved, "cells.parquet", other)
+    with pytest.raises(ReleaseError, match=message):
+        verify_folder(saved)
