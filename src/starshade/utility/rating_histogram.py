@@ -23,8 +23,6 @@ __all__ = ["HistogramResult", "RatingHistogram"]
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 2**24  # cells of profiles at once
-
 
 @dataclass(frozen=True)
 class HistogramResult(UtilityResult):

@@ -245,6 +245,11 @@ def test_large_patterns_are_cut_into_blocks_and_still_pass(
     monkeypatch.setattr("starshade.anonymize.interval_groups._PATTERNS", 4)
     release, _, _ = anonymized(random_table(200, 7, 1), k=4, partition="whole")
     assert KEpsAnonymity(4, 1).check(release).satisfied
+    for few in (1, 3):  # patterns added up at once
+        monkeypatch.setattr("starshade.anonymize.interval_groups._AT_ONCE", few)
+        again, _, _ = anonymized(random_table(200, 7, 1), k=4, partition="whole")
+        assert again.classes.codes.tolist() == release.classes.codes.tolist()
+        assert again.classes.columns.tolist() == release.classes.columns.tolist()
 
 
 def test_a_large_table_is_searched_less_and_still_not_worse(

@@ -53,7 +53,8 @@ def test_balls_are_those_of_the_definition(ratings, eps, nulls, few, bits, toget
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("_FEW", few), ("_LEAF", few), ("_TOGETHER", together)):
             patch.setattr(verify_near, name, value)
-        patch.setattr(verify_near, "_PAIRS", few)
+        for name in ("_PAIRS", "_AT_ONCE"):
+            patch.setattr(verify_near, name, few)
         patch.setattr(verify_points, "_BITS", bits)
         _, points = points_like(ratings, eps, nulls)
         weight = np.bincount(points.of_record).astype(np.float64)[:, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,6 +46,21 @@ def test_a_file_that_is_sent_lies_there_whole_and_is_to_be_read(desk: Desk) -> N
     (job,) = desk.store.jobs(data.id)
     assert (job.kind, job.state) == ("read", "queued")
     assert desk.engine.woken == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, len(BODY), len(BODY) + 1])
+def test_a_file_is_whole_however_it_is_gathered(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(uploads, "_CHUNK", size)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for at in range(0, len(BODY), 3):
+            yield BODY[at : at + 3]
+
+    upload(desk, body=pieces())  # type: ignore[arg-type]
+    (data,) = desk.store.all_data()
+    assert (desk.store.places.upload(data.id) / data.source).read_bytes() == BODY
 
 
 def test_a_form_without_a_script_is_led_to_the_page(desk: Desk) -> None:

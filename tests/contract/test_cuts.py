@@ -1,0 +1,162 @@
+"""No result depends on the pieces that work is cut into: every such constant is tried small."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.cuts import WORK
+from tests.house.floors import SRC
+
+ROOT = SRC.parents[1]
+#: names that say how much is done at once
+NAMES = re.compile(
+    r"_?(BLOCK|CHUNKS?|BATCH|PIECE|PART|TILE|TRAY|TOGETHER|AT_ONCE|MEMBERS|ROWS|CELLS|PAIRS|ITEMS"
+    r"|ENTRIES|BUFFER|WRITTEN|RUN|STEP|LANES|COUNTERS|WINDOW|LEAF|NODE|USERS|TABLE|BUCKETS"
+    r"|WORTH_(IT|THREADS)|PROFILE_BYTES|ROWS_PER_GROUP)"
+)
+#: the work that each is reached by; where nothing else is said, it is tried with 1
+REACHED = {
+    "generalizing": """
+        kernels.lanes:_COUNTERS kernels.lanes:_LANES kernels.lanes:_WORTH_IT
+        kernels.likeness:_BATCH kernels.likeness_blocks:BLOCK kernels.likeness_blocks:TRAY
+        kernels.likeness_search:_CHUNK kernels.likeness_search:_WORTH_THREADS
+        kernels.likeness_sparse:_CHUNK kernels.likeness_sparse:_WORTH_THREADS
+        kernels.widening:_BLOCK
+        release.receipt:_BLOCK release.store:ROWS_PER_GROUP release.verify_rows:_BATCH
+        release.verify_truth:_BLOCK release.verify_values:_BLOCK""",
+    "averaging": """
+        anonymize.bins:_ROWS anonymize.bins:_TOGETHER anonymize.bounded_t_means:_BATCH
+        anonymize.bounded_t_means:_WRITTEN anonymize.homogenize:_BLOCK
+        anonymize.padded_distances:_TABLE audit.pa.padding:_BLOCK
+        kernels.dissimilarity:_CHUNK kernels.dissimilarity:_TILE kernels.homogenize:_CHUNK
+        kernels.homogenize:_TILE kernels.item_bits:_BLOCK kernels.padded:_CHUNK
+        kernels.padded_centres:_CHUNK kernels.padded_centres:_TILE kernels.padded_nearest:_CHUNK
+        kernels.pooled:_CHUNK kernels.profile_support:_CHUNKS
+        release.columns:PROFILE_BYTES release.layouts:_BUFFER release.layouts:_TOGETHER
+        release.verify_profiles:_BLOCK release.verify_profiles:_BUFFER""",
+    "moving": """
+        anonymize.interval_groups:_NODE anonymize.interval_table:_CHUNK
+        anonymize.suppress_core:_MEMBERS kernels.balls_fields:_BUCKETS kernels.balls_tree:LEAF
+        ratings.proximity.balls:_STEP release.verify_near:_LEAF release.verify_near:_PAIRS
+        release.verify_near:_TOGETHER release.verify_records:_BLOCK""",
+    "attacking": """
+        attack.candidates:_BATCH attack.link_existence:_BLOCK attack.scoring:_BATCH
+        attack.scoring:_TABLE kernels.candidates:CHUNK kernels.postings:WINDOW
+        kernels.postings:_TOGETHER kernels.postings:_ENTRIES kernels.scoreboard:_CHUNK
+        kernels.summary:_RUN release.part:_CELLS release.profiles:_BLOCK""",
+    "searching": """
+        attack.auxiliary:_AT_ONCE attack.risk:_BLOCK attack.sparsity:_BATCH
+        kernels.neighbours:_BLOCK ratings.readers.text:_BLOCK""",
+    "asking": "query.evaluate:_BLOCK",
+    "measuring": """
+        kernels.als_predict:_ITEMS kernels.als_predict:_PAIRS kernels.averages:_BLOCK
+        utility.pairwise_dissimilarity:_CELLS utility.similarity:_CELLS utility.top_n:_CELLS""",
+    "checking": "privacy.classes:_BLOCK",
+    "reading": """
+        kernels.counting:_BUCKETS kernels.counting:_PART ratings.readers.inputs:_BLOCK
+        ratings.readers.netflix:_BLOCK ratings.readers.plain:_BLOCK ratings.readers.tables:_ROWS
+        ratings.staging:_PIECE ratings.store:_CHUNK ratings.write_parquet:_ROWS
+        ratings.write_text:_USERS""",
+    "drawing": "kernels.survey:_CHUNK kernels.synth:_CHUNK ratings.synth_drawing:_BLOCK",
+}
+SMALL = {
+    "kernels.postings:WINDOW": 64,  # of which scratch space has a bit each
+    "ratings.readers.text:_BLOCK": 64,  # no row may be longer
+}
+#: what must be small as well for the constant to be looked at
+BESIDE = {
+    "kernels.likeness_search:_CHUNK": {"kernels.likeness_search:_WORTH_THREADS": 0},
+    "kernels.likeness_sparse:_CHUNK": {"kernels.likeness_sparse:_WORTH_THREADS": 0},
+}
+#: tried small by a test of their own
+ELSEWHERE = {
+    "release.verify_near:_AT_ONCE": "tests/unit/release/test_verify_record.py",
+    "anonymize.interval_groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
+}
+#: how much is looked at, not at once: the result may well depend on it
+NO_CUTS = {
+    "anonymize.k_exchange_plan:_CELLS": "a leaf: the groups follow it",
+    "anonymize.k_exchange_starts:_CELLS": "what is tried on so large a table",
+    "anonymize.k_exchange_starts:_PAIRS": "what is tried on so large a table",
+    "anonymize.sparse_rows:_ITEMS": "from which on raters are walked",
+    "anonymize.suppress_spread:_PART": "of those who fail, how many go in a round",
+    "audit.demo:ITEMS": "of the demonstration",
+    "audit.pa.padding:_CELLS": "more users are sampled",
+    "audit.pa.paper:USERS": "of Netflix",
+    "kernels.als:_AT_ONCE": "written out in the code: another number does not fit it",
+    "kernels.exchange:_LANES": "columns come in multiples of it",
+    "kernels.holdout:_BUCKETS": "as many as there are highest bits",
+    "privacy.proximity_judge:_MEMBERS": "named in a witness",
+    "server.tasks_release:_CHUNK": "handed to shutil.copyfileobj",
+    "ratings.readers.sniff:_ROWS": "what a format is guessed from",
+    "ratings.synth_survey:_BLOCK": "questions on one topic",
+}
+
+
+def numbers(source: str) -> list[str]:
+    """Return the names of whole numbers that a module defines."""
+    found = []
+    for node in ast.parse(source).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Name) and NAMES.fullmatch(target.id):
+            try:
+                value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})  # type: ignore[attr-defined]
+            except (NameError, TypeError):
+                continue
+            if type(value) is int:
+                found.append(target.id)
+    return found
+
+
+def constants() -> set[str]:
+    return {
+        f"{'.'.join(file.relative_to(SRC).with_suffix('').parts)}:{name}"
+        for file in SRC.rglob("*.py")
+        for name in numbers(file.read_text(encoding="utf-8"))
+    }
+
+
+def test_every_constant_that_cuts_work_is_tried() -> None:
+    tried = {constant for listed in REACHED.values() for constant in listed.split()}
+    known = tried | set(ELSEWHERE) | set(NO_CUTS)
+    assert sorted(constants() - known) == [], "say in this file which work reaches them"
+    assert sorted(known - constants()) == [], "these are no more"
+    assert set(REACHED) == set(WORK)
+    assert len(tried) + len(ELSEWHERE) + len(NO_CUTS) == len(known), "one is said twice"
+
+
+def test_a_new_one_is_seen() -> None:
+    source = "_CHUNK = 1 << 20  # rows\nOTHER = 3\n_BLOCK = _CHUNK\n_ROWS = 7\n_TILE = (1, 2)\n"
+    assert numbers(source) == ["_CHUNK", "_ROWS"]
+
+
+@pytest.mark.parametrize(("constant", "file"), ELSEWHERE.items())
+def test_a_test_of_their_own_sets_them(constant: str, file: str) -> None:
+    module, name = constant.split(":")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert "setattr" in text
+    assert f'"{name}"' in text or f".{name}" in text
+    assert module.rpartition(".")[2] in text
+
+
+@pytest.mark.parametrize("work", REACHED)
+def test_small_pieces_give_the_same(work: str) -> None:
+    """Interpreted, so that a kernel reads its constants each time."""
+    cuts = {c: {c: SMALL.get(c, 1)} | BESIDE.get(c, {}) for c in REACHED[work].split()}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.contract.cuts", work, json.dumps(cuts)],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == dict.fromkeys(cuts, "same")
