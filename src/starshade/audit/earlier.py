@@ -23,9 +23,8 @@ _SAID: dict[Relation, str] = {
     "fits": "{} fits these ratings, so it may well be of the same data.",
     "unknown": "{} was not made of these ratings, but may be of the same people at another time: "
     "nobody can tell.",
-    "other": "{} counts as one of other people: it has another lineage, and these ratings do not fit "
-    "it. So would one of the same people whose ratings were stored anew and have changed since: "
-    "make all releases from one store.",
+    "other": "{} is of other data: it has another lineage, and no item in common with these "
+    "ratings.",
 }
 _APART: frozenset[Relation] = frozenset({"identical", "other"})  # together they tell no more
 _TOGETHER = (
@@ -33,8 +32,8 @@ _TOGETHER = (
     "hides among k any more."
 )
 _ADVICE = (
-    "A lineage would tell: convert the ratings to a store (starshade data convert RATINGS --out "
-    "store/) and make all releases from it."
+    "Releases made from one store are known to be of the same data (starshade data convert RATINGS "
+    "--out store/). If you know that these are other people's, leave --earlier out."
 )
 
 
@@ -63,17 +62,16 @@ def judge_earlier(
     passed = _APART.issuperset(found)
     if not passed:
         told.append(_TOGETHER)
-        lineages = [other.manifest.lineage for other in (release, *others)]
-        told += [_ADVICE] * ("same" not in found and None in lineages)
+        told += [_ADVICE] * ("same" not in found)
     return Finding("earlier", passed, " ".join(told))
 
 
 def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
     """Tell what another release is to this one, by files, lineages and ratings.
 
-    A lineage that differs does not settle it alone: one file stored twice has two. On layout
-    "profile", whose means refute no ratings, only items and number of people are held against
-    them.
+    A lineage that differs does not settle it: a file that is stored again, a year later too, has
+    another. On layout "profile", whose means refute no ratings, only items and number of people
+    are held against them.
 
     Parameters
     ----------
@@ -85,8 +83,7 @@ def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
     -------
     str
         "identical": the same files; "same": of the same lineage; "fits": it may have been made of
-        the same ratings; "other": of another lineage, and not made of them; "unknown": not made
-        of them, and one of the two has no lineage.
+        the same ratings; "other": of another lineage and other items; "unknown": anything else.
     """
     own, its = release.manifest.lineage, other.manifest.lineage
     if other.manifest.files and other.manifest.files == release.manifest.files:
@@ -95,7 +92,12 @@ def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
         return "same"
     if _fits(other, ratings):
         return "fits"
-    return "unknown" if own is None or its is None else "other"
+    apart = own is not None and its is not None and not _shares_items(other, ratings)
+    return "other" if apart else "unknown"
+
+
+def _shares_items(release: Release, ratings: Ratings) -> bool:
+    return bool((ratings.items.indices(release.classes.items) >= 0).any())
 
 
 def _fits(release: Release, ratings: Ratings) -> bool:

@@ -153,7 +153,7 @@ class Manifest(_Closed):
     @property
     def alike_by(self) -> str:
         """By what records of a class are equal, in words; empty where they are so in everything."""
-        if not self.sensitive_attributes:
+        if not self.sensitive_attributes and self.attributes != "exact":
             return ""
         return " by ratings and quasi-identifiers" if self.quasi_identifiers else " by ratings"
 
