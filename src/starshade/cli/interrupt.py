@@ -87,17 +87,28 @@ def interruptible(interrupt: Interrupt) -> Iterator[None]:
         interrupt.back.set()
         raise KeyboardInterrupt
 
+    tell, work = sys.unraisablehook, threading.main_thread().ident or 0
+
+    def again(dropped: sys.UnraisableHookArgs) -> None:
+        # a compiler's callback drops what is raised in it: the signal is delivered once more
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            threading.Timer(0.05, signal.pthread_kill, (work, interrupt.number)).start()
+        else:
+            tell(dropped)
+
     # a process started in the background may have been told to ignore Ctrl-C
     wanted = [n for n in _SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, deliver) for number in wanted}
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
+    sys.unraisablehook = again
     wakeup = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_guard, args=(ours, interrupt), daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(wakeup)
+        sys.unraisablehook = tell
         for number, handler in before.items():
             signal.signal(number, handler)
         theirs.close()  # the guard reads the end of the line and goes

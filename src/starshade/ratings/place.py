@@ -48,10 +48,12 @@ class Place(os.PathLike[str]):
         Raises
         ------
         OutputError
-            Its folder does not exist or cannot be entered.
+            It is empty, or its folder does not exist or cannot be entered.
         """
         if isinstance(where, Place):
             return where
+        if not os.fspath(where):
+            raise OutputError("'': a place has a name", advice="Name a file or a folder.")
         path = Path(where)
         try:
             if path.name in ("", ".."):  # nothing to put a sibling beside

@@ -49,6 +49,15 @@ SWALLOWED = """
     except KeyboardInterrupt:
         raise RuntimeError('query interrupted')
 """
+# what is raised in a callback of a C library goes nowhere
+DROPPED = """
+    import ctypes
+    def wait():
+        print('up', flush=True)
+        time.sleep(600)
+    ctypes.CFUNCTYPE(None)(wait)()
+    time.sleep(600)
+"""
 
 
 def run(body: str, number: int, *, kernel: str = "", before: str = "") -> tuple[int, str]:
@@ -82,6 +91,12 @@ def test_an_interruption_that_a_library_renamed() -> None:
     assert returned == 130
     assert "Interrupted" in errors
     assert "query" not in errors
+
+
+def test_an_interruption_that_a_callback_drops() -> None:
+    returned, errors = run(DROPPED, signal.SIGTERM)
+    assert returned == 143
+    assert errors.strip() == "Interrupted; nothing was written."
 
 
 def test_compiled_work_stops_after_the_patience() -> None:

@@ -70,6 +70,12 @@ def test_what_the_system_does_not_find_is_refused(linked: Path, atomic, said, re
     assert sorted(linked.rglob("*")) == before
 
 
+@pytest.mark.parametrize("atomic", [atomic_file, atomic_folder, vacant])
+def test_a_name_that_is_empty_is_no_place(atomic) -> None:
+    with pytest.raises(OutputError, match="a place has a name"), entered(atomic("")):
+        pass
+
+
 def test_one_place_has_one_object(linked: Path) -> None:
     assert Place.of(linked / "link" / "x") == Place.of(linked / "far" / "deep" / "x")
     assert Place.of(linked / "link" / "x") != Place.of(linked / "x")
