@@ -42,6 +42,7 @@ from starshade.ratings.auxiliary import read_auxiliary
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
+from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.writers import write_ratings
@@ -162,6 +163,10 @@ def moving(place: Path) -> Any:
         made[f"interval l {who}"] = IntervalAnonymizer(3, 1, l=0.5, sensitive=["1"])
         made[f"suppress {who}"] = SuppressAnonymizer(2, 2, nulls="ignore")
     made["suppress l"] = SuppressAnonymizer(2, 2, 0.5, ["1"], nulls="ignore")
+    for k, items, eps in ((4, 2, 1), (5, 3, 2)):  # in several rounds
+        made[f"suppress dated {k}"] = SuppressAnonymizer(
+            k, eps, nulls="zero", items=top_items(items)
+        )
     done = {
         name: method.anonymize(people("dated" if "dated" in name else "real scale"), rng=0)
         for name, method in made.items()

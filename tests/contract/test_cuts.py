@@ -24,7 +24,7 @@ NAMES = re.compile(
 #: the work that each is reached by; where nothing else is said, it is tried with 1
 REACHED = {
     "generalizing": """
-        kernels.lanes:_COUNTERS kernels.lanes:_LANES kernels.lanes:_WORTH_IT
+        kernels.csr:_AT_ONCE kernels.lanes:_COUNTERS kernels.lanes:_LANES kernels.lanes:_WORTH_IT
         kernels.likeness:_BATCH kernels.likeness_blocks:BLOCK kernels.likeness_blocks:TRAY
         kernels.likeness_search:_CHUNK kernels.likeness_search:_WORTH_THREADS
         kernels.likeness_sparse:_CHUNK kernels.likeness_sparse:_WORTH_THREADS
@@ -72,6 +72,7 @@ SMALL = {
 }
 #: what must be small as well for the constant to be looked at
 BESIDE = {
+    "anonymize.suppress_core:_MEMBERS": {"anonymize.suppress_core:_FULL": 1 << 20},
     "kernels.likeness_search:_CHUNK": {"kernels.likeness_search:_WORTH_THREADS": 0},
     "kernels.likeness_sparse:_CHUNK": {"kernels.likeness_sparse:_WORTH_THREADS": 0},
 }
