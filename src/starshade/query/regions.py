@@ -76,7 +76,7 @@ class Regions:
                 found |= 1 << place
         elif test.operator == "between":
             low, high = places
-            found = ((1 << (high + 1)) - 1) & ~((1 << low) - 1) if low <= high else 0
+            found = ((1 << (high + 1)) - 1) & ~((1 << low) - 1)
         else:
             found = (1 << (places[0] + (test.operator == "<="))) - 1
         return (self.everything ^ self.null ^ found) if test.negated else found

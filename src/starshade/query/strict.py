@@ -106,11 +106,6 @@ class _Parts:
         """Whether any value may count."""
         return bool(self.count or self.loose_count.any() or self.most_odd.any())
 
-    @property
-    def forced(self) -> bool:
-        """Whether some value surely counts."""
-        return bool(self.count or self.least_odd.any())
-
     def mirrored(self) -> _Parts:
         """Turn the greatest into the least."""
         return _Parts(
@@ -141,7 +136,7 @@ def _expected(blocks: Blocks, chosen: Chosen) -> tuple[float, float]:
 def _least_total(parts: _Parts, low: float, high: float) -> float:
     if low >= 0:
         least = parts.total + low * float(parts.least_odd.sum())
-        return least if parts.forced else max(least, low)  # no set is empty
+        return max(least, low)  # no set is empty
     loose = parts.loose_total if high <= 0 else low * parts.at_low(low, high)
     return parts.total + float(loose.sum()) + low * float(parts.most_odd.sum())
 

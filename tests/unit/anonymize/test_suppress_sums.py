@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from starshade.anonymize import suppress_core
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.anonymize.suppress_core import largest_core, parts, sums_of_deleted
+from starshade.errors import UnmetError
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ReadReport
@@ -87,6 +88,27 @@ def test_who_loses_a_few_in_each_round_is_missed_at_last(
             stays &= ~few
         found = largest_core(space_of(people, np.arange(2), 1, "strict"), 5)
         assert found.stays.tolist() == stays.tolist()
+
+
+@pytest.mark.parametrize(
+    ("l", "sensitive", "said"),
+    [
+        (0.0, (), "All 3 records had to go, 3 for fewer than 2 records within eps of them"),
+        (1.0, ("2",), "All 4 records had to go, 2 for fewer than 2 records within eps of them"),
+    ],
+)
+def test_why_nobody_may_stay(l: float, sensitive: tuple[str, ...], said: str) -> None:  # noqa: E741
+    apart = [{0: 1.0, 1: 2.0}, {0: 6.0, 1: 2.0}, {0: 3.0, 1: 2.0}]
+    # the 6 is alone; of the others one goes, and another, and the last is alone then
+    flat = [*[{0: 1.0, 1: 2.0}] * 3, {0: 6.0, 1: 6.0}]
+    people = table(flat if l else apart, Scale(1, 6, 1))
+    with pytest.raises(UnmetError) as caught:
+        SuppressAnonymizer(2, 1, l, sensitive).suppress(people)
+    message = caught.value.message
+    assert said in message
+    assert ("2 for sensitive ratings that spread by less than 1" in message) == bool(l)
+    assert (", l = 1," in message) == bool(l)
+    assert ("a smaller l" in str(caught.value.advice)) == bool(l)
 
 
 def test_what_was_least_on_one_scale_is_not_proven_on_another() -> None:

@@ -14,7 +14,7 @@ from starshade.query.limits import DEEPEST, MOST_BYTES, MOST_CONDITIONS
 from starshade.query.plan import MOST_STEPS
 from starshade.query.prepared import prepared
 from starshade.query.query import GREATEST_BOUND, MOST_GROUPS, Query
-from starshade.query.regions import Regions
+from starshade.query.regions import NEVER, PERHAPS, SURELY, Regions
 from starshade.query.statement import Comparison, Name
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
@@ -211,6 +211,29 @@ def test_ratings_next_to_a_constant(away: float) -> None:
 def test_constants_next_to_each_other(away: float) -> None:
     tests = [Comparison(A, "in", (4.0,)), Comparison(A, "in", (4.0 + away,))]
     assert len(Regions.of(tests).constants) == (1 if away < 1e-9 else 2)
+
+
+@pytest.mark.parametrize(
+    ("constant", "share", "status"),
+    [
+        (3 + 0.5e-9, 1.0, SURELY),  # one with both ends
+        (3 + 1.5e-9, 0.5, PERHAPS),  # with the upper end alone: no length says how likely
+        (3 + 2.5e-9, 0.0, NEVER),
+    ],
+)
+def test_a_range_that_is_hardly_longer_than_a_point(
+    constant: float, share: float, status: int
+) -> None:
+    symbols = Symbols.ranges(Scale(-10, 10), np.array([3.0]), np.array([3 + 0.9e-9]))
+    test = Comparison(A, "in", (constant,))
+    regions = Regions.of([test])
+    found = regions.locate(symbols).judge(regions.true_in(test))
+    assert (found[0][0], found[1][0]) == (share, status)
+
+
+def test_between_ends_in_the_wrong_order_is_nothing() -> None:
+    test = Comparison(A, "between", (3.0, 2.0))
+    assert Regions.of([test]).true_in(test) == 0
 
 
 @pytest.mark.parametrize(
