@@ -82,7 +82,7 @@ def test_the_limits_hold_while_the_command_runs() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [["--memory", "much"], ["--threads", "0"], ["--threads", str(2**62)], ["--seed", "-1"]],
+    [["--memory", "much"], ["--threads", "0"], ["--threads", "many"], ["--seed", "-1"]],
 )
 def test_bad_shared_options(bad: list[str]) -> None:
     result = invoke(emit(a=1), *bad, seed=True)
