@@ -84,7 +84,7 @@ def everything_in(release: Path) -> str:
 METHODS = {
     "generalized": ("--method", "k-likeness"),
     "with ages": ("--attributes", "generalized", "--quasi", "age"),
-    "records": ("--method", "suppress", "--eps", 4, "--nulls", "ignore"),
+    "records": ("--method", "suppress", "--eps", 3, "--nulls", "ignore"),
     "profiles": ("--method", "predictive", "--profile", "pooled"),
 }
 

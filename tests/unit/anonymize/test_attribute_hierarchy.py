@@ -49,7 +49,7 @@ def test_values_are_joined_as_the_twin_joins_them(rows, data):
     text = "\n".join(";".join([value, *names]) for value, names in rows.items())
     hierarchy = parse_attribute_hierarchy(text)
     members = data.draw(st.lists(st.sampled_from([*rows, None]), min_size=1))
-    assert list(hierarchy.join(members)) == joined(rows, members)
+    assert list(hierarchy.join(members)) == joined(rows, members, [], 0)
     assert sorted(hierarchy.values) == sorted(rows)
     assert parse_attribute_hierarchy("\n".join(hierarchy.to_text())) == hierarchy
     for level in range(len(next(iter(rows.values())))):  # who has one name stands together

@@ -54,21 +54,23 @@ def test_places_beside_the_items_are_those_of_the_twin(case, scale):
         assert [v * 1024 for v in row] == [round(v * 1024) for v in row]
 
 
-@given(columns())
-def test_what_groups_say_is_what_the_twin_says(case):
+@given(columns(), st.integers(1, 4))
+def test_what_groups_say_is_what_the_twin_says(case, k):
     numbers, texts, groups = case
     attributes = {
         "n": pa.array(numbers, pa.float64()),
         "s": pa.array(texts, pa.string()),
         "t": pa.array(texts, pa.string()),
     }
-    told = generalized_attributes(people(attributes), groups, ["n", "t"], ["s"])
+    told = generalized_attributes(people(attributes), groups, ["n", "t"], ["s"], k)
     assert told.column_names == ["n", "t", "s"]
     assert told.column("s").to_pylist() == texts
     for user, group in enumerate(groups.tolist()):
         members = np.flatnonzero(groups == group).tolist()
-        assert told.column("n")[user].as_py() == said([numbers[i] for i in members], True)
-        assert told.column("t")[user].as_py() == said([texts[i] for i in members], False)
+        assert told.column("n")[user].as_py() == said(
+            [numbers[i] for i in members], True, numbers, k
+        )
+        assert told.column("t")[user].as_py() == said([texts[i] for i in members], False, texts, k)
 
 
 def test_places_by_hand():
