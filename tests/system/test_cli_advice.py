@@ -217,13 +217,14 @@ def test_ctrl_c_while_the_command_line_loads() -> None:
 @pytest.mark.parametrize("method", ["predictive", "k-likeness", "interval", "suppress", "mondrian"])
 def test_a_missing_k_is_advised(ratings_csv: Path, tmp_path: Path, method: str) -> None:
     said = refused("anonymize", ratings_csv, "--method", method, "--out", tmp_path / "out")
-    assert f"the method {method}: --k is missing" in said
-    assert "5 is usual" in said
+    needed = {"interval": "--k, --eps are", "suppress": "--k, --eps are"}
+    assert f"the method {method}: {needed.get(method, '--k is')} missing" in said
+    assert "Add --k 5" in said
     eps = refused(
         "anonymize", ratings_csv, "--method", "suppress", "--k", 5, "--out", tmp_path / "o"
     )
     assert "--eps is missing" in eps
-    assert "usual" not in eps
+    assert "Add --eps 1, for example" in eps
 
 
 def test_the_defaults_and_choices_of_predictive_are_told() -> None:

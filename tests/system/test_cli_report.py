@@ -125,6 +125,9 @@ def test_the_command_makes_the_same_release_again(
     told(*shlex.split(command)[1:])
     for path in out.iterdir():
         assert (tmp_path / "out-again" / path.name).read_bytes() == path.read_bytes()
+    made = read_release(tmp_path / "out-again", private=tmp_path / "out-again.json")
+    assert made.private is not None
+    assert made.private.seed == release.private.seed
     assert made_by(read_release(out), str(ratings_csv), str(out), READING) is None
 
 

@@ -111,7 +111,7 @@ def check_settings(
         what = "sensitive attributes" if sensitive else "hierarchies of attributes"
         what = "quasi-identifiers" if quasi else what
         raise ConfigError(
-            f"{what} are named, but attributes are released {_SAID[attributes]}",
+            f"{what} are named, but attributes are {_SAID[attributes]}",
             advice=f"Ask for them with {_GENERALIZED}, or leave the names out.",
         )
 
@@ -120,7 +120,7 @@ def _check_needed(asked: str, attributes: str, sensitive: Sequence[str]) -> None
     """Refuse l or t without what they are about, naming all that is missing at once."""
     found, needed = [], []
     if attributes != "generalized":
-        found.append(f"attributes are released {_SAID[attributes]}")
+        found.append(f"attributes are {_SAID[attributes]}")
         needed.append(_GENERALIZED)
     if not sensitive:
         found.append("none is named")
@@ -132,7 +132,7 @@ def _check_needed(asked: str, attributes: str, sensitive: Sequence[str]) -> None
         )
 
 
-_SAID = {"none": "not at all (none)", "exact": "all and as they are (exact)"}
+_SAID = {"none": "not released (none)", "exact": "released as they are (exact)"}
 
 
 def chosen_names(
@@ -167,7 +167,8 @@ def chosen_names(
     if unknown:
         raise ConfigError(
             f"attributes: {', '.join(map(repr, unknown))} not among the personal attributes",
-            advice=f"The data have {', '.join(table.column_names)}.",
+            advice=f"The data have {', '.join(table.column_names)}; several are named by repeating "
+            "the option.",
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
     told = tuple(quasi) or others
@@ -245,14 +246,16 @@ def _without(
     if name in sensitive:
         return "Take it out of the sensitive attributes and of the quasi-identifiers."
     others = " ".join(f"--quasi {other}" for other in quasi if other != name)
-    leave = f"name the others ({others})" if others else "choose --attributes none"
+    leave = f"name those of the others that people may know of each other ({others})"
+    leave = leave if others else "choose --attributes none"
     if sensitive and not others:
         leave = "take it out of the file of personal attributes"
+    hidden = ", and what they must not learn with --sensitive-attribute" if others else ""
     if isinstance(how, Addresses):
-        return f"To leave it out, {leave}."
+        return f"To leave it out, {leave}{hidden}."
     return (
-        f"To leave it out, {leave}. To keep it, give a hierarchy that joins its values to larger "
-        f"sets (--attribute-hierarchy {name}=FILE, in Python attribute_hierarchies)."
+        f"To leave it out, {leave}{hidden}. To keep it, give a hierarchy that joins its values to "
+        f"larger sets (--attribute-hierarchy {name}=FILE, in Python attribute_hierarchies)."
     )
 
 

@@ -50,7 +50,7 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
         raise ConfigError(f"rare items {asked.rare_items!r}: allowed are drop and keep")
     if asked.attributes not in ("none", "exact"):
         raise ConfigError(
-            f"attributes {asked.attributes!r}: {does}, so personal attributes are released not "
+            f"attributes {asked.attributes!r}: {does}, so personal attributes are not "
             "at all (none) or as they are (exact)",
             advice="Use none for a release to publish, exact for one behind the query service.",
         )

@@ -86,8 +86,8 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
     if config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]
-    words += ["--out", f"{out.rstrip('/')}-again"]
-    words += ["--no-receipt"] * hasattr(cls, "needs_receipt")  # the one at hand fits it
+    again = f"{out.rstrip('/')}-again"
+    words += ["--out", again, "--private", f"{again}.json"]
     return shlex.join(words)
 
 

@@ -37,7 +37,10 @@ __all__ = ["audit"]
 @click.option("--max-success", type=float, help="Limit on finding the right record. [default: 1/k]")
 @click.option("--max-disclosed", type=float, help="Limit on users with a rating disclosed.")
 @click.option(
-    "--earlier", metavar="RELEASE", multiple=True, help="A release published before; repeatable."
+    "--earlier",
+    metavar="RELEASE",
+    multiple=True,
+    help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
 )
 @click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML).")
 @reading(items=False)

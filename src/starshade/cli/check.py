@@ -180,13 +180,16 @@ def _again(asked: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
     """Say what can be done about a release in which something does not hold."""
     if all(verdict.satisfied or getattr(verdict, "undecided", ()) for verdict in verdicts):
         return None
-    smaller = ""
+    smaller, spread = "", ""
     for one, verdict in zip(asked, verdicts, strict=True):
         least, by_size = verdict.smallest_group, verdict.model in _BY_SIZE
         if by_size and not verdict.satisfied and 1 < least < one.k:
             smaller = f"It holds for k up to {least:,}. "
+        if verdict.model in _OF_VALUES and not verdict.satisfied:
+            told = " ".join(to_options(_spread(verdict)))
+            spread = f" {told}" if told else "; with a larger --k or --l classes are more mixed"
     return words(
-        f"{smaller}For more the release must be made again from the ratings (starshade anonymize)."
+        f"{smaller}For more make the release again from the ratings (starshade anonymize{spread})."
     )
 
 
@@ -207,14 +210,22 @@ def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | 
     )
 
 
+def _spread(verdict: Verdict) -> dict[str, Any]:
+    """Return the settings with which a method promises this; none where no method does."""
+    told = verdict.parameters
+    if verdict.model == "alpha-k" or told.get("kind") == "entropy":
+        return {}
+    return {name: told[name] for name in ("l", "t") if name in told}
+
+
 def _next_of_values(verdict: Verdict, ratings: list[str]) -> RenderableType:
     """Say how to make a release of ratings with an attribute that is spread enough."""
     told = verdict.parameters
-    sure = verdict.model != "alpha-k" and told.get("kind") != "entropy"
     kept = {"k": told.get("k", _K), "attributes": "generalized"}
-    kept |= {"sensitive-attribute": told["attribute"]}
-    kept |= {name: told[name] for name in ("l", "t") if name in told and sure}
-    after = "in which it holds" if sure else "of equal records, and then to check it there"
+    kept |= {"sensitive-attribute": told["attribute"]} | _spread(verdict)
+    after = (
+        "in which it holds" if _spread(verdict) else "of equal records, and then to check it there"
+    )
     return page(
         words(f"Next, to make a release of these ratings {after}:"),
         command("starshade", "anonymize", *ratings, *to_options(kept), "--out", "DIR"),

@@ -31,7 +31,10 @@ __all__ = ["report"]
     "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
 )
 @click.option(
-    "--earlier", metavar="RELEASE", multiple=True, help="A release published before; repeatable."
+    "--earlier",
+    metavar="RELEASE",
+    multiple=True,
+    help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
 )
 @reading(items=False)
 @click.option("--no-dates", is_flag=True, help="Do not read the dates.")

@@ -15,6 +15,16 @@ from starshade.errors import ConfigError
 __all__ = ["Command", "configured", "gathered", "given", "option", "refuse_beside"]
 
 Command = Callable[..., Any]
+_USUAL = {
+    "--k": 5,
+    "--eps": 1,
+    "--l": 2,
+    "--b": 2,
+    "--alpha": 0.5,
+    "--t": 0.2,
+    "--attribute": "NAME",
+    "--sensitive": "ITEM",
+}
 
 
 def gathered(command: Command, options: list[Any], name: str, kind: Callable[..., Any]) -> Command:
@@ -75,11 +85,18 @@ def configured(
                 advice=f"Leave it out; it has {', '.join(map(option, sorted(own)))}.",
             )
     asked = {**(also or {}), **asked}
-    for field in fields(cls):
-        required = field.default is MISSING and field.default_factory is MISSING
-        if required and field.name not in asked:
-            advice = f"Give {option('k')} N; 5 is usual." if field.name == "k" else ""
-            raise ConfigError(f"{name}: {option(field.name)} is missing", advice=advice)
+    missing = [
+        option(field.name)
+        for field in fields(cls)
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in asked
+    ]
+    if missing:
+        usual = " ".join(f"{each} {_USUAL.get(each, 'VALUE')}" for each in missing)
+        help_ = f"`{click.get_current_context().command_path} --help` says what each means"
+        raise ConfigError(
+            f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            advice=f"Add {usual}, for example; {help_}.",
+        )
     return cls(**asked)
 
 

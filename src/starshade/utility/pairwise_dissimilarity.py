@@ -17,7 +17,7 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import linked_users
+from starshade.utility.probe import UNMEASURED, linked_users
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import check_sample, owner_rows, sample_within
 from starshade.utility.training import chosen, trained
@@ -144,8 +144,10 @@ class PairwiseDissimilarity:
             )
         )
         every = own = np.zeros(1 + BINS)
+        reason = UNMEASURED
         rows = linked_users(release, original)
         if rows is not None and probe is not None and original.n_ratings:
+            reason = ""
             fitted = trained(chosen(self.recommender, release), original, self.seed)
             linked = np.flatnonzero(rows >= 0)
             work = min(self.users, len(linked)) * release.classes.n_items // 2
@@ -163,8 +165,7 @@ class PairwiseDissimilarity:
             measure="pairwise-dissimilarity",
             figures=figures,
             meaning="The lower within clusters than among all, the more alike are those who share "
-            "a profile: the mean dissimilarity of two people's padded rows. It takes a probe and "
-            "the owner's receipt.",
+            f"a profile: the mean dissimilarity of two people's padded rows.{reason}",
             all_pairs=_shares(every),
             within=_shares(own),
         )

@@ -14,7 +14,10 @@ from starshade.ratings.table import Ratings
 from starshade.release.linked import linked_rows, places_among
 from starshade.release.table import Release
 
-__all__ = ["Probe", "linked_probe", "linked_users"]
+__all__ = ["UNMEASURED", "Probe", "linked_probe", "linked_users"]
+
+#: ends the meaning of a figure of held-out ratings where it could not be had
+UNMEASURED = " It takes a probe and the owner's receipt."
 
 _ADVICE = (
     "`starshade data split RATINGS --out train/ --probe probe/` makes both: written as stores "

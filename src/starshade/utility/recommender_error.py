@@ -11,7 +11,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.training import chosen, refit, trained
@@ -85,7 +85,7 @@ class RecommenderError:
             The probe does not belong to these ratings, or they to the release.
         """
         found = dict.fromkeys(_NAMES)
-        reason = ""
+        reason = UNMEASURED
         asked = linked_probe(release, original, probe)
         if asked is not None:
             found |= {"probe_ratings": len(asked.values), "probe_left_out": asked.left_out}
@@ -99,7 +99,7 @@ class RecommenderError:
             figures=found,
             meaning="Low is more useful: a ratio of 1 predicts held-out ratings as well from the "
             "release as from the original; `refit` trains on the release, `release` reads its "
-            f"cells. It takes a probe and the owner's receipt.{reason}",
+            f"cells.{reason}",
         )
 
 

@@ -14,7 +14,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.nearest import Nearness
-from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import SAME
@@ -104,10 +104,12 @@ class SelfRank(Nearness):
             )
         )
         within: tuple[float, ...] = ()
+        reason = UNMEASURED
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.users):
             ranks, profiles = self._ranks(release, original, asked)
             percentile = 100 * ranks / profiles
+            reason = ""
             figures = {
                 "self_rank_mean": float(percentile.mean()),
                 "self_rank_median": float(np.median(percentile)),
@@ -122,7 +124,7 @@ class SelfRank(Nearness):
             figures=figures,
             meaning="Low is more useful, and helps who looks for a group: a percentile of 1 means "
             "that 1 % of the profiles are at least as similar to a person as their own anonymized "
-            "version, itself included. It takes a probe and the owner's receipt.",
+            f"version, itself included.{reason}",
             within=within,
         )
 

@@ -11,7 +11,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.nearest import Nearness
-from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import SAME
@@ -65,7 +65,7 @@ class SimilarUserDeviation(Nearness):
                 "similar_user_users",
             )
         )
-        reason = ""
+        reason = UNMEASURED
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.values):
             again = refit(chosen(self.recommender, release), release, self.seed)
@@ -77,8 +77,8 @@ class SimilarUserDeviation(Nearness):
             measure="similar-user-deviation",
             figures=found,
             meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
-            "what the released profile that is most like each person says. It takes a probe and "
-            f"the owner's receipt.{reason}",
+            "what the released profile that is most like each person "
+            f"says.{reason}",
         )
 
     def _errors(

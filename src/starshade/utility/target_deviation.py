@@ -8,7 +8,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import linked_probe
+from starshade.utility.probe import UNMEASURED, linked_probe
 from starshade.utility.recommender_error import errors_on
 from starshade.utility.result import UtilityResult
 from starshade.utility.training import chosen
@@ -63,7 +63,7 @@ class TargetDeviation:
             The probe does not belong to these ratings, or they to the release.
         """
         errors: dict[str, tuple[float, float] | None] = {"release": None, "refit": None}
-        reason = ""
+        reason = UNMEASURED
         asked = linked_probe(release, original, probe)
         if asked is not None and len(asked.values):
             recommender = chosen(self.recommender, release)
@@ -75,6 +75,6 @@ class TargetDeviation:
                 for reading, error in errors.items()
             },
             meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
-            "what each person's own anonymized version says. It takes a probe and the owner's "
-            f"receipt.{reason}",
+            "what each person's own anonymized version "
+            f"says.{reason}",
         )

@@ -13,7 +13,7 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.release.linked import places_among
 from starshade.release.table import Release
-from starshade.utility.probe import Probe, linked_probe
+from starshade.utility.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows
 from starshade.utility.result import UtilityResult
 from starshade.utility.similarity import check_sample, sample_within
@@ -95,7 +95,7 @@ class TopN:
         found: dict[str, float | int | None] = dict.fromkeys(
             ("top_n_agreement_release", "top_n_agreement_refit", "top_n_users")
         )
-        reason = ""
+        reason = UNMEASURED
         asked = linked_probe(release, original, probe)
         users = np.empty(0, np.int64) if asked is None else self._asked(release, original, asked)
         if asked is not None and len(users):
@@ -110,7 +110,7 @@ class TopN:
             figures=found,
             meaning=f"High is more useful: the share of the {self.n} items that a recommender on "
             "the original would recommend to a person that are also among the "
-            f"{self.n} of the release. It takes a probe and the owner's receipt.{reason}",
+            f"{self.n} of the release.{reason}",
         )
 
     def _asked(self, release: Release, original: Ratings, probe: Probe) -> Indices:

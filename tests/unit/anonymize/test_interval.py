@@ -311,7 +311,7 @@ def test_a_sensitive_item_that_is_rare_is_refused() -> None:
         ({"nulls": "none"}, "allowed are strict, ignore, zero"),
         ({"partition": "half"}, "allowed are cluster and whole"),
         ({"rare_items": "some"}, "allowed are drop and keep"),
-        ({"attributes": "generalized"}, "not at all"),
+        ({"attributes": "generalized"}, "not released"),
         ({"sensitive": "12"}, "list of item ids"),
     ],
 )

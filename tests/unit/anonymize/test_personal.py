@@ -217,11 +217,11 @@ def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
     ("settings", "message"),
     [
         ({"attributes": "some"}, "allowed are none, generalized, exact"),
-        ({"quasi_identifiers": ["age"]}, "quasi-identifiers are named, but .* not at all"),
-        ({"sensitive_attributes": ["ill"]}, "sensitive attributes are named, but .* not at all"),
+        ({"quasi_identifiers": ["age"]}, "quasi-identifiers are named, but .* not released"),
+        ({"sensitive_attributes": ["ill"]}, "sensitive attributes are named, but .* not released"),
         (
             {"sensitive_attributes": ["ill"], "attributes": "exact"},
-            "sensitive attributes are named, but .* all and as they are",
+            "sensitive attributes are named, but .* as they are",
         ),
         ({**ASKED, "quasi_identifiers": ["age", "ill"]}, "ill named both as"),
         ({**ASKED, "quasi_identifiers": ["age", "age"]}, "quasi_identifiers: age given more than"),
@@ -239,7 +239,7 @@ def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
         ({**ASKED, "attribute_hierarchies": {"town": "/no/such"}}, "cannot be read"),
         (
             {"attribute_hierarchies": {"town": parse_attribute_hierarchy(TOWNS)}},
-            "hierarchies of attributes are named, but .* not at all",
+            "hierarchies of attributes are named, but .* not released",
         ),
         ({"attributes": "generalized", "l": 2}, "l asks something of the sensitive"),
         ({"attributes": "generalized", "t": 0.0}, "t asks something of the sensitive"),
@@ -265,7 +265,7 @@ def test_all_that_l_and_t_need_is_told_at_once(settings, asked, needed):
         KLikeness(2, **settings, **asked)
     options = ('--attributes generalized (attributes="generalized")', "--sensitive-attribute NAME")
     assert [option in caught.value.advice for option in options] == needed
-    assert ("not at all" in caught.value.message) == (needed[0] and "attributes" not in settings)
+    assert ("not released" in caught.value.message) == (needed[0] and "attributes" not in settings)
 
 
 @every
@@ -290,7 +290,9 @@ def test_what_the_data_lack_is_refused():
     asked = {**ASKED, "quasi_identifiers": ["age", "Town"]}
     with pytest.raises(ConfigError, match="'Town' not among") as caught:
         Mondrian(3, **asked).anonymize(ratings)
-    assert caught.value.advice == "The data have age, town, ill, note."
+    assert caught.value.advice == (
+        "The data have age, town, ill, note; several are named by repeating the option."
+    )
     with pytest.raises(ConfigError, match="no personal attributes") as caught:
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
     assert "(--users FILE, users=FILE)" in caught.value.advice
