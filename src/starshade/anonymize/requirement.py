@@ -51,7 +51,7 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
     if asked.attributes not in ("none", "exact"):
         raise ConfigError(
             f"attributes {asked.attributes!r}: {does}, so personal attributes are not "
-            "at all (none) or as they are (exact)",
+            "released (none) or released as they are (exact)",
             advice="Use none for a release to publish, exact for one behind the query service.",
         )
     return sensitive
