@@ -109,7 +109,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.ratings.writers import write_ratings
     from starshade.recommend.factors import Factors
     from starshade.recommend.regularized_svd import RegularizedSVD
-    from starshade.release.read import read_release
+    from starshade.release.folder.read import read_release
     from starshade.release.table import Release
     from starshade.report.comparison import save_comparison
     from starshade.report.page import save_report
@@ -353,7 +353,7 @@ _ROOMS = {
     "starshade.ratings.writers": ("write_ratings",),
     "starshade.recommend.factors": ("Factors",),
     "starshade.recommend.regularized_svd": ("RegularizedSVD",),
-    "starshade.release.read": ("read_release",),
+    "starshade.release.folder.read": ("read_release",),
     "starshade.release.table": ("Release",),
     "starshade.report.comparison": ("save_comparison",),
     "starshade.report.page": ("save_report",),

@@ -48,10 +48,10 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.writers import write_ratings
 from starshade.recommend.padded import Padded
 from starshade.recommend.regularized_svd import RegularizedSVD
-from starshade.release.read import read_release
-from starshade.release.receipt import digest_of, ratings_digest
+from starshade.release.folder.read import read_release
+from starshade.release.folder.receipt import digest_of, ratings_digest
 from starshade.release.table import Release
-from starshade.release.verify import verify_folder
+from starshade.release.verify.verify import verify_folder
 from starshade.utility.registry import ENTRIES as MEASURES
 from starshade.utility.registry import PROBED
 from tests.contract.cast import CAST

@@ -26,7 +26,7 @@ from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.utility import registry as measures
 from tests.contract.cast import CAST

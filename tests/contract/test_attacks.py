@@ -23,7 +23,7 @@ from starshade.errors import ConfigError, UserError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.registry import Entry
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.contract.cast import CAST
 from tests.contract.make import K, make
 

@@ -14,8 +14,8 @@ from starshade.errors import UnmetError, UserError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.part import released_part
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
+from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.contract.make import make

@@ -20,7 +20,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES as MEASURES
 from tests.contract.cast import CAST

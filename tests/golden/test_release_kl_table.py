@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from starshade.ratings.scale import Scale
-from starshade.release.read import read_release
-from starshade.release.verify import verify_folder
+from starshade.release.folder.read import read_release
+from starshade.release.verify.verify import verify_folder
 from tests.strategies import table
 from tests.unit.release.samples import NULL, covering, plain_rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.system.conftest import call, told
 
 

@@ -12,7 +12,7 @@ import pytest
 from starshade.audit.dossier import Dossier
 from starshade.cli.again import made_by
 from starshade.cli.options import Reading
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.system.conftest import Made, call, refused, told
 
 pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")

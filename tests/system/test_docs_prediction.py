@@ -11,7 +11,7 @@ import pytest
 
 from starshade.ratings.synth import synthesize
 from starshade.ratings.writers import write_ratings
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.system.conftest import call
 
 DOCS = Path(__file__).parents[2] / "docs"

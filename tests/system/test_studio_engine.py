@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from starshade.server.engine import Engine
 from starshade.server.rows import DataRow, JobKind, JobRow
 from starshade.server.store import Store

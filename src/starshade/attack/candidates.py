@@ -25,7 +25,7 @@ from starshade.kernels.readonly import fixed
 from starshade.kernels.scoreboard import Goal
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
 from starshade.stats import bootstrap, wilson

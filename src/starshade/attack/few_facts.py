@@ -13,7 +13,7 @@ from starshade.attack.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.stats import wilson
 
 __all__ = ["FewFacts", "few_facts"]

@@ -18,7 +18,7 @@ from starshade.attack.view import View
 from starshade.kernels.links import Edges, Members, count_edges, members_of, rated_unreleased
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
-from starshade.release.linked import places_among
+from starshade.release.origin.linked import places_among
 from starshade.release.profiles import Profiles
 
 __all__ = ["Block", "Shown", "shown_profiles", "shown_view"]

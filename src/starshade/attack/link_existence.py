@@ -19,8 +19,8 @@ from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.progress import announced, note, task
 from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
 from starshade.release.profiles import Profiles
-from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
 

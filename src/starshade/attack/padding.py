@@ -20,8 +20,8 @@ from starshade.attack.roles import roles_of
 from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
 from starshade.release.profiles import Profiles
-from starshade.release.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.stats import Rate

@@ -12,7 +12,7 @@ from starshade.attack.padding_result import OfRank
 from starshade.attack.profiles import shown_values
 from starshade.attack.roles import Roles, truth_on
 from starshade.ratings.table import Ratings
-from starshade.release.linked import places_among
+from starshade.release.origin.linked import places_among
 from starshade.release.profiles import Profiles
 
 __all__ = ["PaddedCells", "padded_cells"]

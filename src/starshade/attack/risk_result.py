@@ -19,7 +19,7 @@ from starshade.ratings.atomic import atomic_file
 from starshade.ratings.place import Where
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write_text import write_table
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.stats import Rate, wilson
 
 if TYPE_CHECKING:

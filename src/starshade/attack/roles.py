@@ -12,8 +12,8 @@ from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.linked import linked_rows
-from starshade.release.part import refuse_strangers
+from starshade.release.origin.linked import linked_rows
+from starshade.release.origin.part import refuse_strangers
 from starshade.release.table import Link, Release
 
 __all__ = ["Roles", "roles_of", "truth_on"]

@@ -19,7 +19,7 @@ from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
 from starshade.stats import bootstrap, wilson

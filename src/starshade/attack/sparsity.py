@@ -24,7 +24,7 @@ from starshade.ratings.levels import near_levels
 from starshade.ratings.sample import check_targets, sample_users
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 from starshade.stats import Rate, wilson
 

@@ -19,7 +19,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.tracker import EMPTY, FEWEST, QUERIES, REFUSED, STOPPED, Singled, ask, nobody
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
 from starshade.stats import wilson

@@ -18,8 +18,8 @@ from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
-from starshade.release.linked import places_among
-from starshade.release.strangers import refuse_moved_link
+from starshade.release.origin.linked import places_among
+from starshade.release.origin.strangers import refuse_moved_link
 from starshade.release.table import Link, Release
 
 __all__ = ["View", "look", "look_unjudged"]

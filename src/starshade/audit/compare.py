@@ -35,7 +35,7 @@ from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry, find
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.query_error import QueryError

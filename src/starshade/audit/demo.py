@@ -24,8 +24,8 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.part import released_part
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
+from starshade.release.origin.part import released_part
 from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Story", "judged", "tell"]

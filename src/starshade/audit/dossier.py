@@ -49,8 +49,8 @@ from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_users
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
+from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 

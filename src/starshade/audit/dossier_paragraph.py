@@ -13,7 +13,7 @@ from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult, Finding, alone_with_sensitive
 from starshade.plain import counted, percent
 from starshade.release.table import Release
-from starshade.release.verify_claims import NEAR_MODELS
+from starshade.release.verify.claims import NEAR_MODELS
 
 __all__ = ["paragraph_of"]
 

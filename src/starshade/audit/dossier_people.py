@@ -11,7 +11,7 @@ from starshade.attack.risk_result import RiskResult
 from starshade.audit.few import is_few
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.linked import linked_rows
+from starshade.release.origin.linked import linked_rows
 from starshade.release.table import Release
 
 __all__ = ["LISTED", "at_risk", "stand_out"]

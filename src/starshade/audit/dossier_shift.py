@@ -16,7 +16,7 @@ from starshade.audit.few import is_few
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.linked import linked_rows
+from starshade.release.origin.linked import linked_rows
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 

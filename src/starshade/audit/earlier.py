@@ -9,8 +9,8 @@ from typing import Literal
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_users
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
+from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 
 __all__ = ["Relation", "judge_earlier", "relation_to"]

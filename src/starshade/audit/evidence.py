@@ -34,7 +34,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
-from starshade.release.verify_claims import NEAR_MODELS
+from starshade.release.verify.claims import NEAR_MODELS
 
 __all__ = [
     "USUAL",

@@ -26,7 +26,7 @@ from starshade.audit.few import WITHHELD, hides, in_words, is_few
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.linked import linked_rows
+from starshade.release.origin.linked import linked_rows
 from starshade.release.table import Release
 from starshade.stats import Rate, bootstrap
 

@@ -11,7 +11,7 @@ from starshade.audit.giveaway import GivesAway
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
 from starshade.plain import counted, percent
-from starshade.release.verify_claims import NEAR_MODELS
+from starshade.release.verify.claims import NEAR_MODELS
 
 __all__ = ["AuditResult", "Finding", "alone_with_sensitive"]
 

@@ -37,11 +37,11 @@ from starshade.audit.to_know import to_know
 from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_users
-from starshade.release.read import read_release
-from starshade.release.receipt import digest_of
+from starshade.release.folder.read import read_release
+from starshade.release.folder.receipt import digest_of
+from starshade.release.origin.part import released_users
 from starshade.release.table import Release
-from starshade.release.verify import verify_folder
+from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Audit"]

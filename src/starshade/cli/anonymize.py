@@ -198,7 +198,7 @@ def anonymize(
 
 
 def _receipt(private: str, release: Place) -> Place:
-    from starshade.release.receipt import refuse_inside
+    from starshade.release.folder.receipt import refuse_inside
 
     place = ensure_free(private, option="--private")
     refuse_inside(place, release)

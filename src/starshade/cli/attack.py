@@ -126,7 +126,7 @@ def _read(
     data: str, original: str | None, private: str | None, reading: Reading
 ) -> tuple[Ratings | Release, Ratings]:
     """Return what is attacked, and the truth behind it."""
-    from starshade.release.read import is_release
+    from starshade.release.folder.read import is_release
 
     if is_release(data):
         return _release(data, original, private, reading)
@@ -168,8 +168,8 @@ def _release(
     data: str, original: str | None, private: str | None, reading: Reading
 ) -> tuple[Release, Ratings]:
     """Read a release and the ratings behind it."""
-    from starshade.release.read import read_release
-    from starshade.release.same import refuse_other_ratings
+    from starshade.release.folder.read import read_release
+    from starshade.release.origin.same import refuse_other_ratings
 
     if original is None:
         raise ConfigError(

@@ -126,7 +126,7 @@ def _mapping(public: PublicRatings, reading: Reading) -> dict[str, str] | None:
 
 
 def _attacked(data: str, reading: Reading) -> Ratings | Release:
-    from starshade.release.read import is_release, read_release
+    from starshade.release.folder.read import is_release, read_release
 
     if not is_release(data):
         return reading.read(data)

@@ -70,7 +70,7 @@ def audit(
     place = None if report is None else place_for(report, "--report")
     from starshade.audit.evidence import USUAL
     from starshade.audit.verdict import Audit
-    from starshade.release.read import is_release, read_release
+    from starshade.release.folder.read import is_release, read_release
 
     asked = Audit(
         known=known or USUAL,

@@ -62,7 +62,7 @@ def check(
 
     Of a release all models that it claims are checked, unless one is named.
     """
-    from starshade.release.read import is_release, read_release
+    from starshade.release.folder.read import is_release, read_release
 
     table: Ratings | Release
     if is_release(data):

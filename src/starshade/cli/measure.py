@@ -35,7 +35,7 @@ def measure(
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
     from starshade.audit.measure import measure_all, need_receipt
-    from starshade.release.read import read_release
+    from starshade.release.folder.read import read_release
 
     released = read_release(release, private=private)  # the quick one first: it may be refused
     if probe is not None:

@@ -44,7 +44,7 @@ def query(
     starshade query out/ 'SELECT AVG(Age) WHERE "Joy Ride" >= 4' --bounds Age=0:120
     """
     from starshade.query.query import Query
-    from starshade.release.read import read_release
+    from starshade.release.folder.read import read_release
 
     asked = Query(sql, mode, _bounds(bounds))  # a wrong query is told before the work
     found = asked.run(read_release(release))

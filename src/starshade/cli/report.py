@@ -64,7 +64,7 @@ def report(
     from starshade.audit.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
-    from starshade.release.read import read_release
+    from starshade.release.folder.read import read_release
 
     released = read_release(release, private=private)  # refused before the long work
     for folder in earlier:

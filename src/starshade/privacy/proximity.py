@@ -22,7 +22,7 @@ from starshade.ratings.proximity.rule import NullRule, Rule, check_eps, check_nu
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import Space, space_of
 from starshade.ratings.table import Ratings
-from starshade.release.single import single_ratings
+from starshade.release.origin.single import single_ratings
 from starshade.release.table import Release
 
 __all__ = [

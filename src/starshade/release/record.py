@@ -16,7 +16,7 @@ from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.release.moved import places_in
+from starshade.release.origin.moved import places_in
 from starshade.release.table import Release
 
 __all__ = ["record_release"]

@@ -57,7 +57,7 @@ class Private:
         SHA-256 over the canonical input table.
     ratings : str
         SHA-256 over the released users' ratings of the released items, by which a receipt knows
-        them again (`starshade.release.receipt.ratings_digest`); empty on a release just made.
+        them again (`starshade.release.folder.receipt.ratings_digest`); empty on a release just made.
     original : Ratings or None
         The very table that was anonymized (chosen items, users left); not written anywhere.
         The verifier needs it to check every original cell against its generalized one.
@@ -146,7 +146,7 @@ class Release:
         InternalError
             What was written does not pass the independent verifier.
         """
-        from starshade.release.store import write_release
+        from starshade.release.folder.write import write_release
 
         write_release(self, path, private)
 
@@ -158,7 +158,7 @@ class Release:
         OutputError
             The file exists or cannot be written.
         """
-        from starshade.release.export import write_csv
+        from starshade.release.folder.export import write_csv
 
         write_csv(self, path)
 
@@ -173,7 +173,7 @@ class Release:
         ConfigError
             A cell has several members, or the matrix needs more memory than may be used.
         """
-        from starshade.release.export import sparse_rows
+        from starshade.release.folder.export import sparse_rows
 
         return sparse_rows(self)
 

@@ -9,7 +9,7 @@ import numpy as np
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.moved import Moved, moved_cells
+from starshade.release.origin.moved import Moved, moved_cells
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 

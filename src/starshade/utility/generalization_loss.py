@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_part
+from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 

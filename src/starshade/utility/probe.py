@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.lookup import find_cells
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.linked import linked_rows, places_among
+from starshade.release.origin.linked import linked_rows, places_among
 from starshade.release.table import Release
 
 __all__ = ["UNMEASURED", "Probe", "linked_probe", "linked_users"]

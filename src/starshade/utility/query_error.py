@@ -16,7 +16,7 @@ from starshade.progress import announced, note
 from starshade.query.columns import Column, column_of
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
-from starshade.release.part import released_part
+from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from starshade.rng import generator
 from starshade.utility.query_conditions import WIDTHS, drawn_any, fitting_all, windows

@@ -14,7 +14,7 @@ from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.recommender import Fitted
-from starshade.release.linked import places_among
+from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
 from starshade.utility.released_rows import ReleasedRows
 

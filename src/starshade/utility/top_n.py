@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted, Recommender
-from starshade.release.linked import places_among
+from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
 from starshade.utility.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.released_rows import ReleasedRows

@@ -27,7 +27,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.naive.class_values import distance, distinct_l
 from tests.naive.quasi import joined, said
 from tests.strategies import table

@@ -21,8 +21,8 @@ from starshade.anonymize.rare_values import without_rare_values
 from starshade.errors import ConfigError, InternalError, UnmetError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.read import read_release
-from starshade.release.verify import verify_folder
+from starshade.release.folder.read import read_release
+from starshade.release.verify.verify import verify_folder
 from tests.naive import quasi as naive
 from tests.strategies import table
 from tests.unit.release.samples import contents_of

@@ -22,7 +22,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import ReadReport
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.naive import suppress as naive
 from tests.strategies import ratings_tables, table
 

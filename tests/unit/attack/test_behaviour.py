@@ -21,8 +21,8 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.writers import write_ratings
 from starshade.release.build import generalized_release
 from starshade.release.cells import cells_of
+from starshade.release.folder.read import read_release
 from starshade.release.making import Making
-from starshade.release.read import read_release
 from starshade.release.table import Release
 
 EXACT = Knowledge(known=8, day_error=0)

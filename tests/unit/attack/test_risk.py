@@ -30,7 +30,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from tests.naive import risk as naive
 from tests.strategies import ratings_tables, table
 from tests.unit.attack.test_scoreboard_rh import some_table, twin

@@ -33,7 +33,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 from starshade.stats import Rate
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=420, rng=0)

@@ -25,8 +25,8 @@ from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_users
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
+from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 
 SCALE = Scale(1, 5, 1)

@@ -20,8 +20,8 @@ from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
+from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
-from starshade.release.read import read_release
 from tests.contract.cast import CAST
 from tests.unit.attack.profiles import KINDS, averaged
 from tests.unit.attack.test_padding import GROUPS, PEOPLE

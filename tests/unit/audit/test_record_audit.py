@@ -20,8 +20,8 @@ from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items
 from starshade.ratings.table import Ratings
+from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
-from starshade.release.read import read_release
 from tests.strategies import table
 
 STARS = Scale(1, 5, 1)

@@ -18,7 +18,7 @@ from starshade.audit.stated import judge_scale
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.part import released_users
+from starshade.release.origin.part import released_users
 from tests.contract.cast import CAST
 from tests.strategies import table
 from tests.unit.release.damage import signed

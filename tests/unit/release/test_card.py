@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from starshade.ratings.scale import Scale
-from starshade.release.card import dataset_card
+from starshade.release.card.card import dataset_card
+from starshade.release.folder.read import read_release
 from starshade.release.manifest import Manifest
-from starshade.release.read import read_release
 from tests.strategies import table
 from tests.unit.release.samples import NULL, covering
 from tests.unit.release.test_read import facts_of, profiles, write

@@ -14,7 +14,7 @@ from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items
 from starshade.ratings.table import Ratings
-from starshade.release.part import refuse_strangers, released_part
+from starshade.release.origin.part import refuse_strangers, released_part
 from tests.strategies import ratings_tables, table
 
 SCALE = Scale(1, 5, 1)

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release import columns, store
+from starshade.release.folder import columns
+from starshade.release.folder import write as store
+from starshade.release.folder.read import read_release
 from starshade.release.making import Making
 from starshade.release.manifest import Claim, Manifest
-from starshade.release.read import read_release
-from starshade.release.verify import verify_folder
+from starshade.release.verify.verify import verify_folder
 from tests.naive import profile_release as naive
 from tests.strategies import table
 from tests.unit.release.damage import change, permute, say
@@ -78,8 +79,8 @@ def test_many_row_groups_say_the_same(tmp_path, monkeypatch):
     files = [pq.ParquetFile(tmp_path / name / "profiles.parquet") for name in ("one", "many")]
     assert [file.num_row_groups for file in files] == [1, 2]
     assert files[0].read().equals(files[1].read())
-    monkeypatch.setattr("starshade.release.layouts._TOGETHER", 3)
-    monkeypatch.setattr("starshade.release.verify_profiles._BLOCK", 3)
+    monkeypatch.setattr("starshade.release.folder.layouts._TOGETHER", 3)
+    monkeypatch.setattr("starshade.release.verify.profiles._BLOCK", 3)
     found = read_release(tmp_path / "many")
     assert found.classes.levels.tolist() == release.classes.levels.tolist()
     verify_folder(tmp_path / "many", release.private)

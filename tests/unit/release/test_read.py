@@ -11,7 +11,7 @@ import pytest
 
 from starshade import budget
 from starshade.errors import ConfigError, ReleaseError
-from starshade.release.read import is_release, read_release
+from starshade.release.folder.read import is_release, read_release
 from tests.unit.release.damage import change, mend, permute, say, signed
 from tests.unit.release.samples import plain_rows
 from tests.unit.release.test_store import small

@@ -18,10 +18,11 @@ from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release import receipt, same
-from starshade.release.linked import linked_rows
-from starshade.release.read import read_release
-from starshade.release.receipt import digest_of, ratings_digest, read_receipt
+from starshade.release.folder import receipt
+from starshade.release.folder.read import read_release
+from starshade.release.folder.receipt import digest_of, ratings_digest, read_receipt
+from starshade.release.origin import same
+from starshade.release.origin.linked import linked_rows
 from tests.strategies import ratings_tables, table
 from tests.unit.release.damage import signed
 from tests.unit.release.test_store import small

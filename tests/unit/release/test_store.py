@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from starshade.errors import ConfigError, InternalError, OutputError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release import store
+from starshade.release.folder import write as store
+from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
-from starshade.release.read import read_release
 from tests.naive import generalized_release as naive
 from tests.strategies import table
 from tests.unit.release.samples import Grouping, contents_of, covering, groupings, plain_rows
@@ -172,7 +172,7 @@ def test_killed_at_any_file_event_leaves_no_release_or_a_whole_one(tmp_path):
 import os, shutil, signal, sys
 from pathlib import Path
 from tests.unit.release.test_store import small
-from starshade.release.read import read_release
+from starshade.release.folder.read import read_release
 folder = Path({str(tmp_path)!r})
 release = small().release()
 release.save(folder / "warm", private=folder / "warm.json")
@@ -246,7 +246,7 @@ def test_nothing_private_enters_any_file(tmp_path):
     grouping = replace(grouping, original=replace(grouping.original, report=report))
     release = grouping.release()
     release.save(tmp_path / "out", private=tmp_path / "receipt")
-    from starshade.release.receipt import digest_of
+    from starshade.release.folder.receipt import digest_of
 
     secrets = [*SECRETS, "q-hidden", "4077112233", digest_of(grouping.original), "secret"]
     receipt = (tmp_path / "receipt").read_text()

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
-from starshade.release.part import refuse_strangers, released_users
-from starshade.release.strangers import refuse_moved_link
+from starshade.release.origin.part import refuse_strangers, released_users
+from starshade.release.origin.strangers import refuse_moved_link
 from starshade.release.table import Link
 from tests.strategies import ratings_tables, table
 from tests.unit.release.moved import k_eps, moved_tables, released

@@ -15,7 +15,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.content import canonical
 from starshade.release.manifest import Claim
 from starshade.release.symbols import Symbols
-from starshade.release.verify import check_folder, recount, verify_folder
+from starshade.release.verify.verify import check_folder, recount, verify_folder
 from tests.strategies import table
 from tests.unit.release.damage import change, mend, permute, say
 from tests.unit.release.samples import covering, groupings

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from starshade.anonymize.interval import IntervalAnonymizer
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
-from starshade.release import verify_claims, verify_near, verify_points
-from starshade.release.read import read_release
-from starshade.release.verify import check_folder, recount, verify_folder
-from starshade.release.verify_near import ball_totals, certified
-from starshade.release.verify_points import columns_of, points_of
+from starshade.release.folder.read import read_release
+from starshade.release.verify.near import ball_totals, certified
+from starshade.release.verify.points import columns_of, points_of
+from starshade.release.verify.verify import check_folder, recount, verify_folder
+from starshade.release.verify.verify import claims as verify_claims
+from starshade.release.verify.verify import near as verify_near
+from starshade.release.verify.verify import points as verify_points
 from tests.naive.balls import balls
 from tests.naive.record_release import spread
 from tests.strategies import ratings_tables, table

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade.errors import ReleaseError
+from starshade.release.folder.read import read_release
+from starshade.release.folder.receipt import read_receipt
 from starshade.release.manifest import Claim
-from starshade.release.read import read_release
-from starshade.release.receipt import read_receipt
-from starshade.release.verify import verify_folder
+from starshade.release.verify.verify import verify_folder
 from tests.unit.release.test_store import small
 
 Change = tuple[str, Any]

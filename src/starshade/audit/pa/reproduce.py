@@ -22,7 +22,7 @@ from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 __all__ = ["reproduce_pa"]

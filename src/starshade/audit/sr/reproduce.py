@@ -17,7 +17,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.receipt import digest_of
+from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 __all__ = ["reproduce_sr"]

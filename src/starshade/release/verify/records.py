@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_rows import Failed, Written, batches_of, require_columns
+from starshade.release.verify.rows import Failed, Written, batches_of, require_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa

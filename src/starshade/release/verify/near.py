@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_points import Columns, Points
+from starshade.release.verify.points import Columns, Points
 
 __all__ = ["ball_totals", "certified"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
-from starshade.release.verify_claims import (
+from starshade.release.verify.claims import (
     NEAR_MODELS,
     VALUE_MODELS,
     Judged,
@@ -28,15 +28,15 @@ from starshade.release.verify_claims import (
     judge_near,
     name_of,
 )
-from starshade.release.verify_diversity import judge_diversity
-from starshade.release.verify_moved import check_moved
-from starshade.release.verify_profiles import walk_profiles
-from starshade.release.verify_quasi import check_quasi, declared, read_quasi
-from starshade.release.verify_rare import after_blanks, count_alone, few_have
-from starshade.release.verify_records import check_classes, read_ratings_of
-from starshade.release.verify_rows import Failed, Written, read_written, walk_classes
-from starshade.release.verify_truth import check_truth
-from starshade.release.verify_values import judge_values
+from starshade.release.verify.diversity import judge_diversity
+from starshade.release.verify.moved import check_moved
+from starshade.release.verify.profiles import walk_profiles
+from starshade.release.verify.quasi import check_quasi, declared, read_quasi
+from starshade.release.verify.rare import after_blanks, count_alone, few_have
+from starshade.release.verify.records import check_classes, read_ratings_of
+from starshade.release.verify.rows import Failed, Written, read_written, walk_classes
+from starshade.release.verify.truth import check_truth
+from starshade.release.verify.values import judge_values
 
 if TYPE_CHECKING:
     from starshade.release.table import Private

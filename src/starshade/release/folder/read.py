@@ -15,10 +15,10 @@ from starshade.errors import ReleaseError
 from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_plain
-from starshade.release.layouts import read_cells, read_profiles, read_table
+from starshade.release.folder.layouts import read_cells, read_profiles, read_table
+from starshade.release.folder.receipt import read_receipt
 from starshade.release.manifest import Manifest
 from starshade.release.quasi import read_quasi
-from starshade.release.receipt import read_receipt
 from starshade.release.table import Release
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from starshade.plain import counted, percent
-from starshade.release.card_profiles import remains
+from starshade.release.card.profiles import remains
 from starshade.release.manifest import Claim, Manifest
 
 __all__ = ["promise"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_records import RatingRows
-from starshade.release.verify_rows import Failed, Written
-from starshade.release.verify_truth import check_attributes, check_link, check_rare
+from starshade.release.verify.records import RatingRows
+from starshade.release.verify.rows import Failed, Written
+from starshade.release.verify.truth import check_attributes, check_link, check_rare
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings

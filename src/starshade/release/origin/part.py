@@ -10,8 +10,8 @@ from starshade.kernels.csr import keep_rows
 from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.same import refuse_other_ratings
-from starshade.release.strangers import refuse_strange_records
+from starshade.release.origin.same import refuse_other_ratings
+from starshade.release.origin.strangers import refuse_strange_records
 from starshade.release.table import Release
 
 __all__ = ["refuse_strangers", "released_part", "released_users"]

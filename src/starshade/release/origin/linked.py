@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.same import refuse_other_ratings
+from starshade.release.origin.same import refuse_other_ratings
 from starshade.release.table import Link, Release
 
 __all__ = ["linked_rows", "places_among"]

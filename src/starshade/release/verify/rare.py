@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.release.verify_rows import Written
+from starshade.release.verify.rows import Written
 
 if TYPE_CHECKING:
     import pyarrow as pa

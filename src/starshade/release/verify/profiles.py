@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_rows import Failed, Written, require_columns
-from starshade.release.verify_truth import check_link, check_rare
+from starshade.release.verify.rows import Failed, Written, require_columns
+from starshade.release.verify.truth import check_link, check_rare
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings

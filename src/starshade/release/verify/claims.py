@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_near import ball_totals, certified
-from starshade.release.verify_points import Columns, columns_of, points_of
-from starshade.release.verify_records import RatingRows
-from starshade.release.verify_rows import Failed, Written
+from starshade.release.verify.near import ball_totals, certified
+from starshade.release.verify.points import Columns, columns_of, points_of
+from starshade.release.verify.records import RatingRows
+from starshade.release.verify.rows import Failed, Written
 
 __all__ = ["NEAR_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_claims import Judged
-from starshade.release.verify_profiles import Shown
+from starshade.release.verify.claims import Judged
+from starshade.release.verify.profiles import Shown
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings

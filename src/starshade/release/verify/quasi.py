@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_rare import claimed_k
-from starshade.release.verify_rows import Failed, Written
+from starshade.release.verify.rare import claimed_k
+from starshade.release.verify.rows import Failed, Written
 
 if TYPE_CHECKING:
     import pyarrow as pa

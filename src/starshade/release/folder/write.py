@@ -13,15 +13,15 @@ from starshade.errors import ConfigError, InternalError
 from starshade.progress import task
 from starshade.ratings.atomic import atomic_folder, together, vacant
 from starshade.ratings.place import Place, Where
-from starshade.release.card import dataset_card
-from starshade.release.columns import PROFILE_BYTES, cells_table, profiles_table
+from starshade.release.card.card import dataset_card
 from starshade.release.content import canonical
-from starshade.release.croissant import croissant
+from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table
+from starshade.release.folder.croissant import croissant
+from starshade.release.folder.receipt import refuse_inside, write_receipt
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
-from starshade.release.receipt import refuse_inside, write_receipt
 from starshade.release.table import Release
-from starshade.release.verify import Counted, check_folder, recount
+from starshade.release.verify.verify import Counted, check_folder, recount
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ def write_release(release: Release, path: Where, private: Where | None = None) -
     """Write `release` to the folder `path`, and the owner's receipt to `private` if asked.
 
     The Parquet files are written into a temporary sibling, recounted from there by
-    `starshade.release.verify`, described, checked once more as a whole, and renamed together
+    `starshade.release.verify.verify`, described, checked once more as a whole, and renamed together
     with the receipt, and after it: a release that exists has the receipt that was asked for.
 
     Raises

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from starshade.plain import counted, percent
-from starshade.release.card_profiles import (
+from starshade.release.card.profiles import (
     cells_are,
     how_to_read,
     level_bytes,
     stands_behind,
 )
-from starshade.release.card_promise import promise
+from starshade.release.card.promise import promise
 from starshade.release.manifest import Manifest, ScaleModel
 
 __all__ = ["dataset_card", "describe_columns"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_claims import Judged
-from starshade.release.verify_rows import Failed, Written
+from starshade.release.verify.claims import Judged
+from starshade.release.verify.rows import Failed, Written
 
 __all__ = ["judge_values"]
 

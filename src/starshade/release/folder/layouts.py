@@ -13,12 +13,12 @@ from starshade import budget
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
-from starshade.release.columns import (
+from starshade.release.content import canonical, class_numbers
+from starshade.release.folder.columns import (
     content_fields,
     decode_content,
     decode_profiles,
 )
-from starshade.release.content import canonical, class_numbers
 from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, released_levels
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-from starshade.release.moved import moved_cells
+from starshade.release.origin.moved import moved_cells
 from starshade.release.table import Link, Release
 
 __all__ = ["never_moved", "refuse_moved_link", "refuse_strange_records"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify_rows import Failed, Written
+from starshade.release.verify.rows import Failed, Written
 
 if TYPE_CHECKING:
     import pyarrow as pa

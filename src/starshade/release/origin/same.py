@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.receipt import ratings_digest
+from starshade.release.folder.receipt import ratings_digest
 from starshade.release.table import Release
 
 __all__ = ["refuse_other_ratings"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from starshade.release.card import describe_columns
+from starshade.release.card.card import describe_columns
 from starshade.release.manifest import Manifest
 
 __all__ = ["croissant"]
