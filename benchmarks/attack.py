@@ -52,7 +52,7 @@ THREADS = len(os.sched_getaffinity(0))
 def prepare(folder: Path, size: tuple, *, everyone: bool = False) -> None:
     """Make the ratings and draw what is known of the targets, once for all jobs."""
     from starshade.attack.knowledge import Knowledge
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
 
     users, items, ratings, like, targets = size
     table = synthesize(like, n_users=users, n_items=items, n_ratings=ratings, rng=1)

@@ -97,7 +97,7 @@ def job(store: str, k: int, profile: str, grouping: str, out: str) -> dict[str, 
     from starshade.anonymize.predictive import PredictiveAnonymizer
     from starshade.progress import watch
     from starshade.ratings.read import read_ratings
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
 
     method = PredictiveAnonymizer(k=k, profile=profile, grouping=grouping)
     small = synthesize(n_users=300, n_items=100, rng=0)  # compiles, or loads what was compiled
@@ -199,7 +199,7 @@ def make_store(scratch: Path, users: int, items: int) -> Path:
 
 
 def draw(store: str, users: int, items: int) -> dict[str, Any]:
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
 
     ratings = 100_480_507 * users // NETFLIX[0] * items // NETFLIX[1]
     table = synthesize(

@@ -31,7 +31,7 @@ from at_hand import installed
 from starshade.anonymize.generalize import generalize
 from starshade.query.prepared import prepared
 from starshade.query.query import Query
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.release.build import generalized_release
 from starshade.release.making import Making
 from starshade.release.manifest import Claim

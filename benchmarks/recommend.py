@@ -29,7 +29,7 @@ import numpy as np
 from at_hand import ML_100K, named, public, ratings_of
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.registry import ENTRIES
 from starshade.registry import find

@@ -27,7 +27,7 @@ import numpy as np
 
 def job(like: str, n_users: int | None, out: str) -> dict[str, float]:
     """Draw and save; runs in its own process."""
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
 
     synthesize(n_users=30, rng=0)  # compiles, or loads what was compiled
     started = time.perf_counter()

@@ -20,7 +20,7 @@ from at_hand import ML_100K, public
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 
 # knowledge, and the reference on MovieLens 100K: success, expected top-1, bits

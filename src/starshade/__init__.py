@@ -97,16 +97,16 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.privacy.verdict import Verdict
     from starshade.query.query import Query
     from starshade.query.result import QueryResult
-    from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
+    from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
     from starshade.ratings.habits import rated_outside_top
     from starshade.ratings.holdout import hold_out
     from starshade.ratings.item_mapping import read_item_mapping
     from starshade.ratings.read import read_ratings
     from starshade.ratings.scale import Scale
     from starshade.ratings.select import ItemSelection, listed_items, top_items
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
     from starshade.ratings.table import Ratings
-    from starshade.ratings.writers import write_ratings
+    from starshade.ratings.write.write import write_ratings
     from starshade.recommend.factors import Factors
     from starshade.recommend.regularized_svd import RegularizedSVD
     from starshade.release.folder.read import read_release
@@ -341,16 +341,16 @@ _ROOMS = {
     "starshade.privacy.verdict": ("Verdict",),
     "starshade.query.query": ("Query",),
     "starshade.query.result": ("QueryResult",),
-    "starshade.ratings.auxiliary": ("Auxiliary", "read_auxiliary"),
+    "starshade.ratings.auxiliary.auxiliary": ("Auxiliary", "read_auxiliary"),
     "starshade.ratings.habits": ("rated_outside_top",),
     "starshade.ratings.holdout": ("hold_out",),
     "starshade.ratings.item_mapping": ("read_item_mapping",),
     "starshade.ratings.read": ("read_ratings",),
     "starshade.ratings.scale": ("Scale",),
     "starshade.ratings.select": ("ItemSelection", "listed_items", "top_items"),
-    "starshade.ratings.synth": ("synthesize",),
+    "starshade.ratings.synth.synth": ("synthesize",),
     "starshade.ratings.table": ("Ratings",),
-    "starshade.ratings.writers": ("write_ratings",),
+    "starshade.ratings.write.write": ("write_ratings",),
     "starshade.recommend.factors": ("Factors",),
     "starshade.recommend.regularized_svd": ("RegularizedSVD",),
     "starshade.release.folder.read": ("read_release",),

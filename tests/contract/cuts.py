@@ -38,14 +38,14 @@ from starshade.audit.pa.padding import histogram_of
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.query.query import Query
-from starshade.ratings.auxiliary import read_auxiliary
+from starshade.ratings.auxiliary.auxiliary import read_auxiliary
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.ratings.writers import write_ratings
+from starshade.ratings.write.write import write_ratings
 from starshade.recommend.padded import Padded
 from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.release.folder.read import read_release

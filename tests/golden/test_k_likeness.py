@@ -15,8 +15,8 @@ from starshade.anonymize.order import seeded_order
 from starshade.errors import ConfigError
 from starshade.kernels.likeness import distances
 from starshade.privacy.k_anonymity import KAnonymity
-from starshade.ratings.batch import Batch
-from starshade.ratings.build import build
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.building.build import build
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings, ReadReport

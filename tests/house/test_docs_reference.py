@@ -9,7 +9,7 @@ import pytest
 
 import starshade
 from starshade.audit.dossier import compile_dossier
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.release.folder import receipt
 from starshade.release.manifest import Manifest
 from tests.house.floors import SRC

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import OutputError
-from starshade.ratings.atomic import atomic_file, atomic_folder
+from starshade.ratings.places.atomic import atomic_file, atomic_folder
 from tests.system.conftest import Made, refused
 
 

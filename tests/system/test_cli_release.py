@@ -165,7 +165,7 @@ def test_places_are_refused_before_the_work(
     def forbidden(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("starshade.ratings.atomic.make_folder", forbidden)
+    monkeypatch.setattr("starshade.ratings.places.atomic.make_folder", forbidden)
     assert "no permission" in refused(*base, out)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.utility.registry import PROBED
 
 PAGE = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -127,7 +127,7 @@ class PredictiveAnonymizer:
 
     Examples
     --------
-    >>> from starshade.ratings.synth import synthesize
+    >>> from starshade.ratings.synth.synth import synthesize
     >>> ratings = synthesize(n_users=40, n_items=12, n_ratings=250, rng=0)
     >>> release = PredictiveAnonymizer(k=5, profile="model", factors=2).anonymize(ratings, rng=0)
     >>> release.manifest.layout, bool(release.classes.sizes.min() >= 5)

@@ -32,7 +32,7 @@ from starshade.kernels.lanes import run
 from starshade.kernels.scoreboard import Block, Goal, attack, scores
 from starshade.kernels.summary import mass_unit, sigmas
 from starshade.progress import announced, task
-from starshade.ratings.auxiliary import Auxiliary
+from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -68,7 +68,7 @@ class AuxiliaryAttack:
 
     Examples
     --------
-    >>> from starshade.ratings.auxiliary import read_auxiliary
+    >>> from starshade.ratings.auxiliary.auxiliary import read_auxiliary
     >>> import pyarrow as pa
     >>> data = Ratings.from_arrays(
     ...     [1, 1, 2, 2, 3, 4, 5], [1, 7, 1, 8, 8, 8, 8], [4, 5, 1, 2, 2, 1, 5]

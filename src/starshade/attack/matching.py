@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Known
 from starshade.errors import ConfigError, InputError
 from starshade.progress import note
-from starshade.ratings.auxiliary import Auxiliary
-from starshade.ratings.auxiliary_repeats import one_row_each
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.auxiliary.auxiliary import Auxiliary
+from starshade.ratings.auxiliary.repeats import one_row_each
+from starshade.ratings.building.batch import NO_DAY
+from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.scale import Scale
-from starshade.ratings.staging import allowed_ratings, name_rows
 from starshade.release.cells import Cells
 
 __all__ = ["Matched", "match"]

@@ -62,7 +62,7 @@ class Risk:
 
     Examples
     --------
-    >>> from starshade.ratings.synth import synthesize
+    >>> from starshade.ratings.synth.synth import synthesize
     >>> result = Risk(draws=5, known=(1, 8)).run(synthesize(n_users=50, n_items=40, rng=0), rng=0)
     >>> [step.known for step in result.steps], result.targets
     ([1, 8], 50)

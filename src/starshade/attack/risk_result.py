@@ -15,10 +15,10 @@ from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
-from starshade.ratings.atomic import atomic_file
-from starshade.ratings.place import Where
+from starshade.ratings.places.atomic import atomic_file
+from starshade.ratings.places.place import Where
 from starshade.ratings.readers.text import Dialect
-from starshade.ratings.write_text import write_table
+from starshade.ratings.write.text import write_table
 from starshade.release.folder.receipt import digest_of
 from starshade.stats import Rate, wilson
 

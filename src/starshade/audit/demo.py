@@ -19,9 +19,9 @@ from starshade.audit.make import Made, make_release
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.verdict import Verdict
 from starshade.progress import note
-from starshade.ratings.place import Place, Where
+from starshade.ratings.places.place import Place, Where
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.folder.read import read_release

@@ -13,7 +13,7 @@ from starshade.audit.measure import figures_of
 from starshade.audit.result import alone_with_sensitive
 from starshade.errors import ConfigError
 from starshade.plain import counted, percent
-from starshade.ratings.place import Place, Where
+from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.rule import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest

@@ -17,7 +17,7 @@ from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
-    from starshade.ratings.place import Place
+    from starshade.ratings.places.place import Place
 
 __all__ = ["anonymize"]
 

@@ -12,7 +12,7 @@ from starshade.cli.run import Run
 from starshade.cli.settings import Command, gathered, given, refuse_beside
 
 if TYPE_CHECKING:
-    from starshade.ratings.auxiliary import Auxiliary
+    from starshade.ratings.auxiliary.auxiliary import Auxiliary
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
@@ -93,7 +93,7 @@ def attack_with(
 
 
 def _read(public: PublicRatings, reading: Reading, dates: bool) -> Auxiliary:
-    from starshade.ratings.auxiliary import read_auxiliary
+    from starshade.ratings.auxiliary.auxiliary import read_auxiliary
 
     return read_auxiliary(
         public.aux,

@@ -32,7 +32,7 @@ def convert(
 ) -> None:
     """Write RATINGS in another format; a store opens at once, whatever its size."""
     place = ensure_free(out)
-    from starshade.ratings.writers import WRITTEN, format_of, write_ratings
+    from starshade.ratings.write.write import WRITTEN, format_of, write_ratings
 
     kind = format_of(out) if kind is None else kind  # before the long work
     if kind not in WRITTEN:

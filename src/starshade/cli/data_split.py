@@ -28,9 +28,9 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     places = ensure_free(out), ensure_free(probe, option="--probe")
     if places[0] == places[1]:
         raise OutputError(f"--probe {probe}: the same place as --out", advice="Choose another.")
-    from starshade.ratings.atomic import together
     from starshade.ratings.holdout import check_share, hold_out
-    from starshade.ratings.writers import format_of, write_ratings
+    from starshade.ratings.places.atomic import together
+    from starshade.ratings.write.write import format_of, write_ratings
 
     kinds = format_of(out), format_of(probe)  # before the long work
     check_share(share)

@@ -11,10 +11,10 @@ from starshade.cli.options import ensure_free
 from starshade.cli.run import Run, running
 from starshade.cli.show import words
 from starshade.plain import counted
-from starshade.ratings.synth_preset import LIKES
+from starshade.ratings.synth.preset import LIKES
 
 if TYPE_CHECKING:
-    from starshade.ratings.synth import Like
+    from starshade.ratings.synth.synth import Like
 
 __all__ = ["synth"]
 
@@ -56,8 +56,8 @@ def synth(
     Or a survey: answers from 1 to 6, correlated, some left open; s01, s02 … are sensitive.
     """
     place = ensure_free(out)
-    from starshade.ratings.synth import synthesize
-    from starshade.ratings.writers import format_of, write_ratings
+    from starshade.ratings.synth.synth import synthesize
+    from starshade.ratings.write.write import format_of, write_ratings
 
     kind = format_of(out)  # before the long work
     table = synthesize(like, n_users=n_users, n_items=n_items, n_ratings=n_ratings, rng=run.seed)

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from starshade.ratings.place import Place
+    from starshade.ratings.places.place import Place
 
 __all__ = ["Interrupt", "deafen", "has_written", "interruptible", "written_so_far", "wrote"]
 

@@ -14,7 +14,7 @@ from starshade.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
     from starshade.attack.knowledge import Knowledge
-    from starshade.ratings.place import Place, Where
+    from starshade.ratings.places.place import Place, Where
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
 
@@ -259,7 +259,7 @@ def ensure_free(out: Where, *, option: str = "--out") -> Place:
     ------
     OutputError
     """
-    from starshade.ratings.atomic import vacant
+    from starshade.ratings.places.atomic import vacant
 
     try:
         return vacant(out)

@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
     from starshade.audit.dossier import Dossier
-    from starshade.ratings.place import Place, Where
+    from starshade.ratings.places.place import Place, Where
 
 __all__ = ["can_report", "place_for", "write"]
 

@@ -25,7 +25,7 @@ from starshade.cli.streams import closed_streams, writes_unicode
 from starshade.cli.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import plain
-from starshade.ratings.place import Place, refuse_in_release
+from starshade.ratings.places.place import Place, refuse_in_release
 from starshade.scratch import sweep_scratch
 
 __all__ = ["Run", "running"]

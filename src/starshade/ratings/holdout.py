@@ -64,7 +64,7 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
 
     Examples
     --------
-    >>> from starshade.ratings.synth import synthesize
+    >>> from starshade.ratings.synth.synth import synthesize
     >>> ratings = synthesize(n_users=10, n_items=5, n_ratings=20, rng=0)
     >>> for part in hold_out(ratings, 0.1, rng=0):
     ...     print(part)

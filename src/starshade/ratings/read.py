@@ -11,19 +11,19 @@ from typing import Any
 
 from starshade.errors import ConfigError, InputError
 from starshade.progress import announced, note
-from starshade.ratings.batch import Batch
-from starshade.ratings.build import OnDuplicate, build
-from starshade.ratings.place import holds_release
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.building.build import OnDuplicate, build
+from starshade.ratings.places.place import holds_release
 from starshade.ratings.readers.attributes import attach, read_attributes
-from starshade.ratings.readers.detect import Found, as_format, find
-from starshade.ratings.readers.inputs import Input
+from starshade.ratings.readers.formats.plain import NotPlain
+from starshade.ratings.readers.formats.tables import is_frame
+from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.names import attach_names, read_names
 from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
-from starshade.ratings.readers.plain import NotPlain
+from starshade.ratings.readers.recognise.detect import Found, as_format, find
+from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.readers.request import Request
 from starshade.ratings.readers.suspects import suspect_codes
-from starshade.ratings.readers.tables import is_frame
-from starshade.ratings.readers.wide import WideTable
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
@@ -162,7 +162,7 @@ def _in_memory(source: Any) -> bool:
 def _read_frame(source: Any, request: Request) -> Ratings:
     if is_frame(source):
         return _built(open_frame(source, request), request)
-    from starshade.ratings.arrays import ratings_from_scipy
+    from starshade.ratings.building.arrays import ratings_from_scipy
 
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
 
@@ -180,13 +180,13 @@ def _read(found: Found, request: Request, scratch: Path) -> Ratings:
         )
     if found.kind == "store":
         return _from_store(found.files[0], request)
-    from starshade.ratings.readers.netflix import read_netflix
+    from starshade.ratings.readers.formats.netflix import read_netflix
 
     return read_netflix(found.files[0].path, request)
 
 
 def _from_store(item: Input, request: Request) -> Ratings:
-    from starshade.ratings.store import open_store
+    from starshade.ratings.store.store import open_store
 
     ratings = open_store(item.path)
     if request.scale not in (None, ratings.scale):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
-from starshade.ratings.place import Where
+from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 
@@ -134,7 +134,7 @@ class Ratings:
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
         """Build a table from arrays of equal length; see `arrays.ratings_from_arrays`."""
-        from starshade.ratings.arrays import ratings_from_arrays
+        from starshade.ratings.building.arrays import ratings_from_arrays
 
         return ratings_from_arrays(
             users, items, ratings, days, scale=scale, on_duplicate=on_duplicate
@@ -149,7 +149,7 @@ class Ratings:
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
         """Build a table from a sparse matrix; see `arrays.ratings_from_scipy`."""
-        from starshade.ratings.arrays import ratings_from_scipy
+        from starshade.ratings.building.arrays import ratings_from_scipy
 
         return ratings_from_scipy(matrix, scale=scale, on_duplicate=on_duplicate)
 
@@ -292,7 +292,7 @@ class Ratings:
         OutputError
             The folder exists or cannot be written; nothing is left behind.
         """
-        from starshade.ratings.store import write_store
+        from starshade.ratings.store.store import write_store
 
         write_store(self, path)
 

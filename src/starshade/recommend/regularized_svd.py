@@ -60,7 +60,7 @@ class RegularizedSVD:
 
     Examples
     --------
-    >>> from starshade.ratings.synth import synthesize
+    >>> from starshade.ratings.synth.synth import synthesize
     >>> ratings = synthesize(n_users=50, n_items=20, n_ratings=400, rng=0)
     >>> fitted = RegularizedSVD(factors=4).fit(ratings, rng=0)
     >>> fitted.rows([0, 1]).shape

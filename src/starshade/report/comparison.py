@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
 from starshade.audit.frontier import frontier_chart
 from starshade.plain import percent
-from starshade.ratings.place import Where
+from starshade.ratings.places.place import Where
 from starshade.report.folder import Drawn, save_folder, table_lines
 
 __all__ = ["save_comparison"]

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from starshade.progress import announced, note, task
-from starshade.ratings.atomic import atomic_folder
-from starshade.ratings.place import Where
+from starshade.ratings.places.atomic import atomic_folder
+from starshade.ratings.places.place import Where
 from starshade.report.charts import Spec, svg_of
 
 __all__ = ["Drawn", "Rows", "save_folder", "table_lines"]

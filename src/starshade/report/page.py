@@ -9,8 +9,8 @@ from starshade.errors import ConfigError
 from starshade.plain import counted, percent
 from starshade.progress import announced
 from starshade.query.statement import shown
-from starshade.ratings.atomic import atomic_file
-from starshade.ratings.place import Place, Where
+from starshade.ratings.places.atomic import atomic_file
+from starshade.ratings.places.place import Place, Where
 from starshade.report.dossier_charts import palette_css, pictures
 from starshade.report.phrases import count, ends, figure, lines, sentence, size
 

@@ -9,7 +9,7 @@ from typing import Any
 from starshade.audit.check import Check, apart
 from starshade.audit.figures import Figure, Point, Skipped, Unit
 from starshade.audit.ns.result import Reproduction
-from starshade.ratings.place import Where
+from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Rows, save_folder, table_lines
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from starshade.audit.figures import Figure
 from starshade.audit.kl.result import GeneralizationStudy
-from starshade.ratings.place import Where
+from starshade.ratings.places.place import Where
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 
 __all__ = ["save_kl"]

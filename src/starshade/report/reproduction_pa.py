@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from starshade.audit.figures import Figure
 from starshade.audit.pa.result import PredictiveStudy, Row
-from starshade.ratings.place import Where
+from starshade.ratings.places.place import Where
 from starshade.report.folder import table_lines
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starshade.ratings.synth_preset import LIKES, PRESETS
+from starshade.ratings.synth.preset import LIKES, PRESETS
 from starshade.server.asking import SEED, Asking, Facts, given_only
 from starshade.server.contexts import Choice
 from starshade.server.forms import Setting

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import OutputError, StarshadeError
-from starshade.ratings.place import output_error
+from starshade.ratings.places.place import output_error
 from starshade.server.work_folder import flush
 
 __all__ = ["Database", "refuse_foreign"]

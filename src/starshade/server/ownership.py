@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import OutputError
-from starshade.ratings.place import output_error, refuse_in_release
+from starshade.ratings.places.place import output_error, refuse_in_release
 from starshade.server.database import refuse_foreign
 from starshade.server.work_folder import DATABASE, FOLDERS, MARK, Places
 

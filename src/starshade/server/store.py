@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import ConfigError, StarshadeError
-from starshade.ratings.place import resolve_folder
+from starshade.ratings.places.place import resolve_folder
 from starshade.server.database import Database
 from starshade.server.ownership import claim, refuse_newer
 from starshade.server.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step

@@ -16,7 +16,7 @@ from starshade.server.work_folder import PART
 
 __all__ = ["empty", "sweep", "sweep_job"]
 
-_HALF = (PART, ".tmp-")  # an upload; what `starshade.ratings.atomic` writes
+_HALF = (PART, ".tmp-")  # an upload; what `starshade.ratings.places.atomic` writes
 
 
 def sweep(store: Store) -> None:

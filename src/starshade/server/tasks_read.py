@@ -33,7 +33,7 @@ def perform(order: Order) -> Done:
         The store cannot be written.
     """
     from starshade.ratings.describe import describe
-    from starshade.ratings.store import write_store
+    from starshade.ratings.store.store import write_store
 
     started = perf_counter()
     options = order.settings or order.data.options
@@ -59,7 +59,7 @@ def open_ratings(order: Order) -> Ratings:
     InputError
         The store is damaged.
     """
-    from starshade.ratings.store import open_store
+    from starshade.ratings.store.store import open_store
 
     facts = order.data.facts
     if facts is None:
@@ -99,7 +99,7 @@ def _as_it_is(source: Path) -> list[tuple[str, int, int, int]]:
 
 
 def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
-    from starshade.ratings.synth import synthesize
+    from starshade.ratings.synth.synth import synthesize
 
     hints: dict[str, Any] = {"like": str, "seed": int | None}
     hints |= dict.fromkeys(("n_users", "n_items", "n_ratings"), int | None)

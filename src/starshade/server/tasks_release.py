@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starshade.progress import note, task
-from starshade.ratings.atomic import atomic_file
+from starshade.ratings.places.atomic import atomic_file
 from starshade.server.settings import built, checked
 from starshade.server.tasks import Done, Order
 from starshade.server.tasks_read import open_ratings

@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from starshade.errors import InputError, OutputError
-from starshade.ratings.place import output_error
+from starshade.ratings.places.place import output_error
 from starshade.report.phrases import size
 
 __all__ = ["TooLargeError", "file_name", "receive", "shown_name"]

@@ -18,7 +18,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from starshade.ratings.place import output_error
+from starshade.ratings.places.place import output_error
 
 __all__ = ["DATABASE", "FOLDERS", "MARK", "PART", "Places", "flush", "furnish"]
 

@@ -24,7 +24,7 @@ from starshade import budget
 from starshade.errors import StarshadeError
 from starshade.plain import plain
 from starshade.progress import watch
-from starshade.ratings.place import output_error
+from starshade.ratings.places.place import output_error
 from starshade.server.rows import DataRow
 from starshade.server.tasks import Order, perform
 from starshade.server.telling import Telling

@@ -19,7 +19,7 @@ from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.recommend.padded import Padded
 from starshade.registry import find
 from tests.naive import homogenize as naive

@@ -10,7 +10,7 @@ import starshade as ss
 from starshade.anonymize.predictive import PredictiveAnonymizer
 from starshade.errors import ConfigError, UnmetError
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.recommend.regularized_svd import RegularizedSVD
 from tests.strategies import table
 

@@ -20,7 +20,7 @@ from starshade.ratings.proximity.space import space_of
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import ReadReport
 from starshade.release.folder.read import read_release
 from tests.naive import suppress as naive

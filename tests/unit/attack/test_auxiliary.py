@@ -21,13 +21,13 @@ from starshade.attack.auxiliary_result import NameAnswer
 from starshade.attack.matching import Matched
 from starshade.attack.scoring import table_bytes
 from starshade.errors import ConfigError, InputError
-from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
+from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.item_mapping import read_item_mapping
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of

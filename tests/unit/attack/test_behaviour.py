@@ -16,9 +16,9 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
-from starshade.ratings.synth import Like, synthesize
+from starshade.ratings.synth.synth import Like, synthesize
 from starshade.ratings.table import Ratings
-from starshade.ratings.writers import write_ratings
+from starshade.ratings.write.write import write_ratings
 from starshade.release.build import generalized_release
 from starshade.release.cells import cells_of
 from starshade.release.folder.read import read_release

@@ -21,7 +21,7 @@ from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity import Sparsity
 from starshade.errors import ConfigError
-from starshade.ratings.auxiliary import read_auxiliary
+from starshade.ratings.auxiliary.auxiliary import read_auxiliary
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from tests.contract.cast import CAST

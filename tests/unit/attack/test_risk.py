@@ -25,9 +25,9 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
-from starshade.ratings.atomic import atomic_file
+from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.read import read_release

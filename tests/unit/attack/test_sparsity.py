@@ -17,7 +17,7 @@ from starshade.kernels import neighbours
 from starshade.ratings.habits import rated_outside_top, users_by_activity
 from starshade.ratings.sample import sample_users
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.naive import sparsity as naive
 from tests.strategies import ratings_tables, table

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.tradeoff import TradeOff, trade_off
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from tests.naive import tradeoff as naive
 
 ECCENTRICITY = st.sampled_from([0.0, 0.1, 0.3, 1.5, 1.5 + 1e-12, 2.0]) | st.floats(0.01, 40)

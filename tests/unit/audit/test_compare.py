@@ -26,7 +26,7 @@ from starshade.progress import note, watch
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.utility.generalization_loss import GeneralizationLoss
 from starshade.utility.recommender_error import RecommenderError

@@ -23,7 +23,7 @@ from starshade.audit.few import in_words
 from starshade.audit.verdict import Audit
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.origin.part import released_users

@@ -33,7 +33,7 @@ from starshade.audit.kl.result import GeneralizationStudy
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.utility.class_sizes import Discernibility
 from starshade.utility.generalization_loss import GeneralizationLoss

@@ -29,7 +29,7 @@ from starshade.audit.ns.result import Reproduction
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 

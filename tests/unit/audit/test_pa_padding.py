@@ -9,7 +9,7 @@ import pytest
 
 from starshade.audit.pa.padding import histogram_of, sizes_of_bins
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
 from starshade.recommend.regularized_svd import RegularizedSVD

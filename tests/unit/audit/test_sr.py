@@ -23,7 +23,7 @@ from starshade.errors import ConfigError
 from starshade.privacy.k_eps_l import KEpsLAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 

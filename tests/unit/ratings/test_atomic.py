@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import InputError, OutputError
-from starshade.ratings.atomic import atomic_file, atomic_folder, vacant
+from starshade.ratings.places.atomic import atomic_file, atomic_folder, vacant
 
 HANG = """
 import sys, time
 from pathlib import Path
-from starshade.ratings.atomic import atomic_file, atomic_folder
+from starshade.ratings.places.atomic import atomic_file, atomic_folder
 with {kind}(Path(sys.argv[1])) as place:
     (place / "half" if place.is_dir() else place).write_text("half")
     print("inside", flush=True)

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from starshade.errors import ConfigError, InputError, UserError
-from starshade.ratings.auxiliary import Auxiliary, read_auxiliary
-from starshade.ratings.auxiliary_repeats import one_row_each
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
+from starshade.ratings.auxiliary.repeats import one_row_each
+from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.item_mapping import read_item_mapping
-from starshade.ratings.readers.aliases import ALIASES, PUBLIC
+from starshade.ratings.readers.recognise.aliases import ALIASES, PUBLIC
 from tests.unit.ratings.samples import listening, write
 
 HEAD = "name,item,rating,date\n"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import InputError
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults

@@ -12,7 +12,7 @@ from starshade.errors import ConfigError
 from starshade.kernels import lanes
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.naive import holdout as naive
 from tests.strategies import ratings_tables, table

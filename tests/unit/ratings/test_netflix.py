@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import InputError
 from starshade.kernels import netflix as kernel
-from starshade.ratings.readers import netflix
-from starshade.ratings.readers.netflix import locate_netflix, netflix_batches, read_netflix
+from starshade.ratings.readers.formats import netflix
+from starshade.ratings.readers.formats.netflix import locate_netflix, netflix_batches, read_netflix
 from starshade.ratings.readers.request import Request
 from starshade.ratings.scale import Scale
 from tests.naive import netflix as naive
@@ -96,7 +96,7 @@ def form(tmp_path, name):
 @pytest.mark.parametrize("block", [16, 60, 1 << 24])
 def test_every_form_gives_the_same_rows(tmp_path, monkeypatch, name, block):
     monkeypatch.setattr(netflix, "_BLOCK", block)
-    monkeypatch.setattr("starshade.ratings.readers.plain._BLOCK", block)
+    monkeypatch.setattr("starshade.ratings.readers.formats.plain._BLOCK", block)
     path = form(tmp_path, name)
     for threads in (1, 3):
         with budget.limits(threads=threads):
@@ -110,7 +110,7 @@ def test_one_file_alone(tmp_path):
 @pytest.mark.parametrize("name", FORMS)
 def test_rows_are_located_by_file_and_line(tmp_path, monkeypatch, name):
     monkeypatch.setattr(netflix, "_BLOCK", 60)
-    monkeypatch.setattr("starshade.ratings.readers.plain._BLOCK", 60)
+    monkeypatch.setattr("starshade.ratings.readers.formats.plain._BLOCK", 60)
     path = form(tmp_path, name)
     lines = {
         "1488844,1,2005-01-01": ("mv_0000010.txt, line 4", "combined_data_2.txt, line 4"),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import OutputError
-from starshade.ratings.atomic import atomic_file, atomic_folder, vacant
-from starshade.ratings.place import Place, resolve_folder
+from starshade.ratings.places.atomic import atomic_file, atomic_folder, vacant
+from starshade.ratings.places.place import Place, resolve_folder
 
 
 @pytest.fixture

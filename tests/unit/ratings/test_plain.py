@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from starshade import budget, progress
 from starshade.kernels import plain as kernel
-from starshade.ratings.readers import plain
-from starshade.ratings.readers.plain import NotPlain, plain_batches
+from starshade.ratings.readers.formats import plain
+from starshade.ratings.readers.formats.plain import NotPlain, plain_batches
 from tests.naive import plain as naive
 
 FOUR = {"columns": (0, 1, 2, 3), "n_columns": 4}

@@ -20,8 +20,8 @@ from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.progress import watch
 from starshade.ratings.read import read_ratings
-from starshade.ratings.synth import synthesize
-from starshade.ratings.synth_preset import PRESETS
+from starshade.ratings.synth.preset import PRESETS
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.golden.test_scoreboard_rh import ROWS
 
@@ -139,7 +139,7 @@ def test_one_seed_gives_one_table_at_any_number_of_threads() -> None:
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = synthesize(n_users=120, rng=5)
-    monkeypatch.setattr("starshade.ratings.synth_drawing._BLOCK", 7)
+    monkeypatch.setattr("starshade.ratings.synth.drawing._BLOCK", 7)
     assert same(whole, synthesize(n_users=120, rng=5))
 
 
@@ -157,7 +157,7 @@ def test_a_generator_is_a_seed() -> None:
 
 def test_interpreted_kernels_draw_the_same() -> None:
     script = (
-        "from starshade.ratings.synth import synthesize; import zlib;"
+        "from starshade.ratings.synth.synth import synthesize; import zlib;"
         "t = synthesize(n_users=12, n_items=40, n_ratings=240, rng=3);"
         "print(zlib.crc32(t.columns.tobytes() + t.codes.tobytes() + t.days.tobytes()))"
     )

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.sensitive import split_items
-from starshade.ratings.synth import synthesize
-from starshade.ratings.synth_survey import draw_questionnaire
+from starshade.ratings.synth.survey import draw_questionnaire
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 
 

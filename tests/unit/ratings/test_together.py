@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import OutputError
-from starshade.ratings import atomic, journal
-from starshade.ratings.atomic import atomic_file, atomic_folder, together, vacant
+from starshade.ratings.places import atomic, journal
+from starshade.ratings.places.atomic import atomic_file, atomic_folder, together, vacant
 
 PAIR = """
 import os, signal, sys
 from pathlib import Path
-from starshade.ratings.atomic import atomic_file, atomic_folder, together, vacant
+from starshade.ratings.places.atomic import atomic_file, atomic_folder, together, vacant
 first, second = Path(sys.argv[1]), Path(sys.argv[2])
 def write():
     with together():

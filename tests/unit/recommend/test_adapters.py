@@ -9,7 +9,7 @@ import pytest
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.registry import ENTRIES

@@ -16,7 +16,7 @@ from starshade.progress import watch
 from starshade.ratings.holdout import cell_bytes, hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend import als
 from starshade.recommend.factors import Factors

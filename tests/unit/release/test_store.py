@@ -134,7 +134,7 @@ def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch, place, except
 
 
 def test_a_receipt_without_its_release_is_taken_back(tmp_path, monkeypatch):
-    from starshade.ratings import atomic
+    from starshade.ratings.places import atomic
 
     true = atomic._rename
 

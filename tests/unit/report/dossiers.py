@@ -10,7 +10,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.verdict import Audit
 from starshade.ratings.select import top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 

@@ -15,7 +15,7 @@ from starshade.audit.compare import compare
 from starshade.audit.compare_result import FIGURES, Comparison, Row
 from starshade.audit.frontier import frontier_chart
 from starshade.errors import OutputError
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.comparison import save_comparison
 

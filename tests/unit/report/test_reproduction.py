@@ -17,7 +17,7 @@ from starshade.audit.ns.reproduce import reproduce_ns
 from starshade.audit.ns.result import Reproduction
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.charts import chart, svg_of
 from starshade.report.reproduction import save_reproduction

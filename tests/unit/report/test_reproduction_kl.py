@@ -13,7 +13,7 @@ import pytest
 from starshade.audit.kl.reproduce import reproduce_kl
 from starshade.audit.kl.result import GeneralizationStudy
 from starshade.errors import OutputError
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.charts import chart, colours
 from starshade.report.reproduction_kl import save_kl

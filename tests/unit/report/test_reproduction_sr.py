@@ -14,7 +14,7 @@ from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.sr.reproduce import reproduce_sr
 from starshade.audit.sr.result import Study
 from starshade.errors import OutputError
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.charts import chart, svg_of
 from starshade.report.reproduction_sr import save_sr

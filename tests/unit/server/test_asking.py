@@ -17,7 +17,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import parse_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.registry import find
 from starshade.server.ask_again import address, said
 from starshade.server.ask_attack import ATTACK, ATTACKS

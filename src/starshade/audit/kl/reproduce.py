@@ -16,7 +16,7 @@ from starshade.audit.kl.result import GeneralizationStudy, loss_rows, query_rows
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.select import ItemSelection, top_items
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed

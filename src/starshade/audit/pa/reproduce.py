@@ -18,7 +18,7 @@ from starshade.audit.pa.result import PredictiveStudy
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.holdout import hold_out
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded

@@ -15,7 +15,7 @@ from starshade.audit.sr.result import Study, first_verdicts, loss_row, predicted
 from starshade.audit.sr.timing import run_jobs, skipped_of
 from starshade.errors import ConfigError
 from starshade.progress import announced
-from starshade.ratings.synth import synthesize
+from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed

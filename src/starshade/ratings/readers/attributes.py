@@ -19,16 +19,16 @@ import numpy as np
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.readers.aliases import normalized, resolve
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text, shortest
 from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.ratings.readers.formats.movielens import USERS_1M, USERS_100K
+from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.ids import IdColumn
-from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
-from starshade.ratings.readers.movielens import USERS_1M, USERS_100K
-from starshade.ratings.readers.recbole import is_typed, untyped
-from starshade.ratings.readers.sniff import look
+from starshade.ratings.readers.recognise.aliases import normalized, resolve
+from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
+from starshade.ratings.readers.recognise.sniff import look
 from starshade.ratings.readers.source import Source
-from starshade.ratings.readers.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.text import Dialect, TextSource
 from starshade.ratings.table import Ratings
 

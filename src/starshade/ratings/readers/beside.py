@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.ratings.readers.aliases import normalized
-from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
-from starshade.ratings.readers.recbole import is_typed, untyped
-from starshade.ratings.readers.sniff import Head, look
+from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
+from starshade.ratings.readers.recognise.aliases import normalized
+from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
+from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.source import Source
-from starshade.ratings.readers.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.text import TextSource
 
 __all__ = ["Beside", "open_beside"]

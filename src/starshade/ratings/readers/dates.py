@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 

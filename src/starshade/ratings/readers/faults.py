@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
-from starshade.ratings.staging import name_rows
+from starshade.ratings.building.staging import name_rows
 
 __all__ = ["SHOWN", "Fault", "Faults", "quoted"]
 

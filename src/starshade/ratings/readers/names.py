@@ -10,15 +10,15 @@ import numpy as np
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.readers.aliases import matching, resolve
 from starshade.ratings.readers.columns import as_text
 from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.tables import ParquetSource
 from starshade.ratings.readers.ids import IdColumn
-from starshade.ratings.readers.inputs import Input, is_parquet, plain_text, reading
-from starshade.ratings.readers.recbole import is_typed, untyped
-from starshade.ratings.readers.sniff import look
+from starshade.ratings.readers.recognise.aliases import matching, resolve
+from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text, reading
+from starshade.ratings.readers.recognise.sniff import look
 from starshade.ratings.readers.source import Source
-from starshade.ratings.readers.tables import ParquetSource
 from starshade.ratings.readers.text import TextSource
 from starshade.ratings.table import Ratings
 

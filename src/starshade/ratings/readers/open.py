@@ -9,8 +9,15 @@ from typing import Any
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import (
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.readers.columns import NUMBER
+from starshade.ratings.readers.formats.long import LongTable
+from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC, amazon_order, name_format
+from starshade.ratings.readers.formats.plain import plain_batches
+from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource
+from starshade.ratings.readers.formats.wide import WideTable
+from starshade.ratings.readers.recognise.aliases import (
     HEADLESS,
     listing,
     matching,
@@ -18,19 +25,12 @@ from starshade.ratings.readers.aliases import (
     title_column,
     unread,
 )
-from starshade.ratings.readers.columns import NUMBER
-from starshade.ratings.readers.detect import Found
-from starshade.ratings.readers.inputs import Input, is_parquet, plain_text
-from starshade.ratings.readers.long import LongTable
-from starshade.ratings.readers.movielens import FAMILIES, GENERIC, amazon_order, name_format
-from starshade.ratings.readers.plain import plain_batches
-from starshade.ratings.readers.recbole import is_typed, untyped
+from starshade.ratings.readers.recognise.detect import Found
+from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
+from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.request import Request
-from starshade.ratings.readers.sniff import Head, look
 from starshade.ratings.readers.source import Source
-from starshade.ratings.readers.tables import FrameSource, ParquetSource
 from starshade.ratings.readers.text import TextSource
-from starshade.ratings.readers.wide import WideTable
 from starshade.ratings.vocabulary import is_canonical_integer
 
 __all__ = ["Opened", "PlainPath", "open_frame", "open_parquet", "open_text"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import get_args
 
 from starshade.errors import ConfigError
-from starshade.ratings.build import OnDuplicate
+from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.readers.columns import NullValues
-from starshade.ratings.readers.movielens import FAMILIES, GENERIC
+from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
 from starshade.ratings.scale import Scale
 
 __all__ = ["FORMATS", "Request"]

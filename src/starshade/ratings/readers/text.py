@@ -20,7 +20,7 @@ from starshade import budget
 from starshade.errors import InputError
 from starshade.kernels.delimited import NO_QUOTE, Structure, scan_structure
 from starshade.kernels.warm import announce
-from starshade.ratings.readers.inputs import Input, reading
+from starshade.ratings.readers.recognise.inputs import Input, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

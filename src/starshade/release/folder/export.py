@@ -11,8 +11,8 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.ratings.atomic import atomic_file
-from starshade.ratings.place import Where
+from starshade.ratings.places.atomic import atomic_file
+from starshade.ratings.places.place import Where
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
 from starshade.progress import note
-from starshade.ratings.atomic import atomic_file
-from starshade.ratings.place import Place, Where
+from starshade.ratings.places.atomic import atomic_file
+from starshade.ratings.places.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.manifest import refuse_format

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import task
-from starshade.ratings.atomic import atomic_folder, together, vacant
-from starshade.ratings.place import Place, Where
+from starshade.ratings.places.atomic import atomic_folder, together, vacant
+from starshade.ratings.places.place import Place, Where
 from starshade.release.card.card import dataset_card
 from starshade.release.content import canonical
 from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table

@@ -24,7 +24,7 @@ from starshade import budget
 from starshade.kernels import plain
 from starshade.kernels.warm import announce
 from starshade.progress import note
-from starshade.ratings.batch import Batch
+from starshade.ratings.building.batch import Batch
 
 __all__ = ["UNREADABLE", "NotPlain", "in_order", "line_blocks", "plain_batches"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.batch import Batch
+from starshade.ratings.building.batch import Batch
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InputError
 from starshade.plain import counted
-from starshade.ratings.batch import Batch
-from starshade.ratings.readers.aliases import ROW_NUMBER, resolve
+from starshade.ratings.building.batch import Batch
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.faults import Fault, Faults
+from starshade.ratings.readers.formats.long import KeptRows, id_notes
 from starshade.ratings.readers.ids import IdColumn
-from starshade.ratings.readers.long import KeptRows, id_notes
+from starshade.ratings.readers.recognise.aliases import ROW_NUMBER, resolve
 from starshade.ratings.readers.source import Source
 from starshade.ratings.vocabulary import is_canonical_integer
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.counting import gather_rows, pack, turn, unpack
-from starshade.ratings.batch import NO_DAY
+from starshade.ratings.building.batch import NO_DAY
+from starshade.ratings.building.staging import Staged
 from starshade.ratings.levels import code_type
-from starshade.ratings.staging import Staged
 
 __all__ = ["Cells", "Payload", "Ranks", "payload_of", "row_numbers", "sort_rows"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.ratings.synth_preset import Preset
+from starshade.ratings.synth.preset import Preset
 from starshade.rng import generator
 
 __all__ = ["Catalogue", "draw_activity", "draw_calendar", "draw_catalogue", "draw_shares"]

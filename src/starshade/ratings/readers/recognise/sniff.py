@@ -9,9 +9,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from starshade.errors import ConfigError, InputError
-from starshade.ratings.readers.aliases import ALIASES, HEADLESS, normalized, refuse_repeated
 from starshade.ratings.readers.columns import NUMBER
-from starshade.ratings.readers.inputs import Input, reading
+from starshade.ratings.readers.recognise.aliases import (
+    ALIASES,
+    HEADLESS,
+    normalized,
+    refuse_repeated,
+)
+from starshade.ratings.readers.recognise.inputs import Input, reading
 from starshade.ratings.readers.text import Dialect
 
 __all__ = ["Head", "look"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from starshade.errors import InputError
-from starshade.ratings.readers.inputs import Input, opener_of, reading
+from starshade.ratings.readers.recognise.inputs import Input, opener_of, reading
 
 __all__ = ["is_tar", "movie_titles", "rating_files", "whole"]
 

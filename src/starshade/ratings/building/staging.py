@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from starshade.errors import InputError
 from starshade.kernels.numbering import KeyTable
 from starshade.progress import task
-from starshade.ratings.batch import NO_DAY, Batch
-from starshade.ratings.numbering import IdNumbering
+from starshade.ratings.building.batch import NO_DAY, Batch
+from starshade.ratings.building.numbering import IdNumbering
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY
 

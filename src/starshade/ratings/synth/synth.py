@@ -29,16 +29,16 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth_drawing import Drawing
-from starshade.ratings.synth_people import draw_people, draw_taste
-from starshade.ratings.synth_preset import LIKES, PRESETS, Preset
-from starshade.ratings.synth_shape import (
+from starshade.ratings.synth.drawing import Drawing
+from starshade.ratings.synth.people import draw_people, draw_taste
+from starshade.ratings.synth.preset import LIKES, PRESETS, Preset
+from starshade.ratings.synth.shape import (
     draw_activity,
     draw_calendar,
     draw_catalogue,
     draw_shares,
 )
-from starshade.ratings.synth_survey import N_QUESTIONS, N_RESPONDENTS, draw_survey
+from starshade.ratings.synth.survey import N_QUESTIONS, N_RESPONDENTS, draw_survey
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import Rng, resolve_seed

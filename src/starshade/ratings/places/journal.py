@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from starshade.ratings.place import Place
+from starshade.ratings.places.place import Place
 from starshade.scratch import orphan, orphans, own, remove
 
 __all__ = ["Move", "begin", "end", "flush", "hidden", "mark_of", "put_back", "recover"]

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.errors import InputError
 from starshade.progress import announced
-from starshade.ratings.atomic import atomic_folder
-from starshade.ratings.place import Where
+from starshade.ratings.places.atomic import atomic_folder
+from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
@@ -42,7 +42,7 @@ from starshade.ratings.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from starshade.ratings.store_manifest import Manifest, StoredFile
+    from starshade.ratings.store.manifest import Manifest, StoredFile
 
 __all__ = ["is_store", "open_store", "write_store"]
 
@@ -78,7 +78,7 @@ def write_store(ratings: Ratings, path: Where) -> None:
     OutputError
         The folder exists, or the disk is full or refuses; nothing is left behind.
     """
-    from starshade.ratings.store_manifest import Manifest
+    from starshade.ratings.store.manifest import Manifest
 
     arrays = _arrays_of(ratings)
     lineage = ratings.lineage or secrets.token_hex(16)
@@ -119,7 +119,7 @@ def open_store(path: Path) -> Ratings:
     InputError
         No store, a damaged one, or one of a later version.
     """
-    from starshade.ratings.store_manifest import Manifest
+    from starshade.ratings.store.manifest import Manifest
 
     try:
         manifest = Manifest.from_json((path / _MANIFEST).read_bytes(), str(path))
@@ -193,7 +193,7 @@ def _write_attributes(path: Path, table: pa.Table) -> StoredFile:
 
 
 def _write(path: Path, chunks: Sequence[Any]) -> StoredFile:
-    from starshade.ratings.store_manifest import StoredFile
+    from starshade.ratings.store.manifest import StoredFile
 
     checksum = size = 0
     with open(path, "wb", buffering=0) as file:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.scale import Scale
-from starshade.ratings.staging import allowed_ratings, name_rows
 from starshade.ratings.table import ByItem
 
 __all__ = ["Coded", "merge_duplicates", "refuse_duplicates"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.batch import Batch
-from starshade.ratings.build import OnDuplicate, build
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.building.build import OnDuplicate, build
 from starshade.ratings.readers.columns import shortest
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport

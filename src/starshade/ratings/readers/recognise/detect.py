@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import ConfigError, InputError
-from starshade.ratings.readers.inputs import Input, is_parquet, reading, refuse_special, unzip
-from starshade.ratings.readers.movielens import FAMILIES
-from starshade.ratings.readers.netflix_files import is_tar
+from starshade.ratings.readers.formats.movielens import FAMILIES
+from starshade.ratings.readers.formats.netflix_files import is_tar
+from starshade.ratings.readers.recognise.inputs import (
+    Input,
+    is_parquet,
+    reading,
+    refuse_special,
+    unzip,
+)
 
 __all__ = ["Found", "as_format", "find"]
 
@@ -161,7 +167,7 @@ def _zip(item: Input, scratch: Path) -> Found:
 
 
 def _folder(item: Input) -> Found:
-    from starshade.ratings.store import is_store
+    from starshade.ratings.store.store import is_store
 
     if is_store(item.path):
         return Found("store", (item,))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from starshade.errors import ConfigError
 from starshade.progress import note
-from starshade.ratings.atomic import atomic_file, together
-from starshade.ratings.place import Place, Where
-from starshade.ratings.readers.movielens import FAMILIES, GENERIC
+from starshade.ratings.places.atomic import atomic_file, together
+from starshade.ratings.places.place import Place, Where
+from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.table import Ratings
-from starshade.ratings.write_parquet import ids_of, write_parquet
-from starshade.ratings.write_text import (
+from starshade.ratings.write.parquet import ids_of, write_parquet
+from starshade.ratings.write.text import (
     LongForm,
     shortest_decimal,
     write_long,

@@ -18,11 +18,11 @@ import numpy as np
 from starshade.errors import InputError
 from starshade.kernels import netflix as kernel
 from starshade.kernels.warm import announce
-from starshade.ratings.batch import Batch
-from starshade.ratings.build import build
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.building.build import build
+from starshade.ratings.readers.formats.netflix_files import movie_titles, rating_files, whole
+from starshade.ratings.readers.formats.plain import UNREADABLE, in_order, line_blocks
 from starshade.ratings.readers.names import attach_names
-from starshade.ratings.readers.netflix_files import movie_titles, rating_files, whole
-from starshade.ratings.readers.plain import UNREADABLE, in_order, line_blocks
 from starshade.ratings.readers.request import Request
 from starshade.ratings.table import Ratings, ReadReport
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from starshade.kernels import synth as kernels
 from starshade.kernels.warm import announce
-from starshade.ratings.synth_preset import Preset
-from starshade.ratings.synth_shape import Catalogue
+from starshade.ratings.synth.preset import Preset
+from starshade.ratings.synth.shape import Catalogue
 from starshade.rng import generator, stream_key
 
 __all__ = ["Drawing"]

@@ -26,12 +26,12 @@ from starshade.kernels import counting
 from starshade.kernels.counting import repeats, turn
 from starshade.kernels.csr import transpose
 from starshade.kernels.warm import announce
-from starshade.ratings.batch import Batch
-from starshade.ratings.duplicates import Coded, merge_duplicates, refuse_duplicates
+from starshade.ratings.building.batch import Batch
+from starshade.ratings.building.duplicates import Coded, merge_duplicates, refuse_duplicates
+from starshade.ratings.building.sorting import Cells, payload_of, row_numbers, sort_rows
+from starshade.ratings.building.staging import stage
 from starshade.ratings.levels import level_table
 from starshade.ratings.scale import Scale
-from starshade.ratings.sorting import Cells, payload_of, row_numbers, sort_rows
-from starshade.ratings.staging import stage
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 

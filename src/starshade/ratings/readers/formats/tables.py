@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from starshade.errors import InputError
-from starshade.ratings.readers.aliases import refuse_repeated
-from starshade.ratings.readers.inputs import Input, reading
+from starshade.ratings.readers.recognise.aliases import refuse_repeated
+from starshade.ratings.readers.recognise.inputs import Input, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, InputError
 from starshade.plain import counted
 from starshade.progress import note
-from starshade.ratings.auxiliary_repeats import one_row_each
-from starshade.ratings.batch import NO_DAY
-from starshade.ratings.build import OnDuplicate
-from starshade.ratings.readers.aliases import (
+from starshade.ratings.auxiliary.repeats import one_row_each
+from starshade.ratings.building.batch import NO_DAY
+from starshade.ratings.building.build import OnDuplicate
+from starshade.ratings.readers.beside import Beside, open_beside
+from starshade.ratings.readers.columns import NullValues, RatingColumn
+from starshade.ratings.readers.dates import DayColumn
+from starshade.ratings.readers.faults import Faults
+from starshade.ratings.readers.formats.long import id_notes
+from starshade.ratings.readers.ids import IdColumn
+from starshade.ratings.readers.recognise.aliases import (
     PUBLIC,
     left_over,
     listing,
@@ -23,12 +29,6 @@ from starshade.ratings.readers.aliases import (
     normalized,
     resolve,
 )
-from starshade.ratings.readers.beside import Beside, open_beside
-from starshade.ratings.readers.columns import NullValues, RatingColumn
-from starshade.ratings.readers.dates import DayColumn
-from starshade.ratings.readers.faults import Faults
-from starshade.ratings.readers.ids import IdColumn
-from starshade.ratings.readers.long import id_notes
 from starshade.scratch import scratch_folder
 
 __all__ = ["Auxiliary", "read_auxiliary"]

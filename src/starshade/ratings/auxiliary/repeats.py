@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
-from starshade.ratings.staging import name_rows
+from starshade.ratings.building.staging import name_rows
 
 if TYPE_CHECKING:
-    from starshade.ratings.auxiliary import Auxiliary
+    from starshade.ratings.auxiliary.auxiliary import Auxiliary
 
 __all__ = ["one_row_each"]
 

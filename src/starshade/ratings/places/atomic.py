@@ -4,7 +4,7 @@ Work goes to a temporary sibling (``.tmp-…``, folders 0700), is flushed to the
 name in one rename. An error or Ctrl-C removes the sibling; a process that was killed leaves at
 most the sibling, which the next writer of the same place sweeps away (`starshade.scratch`). Of
 several places, see `together`, the next writer to any undoes what a kill had left half done
-(`starshade.ratings.journal`).
+(`starshade.ratings.places.journal`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
-from starshade.ratings import journal
-from starshade.ratings.place import Place, Where, output_error, refuse_in_release
+from starshade.ratings.places import journal
+from starshade.ratings.places.place import Place, Where, output_error, refuse_in_release
 from starshade.scratch import make_folder, own, remove, sweep
 
 __all__ = ["atomic_file", "atomic_folder", "together", "vacant"]

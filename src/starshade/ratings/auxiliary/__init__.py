@@ -1,0 +1,1 @@
+"""Public ratings of some people: what an adversary can look up (NS §5)."""

@@ -1,0 +1,1 @@
+"""Places that are written to: resolved once, filled whole or not at all."""

@@ -1,0 +1,1 @@
+"""What kind of input it is: opened, looked at, its columns recognised."""

@@ -1,0 +1,1 @@
+"""The compact store: written whole, opened memory-mapped."""

@@ -1,0 +1,1 @@
+"""Synthetic ratings: like those of real data sets, or like a survey's."""

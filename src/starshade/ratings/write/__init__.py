@@ -1,0 +1,1 @@
+"""Ratings on their way out, as text or Parquet."""
