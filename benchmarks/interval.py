@@ -26,7 +26,7 @@ import numpy as np
 
 from k_likeness import movielens
 from k_likeness import survey as filled_survey
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary

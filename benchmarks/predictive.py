@@ -94,7 +94,7 @@ class LargestFile:
 
 def job(store: str, k: int, profile: str, grouping: str, out: str) -> dict[str, Any]:
     """Make, save and verify one release; runs in a process of its own."""
-    from starshade.anonymize.predictive import PredictiveAnonymizer
+    from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
     from starshade.progress import watch
     from starshade.ratings.read import read_ratings
     from starshade.ratings.synth.synth import synthesize
@@ -167,7 +167,7 @@ def dense(ratings: Any, factors: Any) -> np.ndarray:
 
 
 def by_starshade(ratings: Any, factors: Any, k: int) -> np.ndarray:
-    from starshade.anonymize.bins import group_users
+    from starshade.anonymize.predictive.bins import group_users
     from starshade.recommend.padded import Padded
 
     return group_users(Padded(ratings, factors), k, 0)

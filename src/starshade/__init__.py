@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Any
 from starshade._version import __version__
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
-    from starshade.anonymize.attribute_hierarchy import (
+    from starshade.anonymize.hierarchy.attribute import (
         AttributeHierarchy,
         read_attribute_hierarchy,
     )
-    from starshade.anonymize.interval import IntervalAnonymizer
-    from starshade.anonymize.k_exchange import KExchange
+    from starshade.anonymize.interval.interval import IntervalAnonymizer
+    from starshade.anonymize.k_exchange.k_exchange import KExchange
     from starshade.anonymize.k_likeness import KLikeness
     from starshade.anonymize.k_member import KMember
     from starshade.anonymize.mondrian import Mondrian
     from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
-    from starshade.anonymize.predictive import PredictiveAnonymizer
-    from starshade.anonymize.suppress import SuppressAnonymizer
+    from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+    from starshade.anonymize.suppress.suppress import SuppressAnonymizer
     from starshade.attack.auxiliary import AuxiliaryAttack
     from starshade.attack.auxiliary_result import AuxiliaryResult
     from starshade.attack.bounds import facts_needed, lineup_facts, sample_sparsity
@@ -261,18 +261,18 @@ __all__ = [
 
 #: module → the public names in it
 _ROOMS = {
-    "starshade.anonymize.attribute_hierarchy": (
+    "starshade.anonymize.hierarchy.attribute": (
         "AttributeHierarchy",
         "read_attribute_hierarchy",
     ),
-    "starshade.anonymize.interval": ("IntervalAnonymizer",),
-    "starshade.anonymize.k_exchange": ("KExchange",),
+    "starshade.anonymize.interval.interval": ("IntervalAnonymizer",),
+    "starshade.anonymize.k_exchange.k_exchange": ("KExchange",),
     "starshade.anonymize.k_likeness": ("KLikeness",),
     "starshade.anonymize.k_member": ("KMember",),
     "starshade.anonymize.mondrian": ("Mondrian",),
     "starshade.anonymize.mondrian_relaxed": ("MondrianRelaxed",),
-    "starshade.anonymize.predictive": ("PredictiveAnonymizer",),
-    "starshade.anonymize.suppress": ("SuppressAnonymizer",),
+    "starshade.anonymize.predictive.predictive": ("PredictiveAnonymizer",),
+    "starshade.anonymize.suppress.suppress": ("SuppressAnonymizer",),
     "starshade.attack.auxiliary": ("AuxiliaryAttack",),
     "starshade.attack.auxiliary_result": ("AuxiliaryResult",),
     "starshade.attack.bounds": ("facts_needed", "lineup_facts", "sample_sparsity"),

@@ -22,12 +22,12 @@ import pyarrow as pa
 import pytest
 
 from starshade import budget
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES as METHODS
-from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 from starshade.attack.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS

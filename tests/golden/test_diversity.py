@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.anonymize.diversity_repair import repair_diversity
+from starshade.anonymize.predictive.diversity_repair import repair_diversity
 from starshade.kernels.item_bits import bits_of_levels
 from starshade.kernels.rated_sets import count_sets
 from starshade.kernels.rated_sets_walk import rated_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from tests.naive import interval as naive

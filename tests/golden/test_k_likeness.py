@@ -9,7 +9,7 @@ import pytest
 
 from starshade.anonymize.dense import dense_levels
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy import resolve
+from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.anonymize.k_likeness import KLikeness, likeness_groups
 from starshade.anonymize.order import seeded_order
 from starshade.errors import ConfigError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.dgh import Dgh
-from starshade.anonymize.hierarchy import Hierarchy
+from starshade.anonymize.hierarchy.dgh import Dgh
+from starshade.anonymize.hierarchy.hierarchy import Hierarchy
 from starshade.errors import InternalError
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
@@ -31,7 +31,7 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     Parameters
     ----------
     hierarchy : Dgh, "ndgh" or "range"
-        Fits ``ratings.scale`` (`starshade.anonymize.hierarchy.resolve`).
+        Fits ``ratings.scale`` (`starshade.anonymize.hierarchy.hierarchy.resolve`).
     ratings : Ratings
     groups : ndarray of int64, shape (n_users,)
         Group of each user, 0…G-1, none empty.

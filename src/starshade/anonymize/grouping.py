@@ -11,14 +11,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
-from starshade.anonymize.dgh import Dgh
 from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy import READY_MADE, resolve
-from starshade.anonymize.hierarchy_file import read_hierarchy
+from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
+from starshade.anonymize.hierarchy.dgh import Dgh
+from starshade.anonymize.hierarchy.file import read_hierarchy
+from starshade.anonymize.hierarchy.hierarchy import READY_MADE, resolve
 from starshade.anonymize.order import by_content, exact_names, seeded_order
-from starshade.anonymize.personal import (
+from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
+from starshade.anonymize.personal.rare_values import (
+    RareValues,
+    check_rare_values,
+    without_rare_values,
+)
+from starshade.anonymize.personal.settings import (
     check_settings,
     chosen_names,
     claims_of,
@@ -29,8 +35,6 @@ from starshade.anonymize.personal import (
 )
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
-from starshade.anonymize.quasi import generalized_attributes, quasi_columns
-from starshade.anonymize.rare_values import RareValues, check_rare_values, without_rare_values
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.select import ItemSelection
@@ -57,7 +61,7 @@ class Grouping(ABC):
         ``ndgh`` (the set of values present), ``range`` (from the least to the greatest),
         ``dgh`` (two halves, then all; any scale), ``dgh-a``, ``dgh-b``, ``dgh-c`` (the
         paper's, for null = 0 and 1-5), or the path of a file
-        (`starshade.anonymize.hierarchy_file`), which is read at once.
+        (`starshade.anonymize.hierarchy.file`), which is read at once.
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
@@ -79,10 +83,10 @@ class Grouping(ABC):
         (earth mover's distance), from 0 to 1. Groups further away are merged.
     attribute_hierarchies : mapping of str to path or AttributeHierarchy
         For categorical quasi-identifiers: what their values are joined to; a file is read at
-        once (`starshade.anonymize.attribute_hierarchy`). Without one, to the set of values.
+        once (`starshade.anonymize.hierarchy.attribute`). Without one, to the set of values.
     rare_values : {"refuse", "blank"}
         With ``generalized``: whether values that fewer than k of the people have are refused, or
-        become null (`starshade.anonymize.rare_values`).
+        become null (`starshade.anonymize.personal.rare_values`).
 
     Raises
     ------

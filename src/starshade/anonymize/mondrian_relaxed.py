@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.dgh import Dgh
 from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions

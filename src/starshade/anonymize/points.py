@@ -24,7 +24,7 @@ class Points:
         scale.
     extra : ndarray, shape (n_users, n_extra)
         Quasi-identifiers as further columns, in the unit of `dense`: steps of the scale, on a
-        real scale ratings (`starshade.anonymize.quasi`). Whole numbers or float64. No column
+        real scale ratings (`starshade.anonymize.personal.quasi`). Whole numbers or float64. No column
         where personal attributes are not part of the groups.
     """
 

@@ -9,14 +9,14 @@ __all__ = ["ENTRIES"]
 ENTRIES = (
     Entry(
         name="interval",
-        module="starshade.anonymize.interval",
+        module="starshade.anonymize.interval.interval",
         cls="IntervalAnonymizer",
         summary="Ratings moved by little, for each record to have k-1 others within eps.",
         source="Sun & Sun 2013, section 6",
     ),
     Entry(
         name="k-exchange",
-        module="starshade.anonymize.k_exchange",
+        module="starshade.anonymize.k_exchange.k_exchange",
         cls="KExchange",
         summary="Greedy groups of k that then exchange records for the least loss of range.",
         source="starshade's own",
@@ -51,14 +51,14 @@ ENTRIES = (
     ),
     Entry(
         name="predictive",
-        module="starshade.anonymize.predictive",
+        module="starshade.anonymize.predictive.predictive",
         cls="PredictiveAnonymizer",
         summary="What is not rated predicted, users who are alike released as one mean profile.",
         source="Chang, Thompson, Wang & Yao 2009, sections 4-6, Algorithm 1",
     ),
     Entry(
         name="suppress",
-        module="starshade.anonymize.suppress",
+        module="starshade.anonymize.suppress.suppress",
         cls="SuppressAnonymizer",
         summary="As few records as possible deleted for each to have k-1 others within eps.",
         source="Sun & Sun 2013, section 8",

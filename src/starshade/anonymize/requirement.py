@@ -13,8 +13,8 @@ from starshade.ratings.proximity.spread import check_l
 from starshade.release.manifest import Claim
 
 if TYPE_CHECKING:
-    from starshade.anonymize.interval import IntervalAnonymizer
-    from starshade.anonymize.suppress import SuppressAnonymizer
+    from starshade.anonymize.interval.interval import IntervalAnonymizer
+    from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 
     Asked: TypeAlias = IntervalAnonymizer | SuppressAnonymizer
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.attribute_hierarchy import (
+from starshade.anonymize.hierarchy.attribute import (
     parse_attribute_hierarchy,
     read_attribute_hierarchy,
 )
-from starshade.anonymize.quasi import quasi_columns
+from starshade.anonymize.personal.quasi import quasi_columns
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from tests.naive.quasi import joined

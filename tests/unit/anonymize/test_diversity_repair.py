@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.diversity_repair import repair_diversity
+from starshade.anonymize.predictive.diversity_repair import repair_diversity
 from starshade.errors import ConfigError, UnmetError
 from tests.naive import diversity as naive
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.fake_edges import diverse_profiles
-from starshade.anonymize.homogenize import simple_profiles
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
+from starshade.anonymize.predictive.fake_edges import diverse_profiles
+from starshade.anonymize.predictive.homogenize import simple_profiles
 from starshade.errors import UnmetError
 from starshade.kernels.interval import clip_groups, clip_groups_real
 from starshade.ratings.scale import Scale

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy import resolve
-from starshade.anonymize.hierarchy_file import parse_hierarchy
+from starshade.anonymize.hierarchy.file import parse_hierarchy
+from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.release.build import generalized_release
 from starshade.release.making import Making

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.homogenize import (
+from starshade.anonymize.predictive.homogenize import (
     check_profile_memory,
     mean_profiles,
     pooled_profiles,

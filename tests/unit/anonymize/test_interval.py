@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, UnmetError
 from starshade.privacy.k_eps import KEpsAnonymity
@@ -242,11 +242,11 @@ def random_table(n: int, m: int, seed: int) -> Ratings:
 def test_large_patterns_are_cut_into_blocks_and_still_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("starshade.anonymize.interval_groups._PATTERNS", 4)
+    monkeypatch.setattr("starshade.anonymize.interval.groups._PATTERNS", 4)
     release, _, _ = anonymized(random_table(200, 7, 1), k=4, partition="whole")
     assert KEpsAnonymity(4, 1).check(release).satisfied
     for few in (1, 3):  # patterns added up at once
-        monkeypatch.setattr("starshade.anonymize.interval_groups._AT_ONCE", few)
+        monkeypatch.setattr("starshade.anonymize.interval.groups._AT_ONCE", few)
         again, _, _ = anonymized(random_table(200, 7, 1), k=4, partition="whole")
         assert again.classes.codes.tolist() == release.classes.codes.tolist()
         assert again.classes.columns.tolist() == release.classes.columns.tolist()
@@ -259,7 +259,7 @@ def test_a_large_table_is_searched_less_and_still_not_worse(
     _, before, whole = anonymized(ratings, k=4, partition="whole")
     for module in ("interval", "interval_groups"):
         monkeypatch.setattr(f"starshade.anonymize.{module}._LARGE_TABLE", 10)
-    monkeypatch.setattr("starshade.anonymize.interval_groups._NODE", 8)
+    monkeypatch.setattr("starshade.anonymize.interval.groups._NODE", 8)
     _, _, after = anonymized(ratings, k=4)
     assert naive.distortion(before, after, 5) < naive.distortion(before, whole, 5)
 

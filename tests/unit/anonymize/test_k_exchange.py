@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.k_exchange import (
+from starshade.anonymize.k_exchange.k_exchange import (
     KExchange,
     exchange_groups,
     first_groups,
     start_groups,
 )
-from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
-from starshade.anonymize.k_exchange_rows import FINEST, GridRows, grid_rows
-from starshade.anonymize.k_exchange_starts import rival_groups
+from starshade.anonymize.k_exchange.plan import Plan, Turn, plan
+from starshade.anonymize.k_exchange.rows import FINEST, GridRows, grid_rows
+from starshade.anonymize.k_exchange.starts import rival_groups
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.mondrian import Mondrian

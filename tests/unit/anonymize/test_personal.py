@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from starshade.anonymize.attribute_hierarchy import parse_attribute_hierarchy
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.hierarchy_file import parse_hierarchy
+from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
+from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.mondrian import Mondrian

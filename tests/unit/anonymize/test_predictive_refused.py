@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import starshade as ss
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.errors import ConfigError, UnmetError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.diversity import SensitiveValues, merge_until
+from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
-from starshade.anonymize.quasi import generalized_attributes, quasi_columns
 from starshade.errors import ConfigError
 from starshade.kernels.merging import cheapest_partner
 from starshade.ratings.scale import Scale

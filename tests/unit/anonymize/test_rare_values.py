@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.attribute_hierarchy import parse_attribute_hierarchy
-from starshade.anonymize.bands import band_edges
+from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.rare_values import without_rare_values
+from starshade.anonymize.personal.bands import band_edges
+from starshade.anonymize.personal.rare_values import without_rare_values
 from starshade.errors import ConfigError, InternalError, UnmetError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from starshade import budget
-from starshade.anonymize.interval import IntervalAnonymizer
-from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
-from starshade.anonymize.interval_table import IntervalTable, moved_ratings
-from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
+from starshade.anonymize.interval.interval import IntervalAnonymizer
+from starshade.anonymize.interval.table import IntervalTable, moved_ratings
+from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.table import Ratings
@@ -61,7 +61,7 @@ def test_what_was_planned_is_not_exceeded(
     table_size = ratings.n_users * ratings.n_items
     # searching groups is long, and what it takes is planned apart
     monkeypatch.setattr(
-        "starshade.anonymize.interval_groups.pack",
+        "starshade.anonymize.interval.groups.pack",
         lambda rows, *_, **__: np.zeros(len(rows), dtype=np.int64),
     )
     numbers = np.random.default_rng(0).integers(0, 1 << 60, ratings.n_users).astype(np.uint64)

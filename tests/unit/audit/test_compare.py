@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.label import LabelAttack
 from starshade.attack.scoreboard_rh import ScoreboardRH

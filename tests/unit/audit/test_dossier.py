@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_attacks import tracker_row

@@ -13,7 +13,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
-from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_bounds import bound_of, rounded
 from starshade.audit.verdict import Audit

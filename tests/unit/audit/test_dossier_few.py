@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.predictive import PredictiveAnonymizer
-from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_data import data_section
 from starshade.audit.dossier_losses import loss_rows

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.attempts import seeds_of
 from starshade.audit.pa import paper
 from starshade.audit.pa.errors import ORIGINAL, measure_errors

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.sr.charted import jobs_of
 from starshade.audit.sr.checks import Check, check_figures

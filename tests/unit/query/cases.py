@@ -11,7 +11,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy import resolve
+from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.release.folder.read import read_release

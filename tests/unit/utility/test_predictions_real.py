@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.utility.pairwise_dissimilarity import PairwiseDissimilarity

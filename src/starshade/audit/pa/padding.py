@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.bins import cluster_sample
-from starshade.anonymize.bounded_t_means import Distances
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.padded_distances import factored
+from starshade.anonymize.predictive.bins import cluster_sample
+from starshade.anonymize.predictive.bounded_t_means import Distances
+from starshade.anonymize.predictive.padded_distances import factored
 from starshade.audit.pa import paper
 from starshade.audit.pa.measured import BinSizes
 from starshade.audit.pa.result import LevelRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from starshade.anonymize.predictive import PredictiveAnonymizer
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from starshade.anonymize.interval import IntervalAnonymizer
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.figures import Skipped
 from starshade.audit.sr.attribute import labels_of
 from starshade.audit.sr.plan import Workload

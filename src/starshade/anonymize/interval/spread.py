@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
+from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.errors import UnmetError
 from starshade.kernels.interval_pack import count_groups, union_costs
 from starshade.progress import task

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
-from starshade.anonymize.bounded_t_means import Distances, bounded_t_means, members_of
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.padded_distances import factored, nearest, within, written_out
+from starshade.anonymize.predictive.bounded_t_means import Distances, bounded_t_means, members_of
+from starshade.anonymize.predictive.padded_distances import factored, nearest, within, written_out
 from starshade.anonymize.prepare import check_k
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run

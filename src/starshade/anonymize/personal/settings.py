@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.anonymize.attribute_hierarchy import AttributeHierarchy, read_attribute_hierarchy
+from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.diversity_repair import repair_diversity
-from starshade.anonymize.homogenize import join_equal
+from starshade.anonymize.predictive.diversity_repair import repair_diversity
+from starshade.anonymize.predictive.homogenize import join_equal
 from starshade.recommend.padded import Padded
 from starshade.release.profiles import quantize
 
@@ -41,7 +41,7 @@ def diverse_profiles(
     step : float
     b, l : int
     min_raters : int
-        Of `levels`, see `starshade.anonymize.homogenize.join_equal`.
+        Of `levels`, see `starshade.anonymize.predictive.homogenize.join_equal`.
     seed : int
 
     Returns

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.suppress_core import (
+from starshade.anonymize.suppress.core import (
     Deletion,
     Round,
     near_kinds,

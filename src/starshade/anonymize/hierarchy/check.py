@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from starshade.anonymize.dgh import Dgh, Interval, null_and_levels
+from starshade.anonymize.hierarchy.dgh import Dgh, Interval, null_and_levels
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
 

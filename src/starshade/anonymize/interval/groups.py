@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
-from starshade.anonymize.interval_table import Coarse, IntervalTable
+from starshade.anonymize.interval.table import Coarse, IntervalTable
 from starshade.errors import ConfigError
 from starshade.kernels.interval import clip_groups
 from starshade.kernels.interval_pack import pack

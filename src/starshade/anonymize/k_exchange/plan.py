@@ -8,7 +8,7 @@ from math import isqrt, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.k_exchange_rows import GridRows
+from starshade.anonymize.k_exchange.rows import GridRows
 
 __all__ = ["Plan", "Turn", "plan"]
 

@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.bins import Clip, group_users
-from starshade.anonymize.diversity_repair import check_b_l
-from starshade.anonymize.fake_edges import diverse_profiles
-from starshade.anonymize.homogenize import (
+from starshade.anonymize.order import by_content, check_copy
+from starshade.anonymize.predictive.bins import Clip, group_users
+from starshade.anonymize.predictive.diversity_repair import check_b_l
+from starshade.anonymize.predictive.exchange import exchange_users
+from starshade.anonymize.predictive.fake_edges import diverse_profiles
+from starshade.anonymize.predictive.homogenize import (
     Levels,
     Members,
     check_profile_memory,
@@ -21,8 +23,6 @@ from starshade.anonymize.homogenize import (
     pooled_profiles,
     simple_profiles,
 )
-from starshade.anonymize.order import by_content, check_copy
-from starshade.anonymize.predictive_exchange import exchange_users
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import announced, task

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.attribute_hierarchy import AttributeHierarchy
-from starshade.anonymize.bands import band_edges
+from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
+from starshade.anonymize.personal.bands import band_edges
 from starshade.errors import ConfigError
 from starshade.progress import note
 from starshade.ratings.table import Ratings

@@ -11,8 +11,8 @@ import numpy as np
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
-from starshade.anonymize.suppress_core import Deletion, Round, largest_core
-from starshade.anonymize.suppress_spread import spread_out
+from starshade.anonymize.suppress.core import Deletion, Round, largest_core
+from starshade.anonymize.suppress.spread import spread_out
 from starshade.errors import UnmetError
 from starshade.progress import announced, note, task
 from starshade.ratings.levels import on_scale
@@ -111,7 +111,7 @@ class SuppressAnonymizer:
     -----
     For l = 0 the number of records deleted is the least possible on the released items, and
     nothing is drawn at random. For l > 0 it is not proven to be, and the seed settles ties; see
-    `starshade.anonymize.suppress_spread`.
+    `starshade.anonymize.suppress.spread`.
 
     Deletion may leave an item with fewer than k raters. Such items are dropped, sensitive ones
     too, and deletion begins again with everybody: without an item, records are only more alike.

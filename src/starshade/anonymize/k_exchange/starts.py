@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.k_exchange_rows import GridRows
+from starshade.anonymize.k_exchange.rows import GridRows
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.mondrian import Mondrian

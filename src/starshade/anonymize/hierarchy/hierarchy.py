@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal
 
-from starshade.anonymize.dgh import Dgh, Interval, null_and_levels
-from starshade.anonymize.dgh_check import check
+from starshade.anonymize.hierarchy.check import check
+from starshade.anonymize.hierarchy.dgh import Dgh, Interval, null_and_levels
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 

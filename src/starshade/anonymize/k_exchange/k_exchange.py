@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.k_exchange_plan import Plan, Turn, plan
-from starshade.anonymize.k_exchange_rows import GridRows, grid_rows
-from starshade.anonymize.k_exchange_starts import (
+from starshade.anonymize.k_exchange.plan import Plan, Turn, plan
+from starshade.anonymize.k_exchange.rows import GridRows, grid_rows
+from starshade.anonymize.k_exchange.starts import (
     alike,
     cost,
     renumbered,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
-from starshade.anonymize.bounded_t_means import Distances
+from starshade.anonymize.predictive.bounded_t_means import Distances
 from starshade.errors import ConfigError
 from starshade.kernels.padded_centres import centre_distances, make_centres
 from starshade.kernels.padded_gram import member_distances, products

@@ -22,7 +22,7 @@ listed::
     5;high;*
 
 Both are UTF-8. What a file says is checked against the scale when the data are known
-(`starshade.anonymize.dgh_check`).
+(`starshade.anonymize.hierarchy.check`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import math
 import re
 from pathlib import Path
 
-from starshade.anonymize.dgh import Dgh, Interval
+from starshade.anonymize.hierarchy.dgh import Dgh, Interval
 from starshade.errors import ConfigError
 
 __all__ = ["parse_hierarchy", "read_hierarchy"]

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.interval_groups import cluster_groups, pattern_groups
-from starshade.anonymize.interval_spread import Sought, holds_already, merge_until_spread
-from starshade.anonymize.interval_table import Coarse, IntervalTable, moved_ratings
+from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
+from starshade.anonymize.interval.spread import Sought, holds_already, merge_until_spread
+from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of

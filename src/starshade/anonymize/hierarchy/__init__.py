@@ -1,0 +1,1 @@
+"""Generalization hierarchies, of ratings and of personal attributes (KL Def 7, 8)."""

@@ -1,0 +1,1 @@
+"""k-exchange: groups that lose least range, by exchanges of records."""
