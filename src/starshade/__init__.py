@@ -32,30 +32,30 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
     from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
     from starshade.anonymize.suppress.suppress import SuppressAnonymizer
-    from starshade.attack.auxiliary import AuxiliaryAttack
-    from starshade.attack.auxiliary_result import AuxiliaryResult
-    from starshade.attack.bounds import facts_needed, lineup_facts, sample_sparsity
-    from starshade.attack.candidate_result import CandidateResult
-    from starshade.attack.few_facts import few_facts
-    from starshade.attack.homogeneity import HomogeneityAttack
-    from starshade.attack.homogeneity_result import HomogeneityResult
-    from starshade.attack.information_gain import information_gain
+    from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
+    from starshade.attack.auxiliary.result import AuxiliaryResult
+    from starshade.attack.candidates.homogeneity import HomogeneityAttack
+    from starshade.attack.candidates.homogeneity_result import HomogeneityResult
+    from starshade.attack.candidates.label import LabelAttack
+    from starshade.attack.candidates.result import CandidateResult
+    from starshade.attack.candidates.scoreboard import Scoreboard
+    from starshade.attack.candidates.structure import StructureAttack
     from starshade.attack.knowledge import Knowledge
-    from starshade.attack.label import LabelAttack
-    from starshade.attack.link_existence import LinkExistence
-    from starshade.attack.link_result import LinkResult
-    from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
-    from starshade.attack.padding import PaddingAttack
-    from starshade.attack.padding_result import PaddingResult
+    from starshade.attack.link.existence import LinkExistence
+    from starshade.attack.link.result import LinkResult
+    from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
+    from starshade.attack.padding.padding import PaddingAttack
+    from starshade.attack.padding.result import PaddingResult
     from starshade.attack.result import AttackResult
-    from starshade.attack.risk import Risk
-    from starshade.attack.risk_result import RiskResult, save_risk_list
-    from starshade.attack.scoreboard import Scoreboard
+    from starshade.attack.risk.result import RiskResult, save_risk_list
+    from starshade.attack.risk.risk import Risk
     from starshade.attack.scoreboard_rh import ScoreboardRH
-    from starshade.attack.sparsity import Sparsity, SparsityResult
-    from starshade.attack.structure import StructureAttack
-    from starshade.attack.tracker import TrackerAttack
-    from starshade.attack.tracker_result import TrackerResult
+    from starshade.attack.sparsity.bounds import facts_needed, lineup_facts, sample_sparsity
+    from starshade.attack.sparsity.few_facts import few_facts
+    from starshade.attack.sparsity.information_gain import information_gain
+    from starshade.attack.sparsity.sparsity import Sparsity, SparsityResult
+    from starshade.attack.tracker.result import TrackerResult
+    from starshade.attack.tracker.tracker import TrackerAttack
     from starshade.attack.tradeoff import TradeOff
     from starshade.audit.compare import compare
     from starshade.audit.compare_result import Comparison
@@ -273,30 +273,30 @@ _ROOMS = {
     "starshade.anonymize.mondrian_relaxed": ("MondrianRelaxed",),
     "starshade.anonymize.predictive.predictive": ("PredictiveAnonymizer",),
     "starshade.anonymize.suppress.suppress": ("SuppressAnonymizer",),
-    "starshade.attack.auxiliary": ("AuxiliaryAttack",),
-    "starshade.attack.auxiliary_result": ("AuxiliaryResult",),
-    "starshade.attack.bounds": ("facts_needed", "lineup_facts", "sample_sparsity"),
-    "starshade.attack.candidate_result": ("CandidateResult",),
-    "starshade.attack.few_facts": ("few_facts",),
-    "starshade.attack.homogeneity": ("HomogeneityAttack",),
-    "starshade.attack.homogeneity_result": ("HomogeneityResult",),
-    "starshade.attack.information_gain": ("information_gain",),
+    "starshade.attack.auxiliary.auxiliary": ("AuxiliaryAttack",),
+    "starshade.attack.auxiliary.result": ("AuxiliaryResult",),
+    "starshade.attack.sparsity.bounds": ("facts_needed", "lineup_facts", "sample_sparsity"),
+    "starshade.attack.candidates.result": ("CandidateResult",),
+    "starshade.attack.sparsity.few_facts": ("few_facts",),
+    "starshade.attack.candidates.homogeneity": ("HomogeneityAttack",),
+    "starshade.attack.candidates.homogeneity_result": ("HomogeneityResult",),
+    "starshade.attack.sparsity.information_gain": ("information_gain",),
     "starshade.attack.knowledge": ("Knowledge",),
-    "starshade.attack.label": ("LabelAttack",),
-    "starshade.attack.link_existence": ("LinkExistence",),
-    "starshade.attack.link_result": ("LinkResult",),
-    "starshade.attack.link_theorems": ("link_existence_bound", "link_existence_exact"),
-    "starshade.attack.padding": ("PaddingAttack",),
-    "starshade.attack.padding_result": ("PaddingResult",),
+    "starshade.attack.candidates.label": ("LabelAttack",),
+    "starshade.attack.link.existence": ("LinkExistence",),
+    "starshade.attack.link.result": ("LinkResult",),
+    "starshade.attack.link.theorems": ("link_existence_bound", "link_existence_exact"),
+    "starshade.attack.padding.padding": ("PaddingAttack",),
+    "starshade.attack.padding.result": ("PaddingResult",),
     "starshade.attack.result": ("AttackResult",),
-    "starshade.attack.risk": ("Risk",),
-    "starshade.attack.risk_result": ("RiskResult", "save_risk_list"),
-    "starshade.attack.scoreboard": ("Scoreboard",),
+    "starshade.attack.risk.risk": ("Risk",),
+    "starshade.attack.risk.result": ("RiskResult", "save_risk_list"),
+    "starshade.attack.candidates.scoreboard": ("Scoreboard",),
     "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
-    "starshade.attack.sparsity": ("Sparsity", "SparsityResult"),
-    "starshade.attack.structure": ("StructureAttack",),
-    "starshade.attack.tracker": ("TrackerAttack",),
-    "starshade.attack.tracker_result": ("TrackerResult",),
+    "starshade.attack.sparsity.sparsity": ("Sparsity", "SparsityResult"),
+    "starshade.attack.candidates.structure": ("StructureAttack",),
+    "starshade.attack.tracker.tracker": ("TrackerAttack",),
+    "starshade.attack.tracker.result": ("TrackerResult",),
     "starshade.attack.tradeoff": ("TradeOff",),
     "starshade.audit.compare": ("compare",),
     "starshade.audit.compare_result": ("Comparison",),

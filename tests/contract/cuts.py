@@ -28,12 +28,12 @@ from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES as METHODS
 from starshade.anonymize.suppress.suppress import SuppressAnonymizer
-from starshade.attack.auxiliary import AuxiliaryAttack
+from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
-from starshade.attack.risk import Risk
+from starshade.attack.risk.risk import Risk
 from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.sparsity import Sparsity
+from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.audit.pa.padding import histogram_of
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES as MODELS

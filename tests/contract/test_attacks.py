@@ -12,13 +12,13 @@ import pytest
 
 from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_result import LinkResult
-from starshade.attack.padding_result import PaddingResult
+from starshade.attack.link.result import LinkResult
+from starshade.attack.padding.result import PaddingResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
-from starshade.attack.tracker_result import TrackerResult
+from starshade.attack.tracker.result import TrackerResult
 from starshade.errors import ConfigError, UserError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.attack.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.scoreboard import Scoreboard
+from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.label import LabelAttack
-from starshade.attack.link_existence import LinkExistence
-from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
-from starshade.attack.scoreboard import Scoreboard
+from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.scoring import goal_of
-from starshade.attack.structure import StructureAttack
 from starshade.attack.view import look
 from starshade.kernels.candidates import Thresholds, candidates
 from starshade.kernels.postings import NO_DAY

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from starshade.attack.bounds import (
+from starshade.attack.sparsity.bounds import (
     facts_bound,
     facts_needed,
     lineup_bound,
     lineup_facts,
     sample_sparsity,
 )
-from starshade.attack.information_gain import information_gain
-from starshade.attack.sparsity import Sparsity
+from starshade.attack.sparsity.information_gain import information_gain
+from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.ratings.habits import rated_outside_top
 from starshade.ratings.read import read_ratings
 from tests.golden.test_scoreboard_rh import FIVE, close

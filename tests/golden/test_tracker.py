@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from starshade.attack.tracker import TrackerAttack
+from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
 from tests.golden import kl

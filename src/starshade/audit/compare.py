@@ -12,8 +12,8 @@ import numpy as np
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
+from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.label import LabelAttack
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit.attempts import (

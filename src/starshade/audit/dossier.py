@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.only_fit import OnlyFit
-from starshade.attack.risk import Risk
-from starshade.attack.risk_result import RiskResult
+from starshade.attack.risk.only_fit import OnlyFit
+from starshade.attack.risk.result import RiskResult
+from starshade.attack.risk.risk import Risk
 from starshade.audit.dossier_attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
 from starshade.audit.dossier_bounds import rounded
 from starshade.audit.dossier_losses import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.risk_result import RiskResult
+from starshade.attack.risk.result import RiskResult
 from starshade.audit.few import is_few
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells

@@ -19,14 +19,14 @@ from math import floor
 
 import numpy as np
 
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.label import LabelAttack
 from starshade.attack.profiles import AVERAGED, averaged
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.structure import StructureAttack
-from starshade.attack.tracker import TrackerAttack
-from starshade.attack.tracker_result import TrackerResult
+from starshade.attack.tracker.result import TrackerResult
+from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.progress import task

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from starshade.attack.candidate_result import CandidateOutcomes
-from starshade.attack.homogeneity import HomogeneityAttack
-from starshade.attack.homogeneity_result import HomogeneityResult
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.candidates.homogeneity_result import HomogeneityResult
+from starshade.attack.candidates.result import CandidateOutcomes
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import LinkExistence
-from starshade.attack.link_result import LinkResult
-from starshade.attack.padding import PaddingAttack
-from starshade.attack.padding_result import PaddingResult
+from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link.result import LinkResult
+from starshade.attack.padding.padding import PaddingAttack
+from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence
 from starshade.audit.few import WITHHELD, hides, in_words, is_few
 from starshade.plain import counted, percent

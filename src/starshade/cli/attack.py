@@ -21,7 +21,7 @@ from starshade.errors import ConfigError
 from starshade.progress import note
 
 if TYPE_CHECKING:
-    from starshade.attack.risk_result import RiskResult
+    from starshade.attack.risk.result import RiskResult
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
@@ -140,7 +140,7 @@ def _read(
 
 
 def _write_list(at_risk: RiskResult, ratings: Ratings, path: str) -> int:
-    from starshade.attack.risk_result import save_risk_list
+    from starshade.attack.risk.result import save_risk_list
 
     return save_risk_list(at_risk, ratings, path)
 
@@ -150,7 +150,7 @@ def _risk(chosen: Any, path: str | None, draws: int) -> Any:
     if path is None:
         refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
         return None
-    from starshade.attack.risk import Risk
+    from starshade.attack.risk.risk import Risk
     from starshade.attack.scoreboard_rh import ScoreboardRH
 
     if not isinstance(chosen, ScoreboardRH):

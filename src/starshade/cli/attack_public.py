@@ -67,7 +67,7 @@ def attack_with(
     dates: bool,
 ) -> None:
     """Look for people's records by their public ratings."""
-    from starshade.attack.auxiliary import AuxiliaryAttack
+    from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
     from starshade.cli.attack_summary import describe_people
 
     listed = public.candidates is not None

@@ -9,14 +9,14 @@ from starshade.cli.show import columns, figures, page, words
 from starshade.plain import counted, percent
 
 if TYPE_CHECKING:
-    from starshade.attack.auxiliary_result import AuxiliaryResult
-    from starshade.attack.candidate_result import CandidateResult
-    from starshade.attack.homogeneity_result import HomogeneityResult
-    from starshade.attack.link_result import LinkResult
-    from starshade.attack.padding_result import OfRank, PaddingResult
+    from starshade.attack.auxiliary.result import AuxiliaryResult
+    from starshade.attack.candidates.homogeneity_result import HomogeneityResult
+    from starshade.attack.candidates.result import CandidateResult
+    from starshade.attack.link.result import LinkResult
+    from starshade.attack.padding.result import OfRank, PaddingResult
     from starshade.attack.result import AttackResult
-    from starshade.attack.risk_result import RiskResult
-    from starshade.attack.tracker_result import TrackerResult
+    from starshade.attack.risk.result import RiskResult
+    from starshade.attack.tracker.result import TrackerResult
     from starshade.stats import Rate
 
 __all__ = ["describe", "describe_people", "describe_risk"]
@@ -28,11 +28,11 @@ _LISTED = 100  # candidates shown at most
 
 def describe(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> Any:
     """Show what an attack found."""
-    from starshade.attack.candidate_result import CandidateResult
-    from starshade.attack.homogeneity_result import HomogeneityResult
-    from starshade.attack.link_result import LinkResult
-    from starshade.attack.padding_result import PaddingResult
-    from starshade.attack.tracker_result import TrackerResult
+    from starshade.attack.candidates.homogeneity_result import HomogeneityResult
+    from starshade.attack.candidates.result import CandidateResult
+    from starshade.attack.link.result import LinkResult
+    from starshade.attack.padding.result import PaddingResult
+    from starshade.attack.tracker.result import TrackerResult
 
     if isinstance(result, PaddingResult):
         return page(words(str(result)), figures(_of_padding(result)), _of_ranks(result))

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.attack.auxiliary import AuxiliaryAttack
-from starshade.attack.auxiliary_result import NameAnswer
-from starshade.attack.matching import Matched
+from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
+from starshade.attack.auxiliary.matching import Matched
+from starshade.attack.auxiliary.result import NameAnswer
 from starshade.attack.scoring import table_bytes
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.attack.bounds import (
+from starshade.attack.sparsity.bounds import (
     facts_bound,
     facts_needed,
     lineup_bound,
     lineup_facts,
     sample_sparsity,
 )
-from starshade.attack.few_facts import few_facts
-from starshade.attack.sparsity import Sparsity
+from starshade.attack.sparsity.few_facts import few_facts
+from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from tests.strategies import ratings_tables, table

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.attack.candidate_result import CandidateResult
-from starshade.attack.homogeneity import HomogeneityAttack
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.result import CandidateResult
+from starshade.attack.candidates.scoreboard import Scoreboard
+from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.label import LabelAttack
-from starshade.attack.scoreboard import Scoreboard
 from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.structure import StructureAttack
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.release.table import Release

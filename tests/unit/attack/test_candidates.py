@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from starshade.attack.candidate_result import CandidateOutcomes
-from starshade.attack.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.result import CandidateOutcomes
+from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.label import LabelAttack
-from starshade.attack.scoreboard import Scoreboard
 from starshade.attack.scoring import goal_of
 from starshade.attack.view import View, look
 from starshade.kernels.candidates import Thresholds, _leap, candidates
@@ -202,7 +202,7 @@ def test_small_batches_change_nothing() -> None:
     ratings = some_table(40, 12)
     whole = LabelAttack(tolerance=0.5).run(ratings, Knowledge(known=1), rng=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("starshade.attack.candidates._BATCH", 7)
+        patch.setattr("starshade.attack.candidates.candidates._BATCH", 7)
         parts = LabelAttack(tolerance=0.5).run(ratings, Knowledge(known=1), rng=3)
     assert whole.expected_top1 == parts.expected_top1
     assert np.array_equal(whole.per_target.candidates, parts.per_target.candidates)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from starshade.attack.candidates.homogeneity import HomogeneityAttack, _alike, _shared
+from starshade.attack.candidates.homogeneity_result import HomogeneityResult
 from starshade.attack.groups import groups_of
-from starshade.attack.homogeneity import HomogeneityAttack, _alike, _shared
-from starshade.attack.homogeneity_result import HomogeneityResult
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.view import look
 from starshade.errors import ConfigError

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from starshade.attack.groups import Groups, groups_of
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import LinkExistence
-from starshade.attack.link_result import LinkResult
-from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
+from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link.result import LinkResult
+from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -99,7 +99,7 @@ def check_against_twin(data: Ratings | Release, original: Ratings, prior: Fracti
     attack = LinkExistence(prior=None if prior is None else float(prior))
     check(attack.run(data, original=truth), slow)
     with pytest.MonkeyPatch.context() as patch:  # a block or two of groups at a time
-        patch.setattr("starshade.attack.link_existence._BLOCK", 2)
+        patch.setattr("starshade.attack.link.existence._BLOCK", 2)
         check(attack.run(data, original=truth), slow)
 
 

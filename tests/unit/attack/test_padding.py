@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.padding import PaddingAttack
-from starshade.attack.padding_auc import among_top, auc, auc_interval
-from starshade.attack.padding_rank import low_rank
+from starshade.attack.padding.auc import among_top, auc, auc_interval
+from starshade.attack.padding.padding import PaddingAttack
+from starshade.attack.padding.rank import low_rank
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -172,8 +172,8 @@ def test_some_groups_stand_for_many() -> None:
     other = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=1)
     assert (whole.groups_tried, some.groups_tried, some.groups) == (40, 25, 40)
     with pytest.MonkeyPatch.context() as patch:  # as many as have so many cells
-        patch.setattr("starshade.attack.padding._FEWEST", 2)
-        patch.setattr("starshade.attack.padding._CELLS", 25 * 60)
+        patch.setattr("starshade.attack.padding.padding._FEWEST", 2)
+        patch.setattr("starshade.attack.padding.padding._CELLS", 25 * 60)
         drawn = PaddingAttack().run(released("padded"), original=PEOPLE, rng=0)
     assert drawn.auc == some.auc
     assert some.auc == again.auc != other.auc

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.attack.information_gain import information_gain
-from starshade.attack.sparsity import Sparsity
+from starshade.attack.sparsity.information_gain import information_gain
+from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError
 from starshade.kernels import neighbours
 from starshade.ratings.habits import rated_outside_top, users_by_activity

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.attack.tracker import TrackerAttack
-from starshade.attack.tracker_result import Background, Condition, TrackerResult
+from starshade.attack.tracker.result import Background, Condition, TrackerResult
+from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.query.query import Query

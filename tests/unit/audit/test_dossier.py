@@ -17,7 +17,7 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.attack.risk_result import RiskResult, RiskStep
+from starshade.attack.risk.result import RiskResult, RiskStep
 from starshade.audit.dossier import Dossier, compile_dossier
 from starshade.audit.dossier_attacks import tracker_row
 from starshade.audit.dossier_data import bins_of, data_section, pooled

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.label import LabelAttack
-from starshade.attack.link_existence import LinkExistence
-from starshade.attack.padding import PaddingAttack
+from starshade.attack.link.existence import LinkExistence
+from starshade.attack.padding.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
 from starshade.audit.giveaway import GivesAway, what_it_gives_away
 from starshade.audit.measure import measure_all

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from starshade.attack.few_facts import few_facts
-from starshade.attack.information_gain import information_gain
-from starshade.attack.sparsity import Sparsity, about_one_star
+from starshade.attack.sparsity.few_facts import few_facts
+from starshade.attack.sparsity.information_gain import information_gain
+from starshade.attack.sparsity.sparsity import Sparsity, about_one_star
 from starshade.audit.figures import Skipped
 from starshade.audit.ns.attacks import attack_figures, error_figures, is_dated, run_settings
 from starshade.audit.ns.checks import check_figures

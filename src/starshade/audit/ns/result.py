@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.attack.few_facts import FewFacts
-from starshade.attack.information_gain import InformationGain
-from starshade.attack.sparsity import SparsityResult
+from starshade.attack.sparsity.few_facts import FewFacts
+from starshade.attack.sparsity.information_gain import InformationGain
+from starshade.attack.sparsity.sparsity import SparsityResult
 from starshade.audit.figures import Figure, Skipped
 from starshade.audit.ns.checks import Check
 from starshade.audit.ns.statements import Statement

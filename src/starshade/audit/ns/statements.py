@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
-from starshade.attack.sparsity import SparsityResult
+from starshade.attack.sparsity.sparsity import SparsityResult
 from starshade.audit.ns.attacks import Runs, mean_bits
 from starshade.audit.ns.paper import NETFLIX_BITS, OFF_TOP
 from starshade.audit.ns.plan import lines_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.bounds import facts_needed, lineup_facts
-from starshade.attack.information_gain import InformationGain
-from starshade.attack.sparsity import SparsityResult
+from starshade.attack.sparsity.bounds import facts_needed, lineup_facts
+from starshade.attack.sparsity.information_gain import InformationGain
+from starshade.attack.sparsity.sparsity import SparsityResult
 from starshade.audit.figures import Figure, Level, Point, Series
 from starshade.audit.ns.paper import NETFLIX_BITS, NETFLIX_RECORDS
 from starshade.ratings.habits import users_by_activity

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.padding_auc import auc
-from starshade.attack.padding_result import OfRank
+from starshade.attack.padding.auc import auc
+from starshade.attack.padding.result import OfRank
 from starshade.attack.profiles import shown_values
 from starshade.attack.roles import Roles, truth_on
 from starshade.ratings.table import Ratings

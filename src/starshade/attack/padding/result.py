@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.attack.link_result import NOT_ASKED
+from starshade.attack.link.result import NOT_ASKED
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Level

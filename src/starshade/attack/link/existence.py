@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from starshade.attack.groups import groups_of
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_edges import Shown, shown_profiles, shown_view
-from starshade.attack.link_result import LinkResult, Tally
-from starshade.attack.link_theorems import link_existence_bound, link_existence_exact
+from starshade.attack.link.edges import Shown, shown_profiles, shown_view
+from starshade.attack.link.result import LinkResult, Tally
+from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.roles import roles_of
 from starshade.attack.view import look
 from starshade.errors import ConfigError

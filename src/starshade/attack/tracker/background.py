@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.tracker_result import Background
+from starshade.attack.tracker.result import Background
 from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.kernels.tracker import Singled

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.only_fit import OnlyFit
-from starshade.attack.risk_result import RiskResult, RiskStep
+from starshade.attack.risk.only_fit import OnlyFit
+from starshade.attack.risk.result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from starshade.attack.candidate_result import CandidateResult
-from starshade.attack.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import tolerance_of
 from starshade.errors import ConfigError

@@ -11,11 +11,23 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidates import Hunt, Plan, at_least_zero, batches, judge, prepare, sum_up
+from starshade.attack.candidates.candidates import (
+    Hunt,
+    Plan,
+    at_least_zero,
+    batches,
+    judge,
+    prepare,
+    sum_up,
+)
+from starshade.attack.candidates.homogeneity_result import (
+    HomogeneityResult,
+    SensitiveItem,
+    SharedCells,
+)
+from starshade.attack.candidates.label import labelled
 from starshade.attack.groups import Groups, groups_of
-from starshade.attack.homogeneity_result import HomogeneityResult, SensitiveItem, SharedCells
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.label import labelled
 from starshade.attack.layout import truth_of
 from starshade.attack.profiles import averaged, tolerance_of
 from starshade.errors import ConfigError

@@ -20,8 +20,8 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from starshade.attack.auxiliary_result import AuxiliaryResult, Candidate, NameAnswer
-from starshade.attack.matching import Matched, match
+from starshade.attack.auxiliary.matching import Matched, match
+from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import eccentricity_of, stands_out
 from starshade.attack.scoreboard_rh import ScoreboardRH

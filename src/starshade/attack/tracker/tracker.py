@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.tracker_background import verify
-from starshade.attack.tracker_board import Items, spelt
-from starshade.attack.tracker_result import Condition, TrackerResult
+from starshade.attack.tracker.background import verify
+from starshade.attack.tracker.board import Items, spelt
+from starshade.attack.tracker.result import Condition, TrackerResult
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.kernels.tracker import EMPTY, FEWEST, QUERIES, REFUSED, STOPPED, Singled, ask, nobody

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidate_result import CandidateOutcomes, CandidateResult
+from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.layout import NO_DAYS, rows_of
 from starshade.attack.result import Bits

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.padding_auc import among_top, auc, auc_interval
-from starshade.attack.padding_cells import PaddedCells, padded_cells
-from starshade.attack.padding_rank import low_rank
-from starshade.attack.padding_result import PaddingResult
+from starshade.attack.padding.auc import among_top, auc, auc_interval
+from starshade.attack.padding.cells import PaddedCells, padded_cells
+from starshade.attack.padding.rank import low_rank
+from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.errors import ConfigError
 from starshade.progress import announced, task

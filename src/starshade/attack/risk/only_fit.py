@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidates import clues_of, seen_by
+from starshade.attack.candidates.candidates import clues_of, seen_by
 from starshade.attack.knowledge import Known
 from starshade.attack.scoring import goal_of
 from starshade.attack.view import View

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from starshade.attack.candidate_result import CandidateResult
-from starshade.attack.candidates import Plan, attack
+from starshade.attack.candidates.candidates import Plan, attack
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.kernels.candidates import Thresholds
 from starshade.progress import announced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from starshade.attack.candidate_result import CandidateResult
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.shown import Shown
 from starshade.stats import Rate
 

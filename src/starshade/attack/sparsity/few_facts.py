@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.bounds import facts_needed, lineup_facts
-from starshade.attack.sparsity import Neighbours, SparsityResult
+from starshade.attack.sparsity.bounds import facts_needed, lineup_facts
+from starshade.attack.sparsity.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
@@ -139,7 +139,7 @@ def few_facts(
 
     Examples
     --------
-    >>> from starshade.attack.sparsity import Sparsity
+    >>> from starshade.attack.sparsity.sparsity import Sparsity
     >>> table = Ratings.from_arrays(
     ...     ["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "x"], [5, 3, 4, 2, 1], scale="1:5:1")
     >>> few_facts(table, Sparsity().run(table, rng=0), eps=(0.1,))[0].facts

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from starshade.attack.candidate_result import CandidateResult
-from starshade.attack.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds

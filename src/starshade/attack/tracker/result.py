@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from starshade._version import __version__
-from starshade.attack.link_result import NOT_ASKED
+from starshade.attack.link.result import NOT_ASKED
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
 from starshade.plain import counted

@@ -1,0 +1,1 @@
+"""Public ratings against data: whose record is it (NS §5)."""

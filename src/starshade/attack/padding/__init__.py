@@ -1,0 +1,1 @@
+"""Padding: which cells of an averaged profile rest on a real rating? (starshade's own)."""

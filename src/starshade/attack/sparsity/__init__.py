@@ -1,0 +1,1 @@
+"""How alone records are, and how few facts suffice (NS §3, §4)."""
