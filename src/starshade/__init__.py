@@ -82,16 +82,16 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
         UserError,
     )
     from starshade.privacy.alpha_k import AlphaK
-    from starshade.privacy.class_verdict import ClassVerdict
-    from starshade.privacy.diversity_verdict import DiversityVerdict
-    from starshade.privacy.graph_result import GraphResult
-    from starshade.privacy.item_diversity import Diversity
+    from starshade.privacy.classes.verdict import ClassVerdict
+    from starshade.privacy.diversity.item_diversity import Diversity
+    from starshade.privacy.diversity.verdict import DiversityVerdict
     from starshade.privacy.k_anonymity import KAnonymity
     from starshade.privacy.k_eps import KEpsAnonymity
     from starshade.privacy.k_eps_l import KEpsLAnonymity
     from starshade.privacy.l_diversity import LDiversity
-    from starshade.privacy.proximity_graph import ProximityGraph
-    from starshade.privacy.proximity_verdict import ProximityVerdict
+    from starshade.privacy.proximity.graph import ProximityGraph
+    from starshade.privacy.proximity.graph_result import GraphResult
+    from starshade.privacy.proximity.verdict import ProximityVerdict
     from starshade.privacy.review_graph import ReviewGraph
     from starshade.privacy.t_closeness import TCloseness
     from starshade.privacy.verdict import Verdict
@@ -326,16 +326,16 @@ _ROOMS = {
         "UserError",
     ),
     "starshade.privacy.alpha_k": ("AlphaK",),
-    "starshade.privacy.class_verdict": ("ClassVerdict",),
-    "starshade.privacy.diversity_verdict": ("DiversityVerdict",),
-    "starshade.privacy.graph_result": ("GraphResult",),
-    "starshade.privacy.item_diversity": ("Diversity",),
+    "starshade.privacy.classes.verdict": ("ClassVerdict",),
+    "starshade.privacy.diversity.verdict": ("DiversityVerdict",),
+    "starshade.privacy.proximity.graph_result": ("GraphResult",),
+    "starshade.privacy.diversity.item_diversity": ("Diversity",),
     "starshade.privacy.k_anonymity": ("KAnonymity",),
     "starshade.privacy.k_eps": ("KEpsAnonymity",),
     "starshade.privacy.k_eps_l": ("KEpsLAnonymity",),
     "starshade.privacy.l_diversity": ("LDiversity",),
-    "starshade.privacy.proximity_graph": ("ProximityGraph",),
-    "starshade.privacy.proximity_verdict": ("ProximityVerdict",),
+    "starshade.privacy.proximity.graph": ("ProximityGraph",),
+    "starshade.privacy.proximity.verdict": ("ProximityVerdict",),
     "starshade.privacy.review_graph": ("ReviewGraph",),
     "starshade.privacy.t_closeness": ("TCloseness",),
     "starshade.privacy.verdict": ("Verdict",),

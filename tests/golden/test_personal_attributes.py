@@ -9,7 +9,7 @@ import pytest
 
 from starshade.errors import ConfigError
 from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.class_values import values_in_classes
+from starshade.privacy.classes.values import values_in_classes
 from starshade.privacy.l_diversity import LDiversity
 from starshade.privacy.t_closeness import TCloseness
 from starshade.release.table import Release

@@ -9,8 +9,8 @@ import pytest
 
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity
-from starshade.privacy.proximity import prepare
-from starshade.privacy.proximity_graph import ProximityGraph
+from starshade.privacy.proximity.balls import prepare
+from starshade.privacy.proximity.graph import ProximityGraph
 from starshade.ratings.proximity.balls import ball_members
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -10,8 +10,8 @@ from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.plain import counted, percent
-from starshade.privacy.class_verdict import ClassVerdict
-from starshade.privacy.diversity_verdict import DiversityVerdict
+from starshade.privacy.classes.verdict import ClassVerdict
+from starshade.privacy.diversity.verdict import DiversityVerdict
 from starshade.privacy.registry import ENTRIES
 from starshade.ratings.table import Ratings
 from starshade.registry import find

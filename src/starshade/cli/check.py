@@ -152,7 +152,7 @@ def _near(asked: list[Any], graph: bool) -> Any:
 
 
 def _graph_of(asked: Any, table: Ratings | Release) -> Any:
-    from starshade.privacy.proximity_graph import ProximityGraph
+    from starshade.privacy.proximity.graph import ProximityGraph
 
     graph = ProximityGraph(eps=asked.eps, sensitive=asked.sensitive, nulls=asked.nulls)
     return graph.of(table).decomposed(asked.k)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from starshade.errors import ConfigError
-from starshade.privacy.class_values import values_in_classes
-from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.classes.values import values_in_classes
+from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.progress import announced
 from starshade.ratings.table import Ratings

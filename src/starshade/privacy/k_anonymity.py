@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from starshade.privacy.class_sizes import judged_by_size
-from starshade.privacy.classes import classes_of
+from starshade.privacy.classes.classes import classes_of
+from starshade.privacy.classes.sizes import judged_by_size
 from starshade.privacy.parameters import check_data, check_k, check_records
 from starshade.privacy.verdict import Verdict
 from starshade.progress import announced

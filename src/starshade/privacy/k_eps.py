@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from starshade.privacy.proximity import check_request, count_balls, prepare
-from starshade.privacy.proximity_judge import judge
-from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.privacy.proximity.balls import check_request, count_balls, prepare
+from starshade.privacy.proximity.judge import judge
+from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import Search, ball_sizes
 from starshade.ratings.proximity.rule import NullRule

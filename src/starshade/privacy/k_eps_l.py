@@ -11,9 +11,9 @@ import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity import Prepared, check_request, count_balls, prepare
-from starshade.privacy.proximity_judge import Spread, judge
-from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.privacy.proximity.balls import Prepared, check_request, count_balls, prepare
+from starshade.privacy.proximity.judge import Spread, judge
+from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import Search
 from starshade.ratings.proximity.rule import NullRule

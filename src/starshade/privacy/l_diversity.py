@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from starshade.errors import ConfigError
-from starshade.privacy.class_values import ClassValues, values_in_classes
-from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.classes.values import ClassValues, values_in_classes
+from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data
 from starshade.progress import announced
 from starshade.ratings.table import Ratings

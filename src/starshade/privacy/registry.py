@@ -16,7 +16,7 @@ ENTRIES = (
     ),
     Entry(
         name="diversity",
-        module="starshade.privacy.item_diversity",
+        module="starshade.privacy.diversity.item_diversity",
         cls="Diversity",
         summary="Every b items that somebody rated together are in at least l different profiles.",
         source="Chang, Thompson, Wang & Yao 2009, Defs 5.2, 5.3",

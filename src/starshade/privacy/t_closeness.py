@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from starshade.privacy.class_values import values_in_classes
-from starshade.privacy.class_verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.classes.values import values_in_classes
+from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
 from starshade.privacy.parameters import check_data
 from starshade.progress import announced
 from starshade.ratings.table import Ratings

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
 from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.class_values import values_in_classes
+from starshade.privacy.classes.values import values_in_classes
 from starshade.privacy.l_diversity import LDiversity
 from starshade.privacy.t_closeness import TCloseness
 from starshade.ratings.scale import Scale

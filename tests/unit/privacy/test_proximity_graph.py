@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.cliques import components, grow_cliques
-from starshade.privacy import graph_result
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity_graph import ProximityGraph
+from starshade.privacy.proximity.balls import graph_result
+from starshade.privacy.proximity.graph import ProximityGraph
 from starshade.ratings.scale import Scale
 from starshade.release.cells import cells_of
 from tests.golden.sr import SENSITIVE, TABLE_2

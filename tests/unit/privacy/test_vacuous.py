@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from starshade.audit.findings import judge_model
 from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.item_diversity import Diversity
+from starshade.privacy.diversity.item_diversity import Diversity
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity

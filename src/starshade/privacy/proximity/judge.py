@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.privacy.proximity import Prepared
-from starshade.privacy.proximity_verdict import ProximityVerdict
+from starshade.privacy.proximity.balls import Prepared
+from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.ratings.proximity.balls import ball_members
 from starshade.ratings.proximity.rule import NullRule, largest_distance, reaches_all
 

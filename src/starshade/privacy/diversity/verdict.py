@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from starshade.privacy.item_sets import SetCount
-from starshade.privacy.proximity_verdict import count_of
+from starshade.privacy.diversity.item_sets import SetCount
+from starshade.privacy.proximity.verdict import count_of
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["DiversityVerdict"]

@@ -2,7 +2,7 @@
 
 A model prepares the data once (`prepare`), asks for the balls' sizes, stopping early
 (`ball_sizes`) or for everything that sums over balls can tell (`count_balls`), and hands what it
-found to `starshade.privacy.proximity_verdict`.
+found to `starshade.privacy.proximity.verdict`.
 """
 
 from __future__ import annotations

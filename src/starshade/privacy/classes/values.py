@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.privacy.classes import Classes, classes_of
+from starshade.privacy.classes.classes import Classes, classes_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from starshade.privacy.classes import Classes
+from starshade.privacy.classes.classes import Classes
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["judged_by_size"]

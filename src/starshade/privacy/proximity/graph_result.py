@@ -16,7 +16,7 @@ from starshade.kernels.cliques import grow_cliques
 from starshade.markup import block, facts, figure_of, paragraph
 from starshade.plain import counted
 from starshade.privacy.parameters import check_k, check_records
-from starshade.privacy.proximity_verdict import count_of, each_of
+from starshade.privacy.proximity.verdict import count_of, each_of
 from starshade.rng import generator
 
 __all__ = ["Decomposition", "GraphResult"]

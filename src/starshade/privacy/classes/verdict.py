@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.markup import figure_of
 from starshade.plain import counted
-from starshade.privacy.class_values import ClassValues
+from starshade.privacy.classes.values import ClassValues
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["ClassVerdict", "check_attribute", "check_number", "judged"]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
 from starshade.kernels.rated_sets_walk import rated_table
-from starshade.privacy.classes import Classes, graphs_of
-from starshade.privacy.diversity_verdict import DiversityVerdict
-from starshade.privacy.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
+from starshade.privacy.classes.classes import Classes, graphs_of
+from starshade.privacy.diversity.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
+from starshade.privacy.diversity.verdict import DiversityVerdict
 from starshade.privacy.parameters import check_data
 from starshade.progress import announced
 from starshade.ratings.table import Ratings

@@ -10,9 +10,9 @@ import numpy as np
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.cliques import components
-from starshade.privacy.graph_result import GraphResult
-from starshade.privacy.proximity import prepare
-from starshade.privacy.proximity_verdict import count_of
+from starshade.privacy.proximity.balls import prepare
+from starshade.privacy.proximity.graph_result import GraphResult
+from starshade.privacy.proximity.verdict import count_of
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
