@@ -121,17 +121,20 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.utility.disclosure_shares import DisclosureShares
     from starshade.utility.distortion import Distortion
     from starshade.utility.generalization_loss import GeneralizationLoss
+    from starshade.utility.held_out.pairwise_dissimilarity import (
+        PairwiseDissimilarity,
+        PairwiseResult,
+    )
+    from starshade.utility.held_out.recommender_error import RecommenderError
+    from starshade.utility.held_out.self_rank import SelfRank, SelfRankResult
+    from starshade.utility.held_out.similar_user import SimilarUserDeviation
+    from starshade.utility.held_out.target_deviation import TargetDeviation
+    from starshade.utility.held_out.top_n import TopN
     from starshade.utility.naive_bayes import naive_bayes_accuracy
-    from starshade.utility.pairwise_dissimilarity import PairwiseDissimilarity, PairwiseResult
-    from starshade.utility.query_error import QueryError
-    from starshade.utility.query_error_result import QueryErrorResult
+    from starshade.utility.query_error.query_error import QueryError
+    from starshade.utility.query_error.result import QueryErrorResult
     from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
-    from starshade.utility.recommender_error import RecommenderError
     from starshade.utility.result import UtilityResult
-    from starshade.utility.self_rank import SelfRank, SelfRankResult
-    from starshade.utility.similar_user import SimilarUserDeviation
-    from starshade.utility.target_deviation import TargetDeviation
-    from starshade.utility.top_n import TopN
 
 __all__ = [
     "AlphaK",
@@ -366,16 +369,19 @@ _ROOMS = {
     "starshade.utility.distortion": ("Distortion",),
     "starshade.utility.generalization_loss": ("GeneralizationLoss",),
     "starshade.utility.naive_bayes": ("naive_bayes_accuracy",),
-    "starshade.utility.query_error": ("QueryError",),
-    "starshade.utility.query_error_result": ("QueryErrorResult",),
+    "starshade.utility.query_error.query_error": ("QueryError",),
+    "starshade.utility.query_error.result": ("QueryErrorResult",),
     "starshade.utility.result": ("UtilityResult",),
-    "starshade.utility.pairwise_dissimilarity": ("PairwiseDissimilarity", "PairwiseResult"),
+    "starshade.utility.held_out.pairwise_dissimilarity": (
+        "PairwiseDissimilarity",
+        "PairwiseResult",
+    ),
     "starshade.utility.rating_histogram": ("HistogramResult", "RatingHistogram"),
-    "starshade.utility.recommender_error": ("RecommenderError",),
-    "starshade.utility.self_rank": ("SelfRank", "SelfRankResult"),
-    "starshade.utility.similar_user": ("SimilarUserDeviation",),
-    "starshade.utility.target_deviation": ("TargetDeviation",),
-    "starshade.utility.top_n": ("TopN",),
+    "starshade.utility.held_out.recommender_error": ("RecommenderError",),
+    "starshade.utility.held_out.self_rank": ("SelfRank", "SelfRankResult"),
+    "starshade.utility.held_out.similar_user": ("SimilarUserDeviation",),
+    "starshade.utility.held_out.target_deviation": ("TargetDeviation",),
+    "starshade.utility.held_out.top_n": ("TopN",),
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
 

@@ -10,11 +10,11 @@ import math
 import pytest
 
 from starshade.ratings.scale import Scale
+from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.held_out.self_rank import SelfRank
+from starshade.utility.held_out.similar_user import SimilarUserDeviation
+from starshade.utility.held_out.target_deviation import TargetDeviation
 from starshade.utility.rating_histogram import RatingHistogram
-from starshade.utility.recommender_error import RecommenderError
-from starshade.utility.self_rank import SelfRank
-from starshade.utility.similar_user import SimilarUserDeviation
-from starshade.utility.target_deviation import TargetDeviation
 from tests.strategies import table
 from tests.unit.utility.cases import probe_of, profiled
 

@@ -38,9 +38,9 @@ from starshade.registry import Entry, find
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.utility.query_error import QueryError
-from starshade.utility.query_error_result import KINDS
-from starshade.utility.recommender_error import RecommenderError
+from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.query_error.query_error import QueryError
+from starshade.utility.query_error.result import KINDS
 from starshade.utility.registry import ENTRIES as MEASURES
 
 __all__ = ["KS", "compare", "grouping_methods"]

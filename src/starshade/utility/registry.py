@@ -10,28 +10,28 @@ __all__ = ["ENTRIES", "PROBED"]
 PROBED = (
     Entry(
         name="recommender-error",
-        module="starshade.utility.recommender_error",
+        module="starshade.utility.held_out.recommender_error",
         cls="RecommenderError",
         summary="RMSE and MAE of a recommender on the release against one on the original.",
         source="Chang et al. 2010, section 7.2",
     ),
     Entry(
         name="target-deviation",
-        module="starshade.utility.target_deviation",
+        module="starshade.utility.held_out.target_deviation",
         cls="TargetDeviation",
         summary="Error when people are predicted from their own anonymized version.",
         source="Chang et al. 2010, section 7.1",
     ),
     Entry(
         name="similar-user-deviation",
-        module="starshade.utility.similar_user",
+        module="starshade.utility.held_out.similar_user",
         cls="SimilarUserDeviation",
         summary="Error when people are predicted from the profile most like them.",
         source="Chang et al. 2010, section 7.4, Table 3",
     ),
     Entry(
         name="self-rank",
-        module="starshade.utility.self_rank",
+        module="starshade.utility.held_out.self_rank",
         cls="SelfRank",
         summary="Where people's own anonymized version stands among all profiles.",
         source="Chang et al. 2010, section 7.4, Fig 5",
@@ -45,14 +45,14 @@ PROBED = (
     ),
     Entry(
         name="pairwise-dissimilarity",
-        module="starshade.utility.pairwise_dissimilarity",
+        module="starshade.utility.held_out.pairwise_dissimilarity",
         cls="PairwiseDissimilarity",
         summary="How unlike people are, of all pairs and within clusters.",
         source="Chang et al. 2010, section 7.3, Fig 4",
     ),
     Entry(
         name="top-n-agreement",
-        module="starshade.utility.top_n",
+        module="starshade.utility.held_out.top_n",
         cls="TopN",
         summary="Whether the release recommends what the original does.",
         source="starshade",
@@ -97,7 +97,7 @@ ENTRIES = (
     ),
     Entry(
         name="query-error",
-        module="starshade.utility.query_error",
+        module="starshade.utility.query_error.query_error",
         cls="QueryError",
         summary="How far averages of an attribute, as a query gives them, are off.",
         source="Riyana & Natwichai 2018, section 5.2.2, Eq. 7",

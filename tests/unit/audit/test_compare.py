@@ -29,7 +29,7 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.utility.generalization_loss import GeneralizationLoss
-from starshade.utility.recommender_error import RecommenderError
+from starshade.utility.held_out.recommender_error import RecommenderError
 from tests.strategies import table
 
 STARS = Scale(1, 5, 1)

@@ -37,7 +37,7 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.utility.class_sizes import Discernibility
 from starshade.utility.generalization_loss import GeneralizationLoss
-from starshade.utility.query_error import QueryError
+from starshade.utility.query_error.query_error import QueryError
 from tests.strategies import table
 
 STARS = Scale(1, 5, 1)

@@ -24,9 +24,9 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.utility.recommender_error import errors_of
-from starshade.utility.similar_user import SimilarUserDeviation
-from starshade.utility.target_deviation import TargetDeviation
+from starshade.utility.held_out.recommender_error import errors_of
+from starshade.utility.held_out.similar_user import SimilarUserDeviation
+from starshade.utility.held_out.target_deviation import TargetDeviation
 from tests.strategies import table
 
 NAMES = [line.name for line in LINES]

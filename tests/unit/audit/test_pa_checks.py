@@ -14,7 +14,7 @@ from starshade.audit.pa.checks import check_all
 from starshade.audit.pa.measured import METRICS, BinSizes, Pairs, Ranks
 from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
 from starshade.audit.pa.result import LevelRow, Row, find
-from starshade.utility.pairwise_dissimilarity import BINS
+from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 
 def paper_rows() -> list[Row]:

@@ -12,9 +12,9 @@ from starshade.kernels.lookup import find_cells
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.symbols import Symbols
-from starshade.utility.probe import linked_probe, linked_users
+from starshade.utility.held_out.probe import linked_probe, linked_users
+from starshade.utility.held_out.released_rows import ReleasedRows, expected_ratings, with_null
 from starshade.utility.rating_histogram import RatingHistogram
-from starshade.utility.released_rows import ReleasedRows, expected_ratings, with_null
 from tests.naive.released_rows import expected, histogram, reading, row_of_users, rows_of
 from tests.strategies import ratings_tables, table
 from tests.unit.release.moved import released

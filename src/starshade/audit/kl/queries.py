@@ -11,8 +11,8 @@ from starshade.audit.kl.plan import Line
 from starshade.errors import UnmetError, UserError
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
-from starshade.utility.query_error import QueryError
-from starshade.utility.query_error_result import Step
+from starshade.utility.query_error.query_error import QueryError
+from starshade.utility.query_error.result import Step
 
 __all__ = ["Asked", "ask_all"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from starshade.audit.figures import Figure, Point, Series
 from starshade.audit.pa.measured import BinSizes, Pairs, Ranks
 from starshade.audit.pa.result import Row
-from starshade.utility.pairwise_dissimilarity import BINS
+from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 __all__ = ["CENTRES", "WHERE", "bins_figure", "error_figure", "pair_figure", "rank_figure"]
 

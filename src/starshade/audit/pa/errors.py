@@ -19,10 +19,10 @@ from starshade.ratings.holdout import hold_out
 from starshade.ratings.table import Ratings
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
-from starshade.utility.pairwise_dissimilarity import PairwiseDissimilarity
-from starshade.utility.recommender_error import RecommenderError
-from starshade.utility.self_rank import SelfRank
-from starshade.utility.similar_user import SimilarUserDeviation
+from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
+from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.held_out.self_rank import SelfRank
+from starshade.utility.held_out.similar_user import SimilarUserDeviation
 
 __all__ = ["ORIGINAL", "Found", "measure_errors"]
 

@@ -13,11 +13,11 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
-from starshade.utility.probe import UNMEASURED, Probe, linked_probe
-from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.released_rows import ReleasedRows
+from starshade.utility.held_out.similarity import check_sample, sample_within
+from starshade.utility.held_out.training import Refit, chosen, refit, trained
 from starshade.utility.result import UtilityResult
-from starshade.utility.similarity import check_sample, sample_within
-from starshade.utility.training import Refit, chosen, refit, trained
 
 __all__ = ["TopN"]
 

@@ -23,7 +23,7 @@ from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.registry import find
 from starshade.release.cells import Cells
 from starshade.release.table import Release
-from starshade.utility.released_rows import expected_ratings
+from starshade.utility.held_out.released_rows import expected_ratings
 
 __all__ = ["Refit", "as_ratings", "chosen", "refit", "trained"]
 

@@ -11,10 +11,10 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import UNMEASURED, Probe, linked_probe
-from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.released_rows import ReleasedRows
+from starshade.utility.held_out.training import chosen, refit, trained
 from starshade.utility.result import UtilityResult
-from starshade.utility.training import chosen, refit, trained
 
 __all__ = ["RecommenderError", "errors_of", "errors_on"]
 

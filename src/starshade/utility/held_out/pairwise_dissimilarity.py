@@ -17,10 +17,10 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
 from starshade.recommend.recommender import Fitted, Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import UNMEASURED, linked_users
+from starshade.utility.held_out.probe import UNMEASURED, linked_users
+from starshade.utility.held_out.similarity import check_sample, owner_rows, sample_within
+from starshade.utility.held_out.training import chosen, trained
 from starshade.utility.result import UtilityResult
-from starshade.utility.similarity import check_sample, owner_rows, sample_within
-from starshade.utility.training import chosen, trained
 
 __all__ = ["BINS", "PairwiseDissimilarity", "PairwiseResult"]
 

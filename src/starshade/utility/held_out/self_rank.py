@@ -13,11 +13,11 @@ from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.utility.nearest import Nearness
-from starshade.utility.probe import UNMEASURED, Probe, linked_probe
-from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.held_out.nearest import Nearness
+from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.released_rows import ReleasedRows
+from starshade.utility.held_out.similarity import SAME
 from starshade.utility.result import UtilityResult
-from starshade.utility.similarity import SAME
 
 __all__ = ["SelfRank", "SelfRankResult"]
 

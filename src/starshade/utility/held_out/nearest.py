@@ -12,10 +12,10 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import Probe
-from starshade.utility.released_rows import ReleasedRows
-from starshade.utility.similarity import check_sample, compared, sample_within
-from starshade.utility.training import chosen, trained
+from starshade.utility.held_out.probe import Probe
+from starshade.utility.held_out.released_rows import ReleasedRows
+from starshade.utility.held_out.similarity import check_sample, compared, sample_within
+from starshade.utility.held_out.training import chosen, trained
 
 __all__ = ["Nearness"]
 

@@ -8,10 +8,10 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.utility.probe import UNMEASURED, linked_probe
-from starshade.utility.recommender_error import errors_on
+from starshade.utility.held_out.probe import UNMEASURED, linked_probe
+from starshade.utility.held_out.recommender_error import errors_on
+from starshade.utility.held_out.training import chosen
 from starshade.utility.result import UtilityResult
-from starshade.utility.training import chosen
 
 __all__ = ["TargetDeviation"]
 

@@ -19,8 +19,8 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from starshade.rng import generator
-from starshade.utility.query_conditions import WIDTHS, drawn_any, fitting_all, windows
-from starshade.utility.query_error_result import QueryErrorResult, Step
+from starshade.utility.query_error.conditions import WIDTHS, drawn_any, fitting_all, windows
+from starshade.utility.query_error.result import QueryErrorResult, Step
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.recommender import Fitted
 from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
-from starshade.utility.released_rows import ReleasedRows
+from starshade.utility.held_out.released_rows import ReleasedRows
 
 __all__ = ["SAME", "check_sample", "compared", "owner_rows", "padded_rows", "sample_within"]
 

@@ -1,0 +1,1 @@
+"""What ratings that were held out say of a release: prediction, recommendation, likeness."""

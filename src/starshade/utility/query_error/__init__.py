@@ -1,0 +1,1 @@
+"""How far answers to random queries are from the truth."""
