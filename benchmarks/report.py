@@ -35,7 +35,7 @@ PARTS = ("read", "audit", "dossier", "html", "command")
 
 def work(part: str, ratings: str, place: Path) -> dict[str, float]:
     """Do one part in this process; return what it took."""
-    from starshade.audit.dossier import compile_dossier
+    from starshade.audit.dossier.dossier import compile_dossier
     from starshade.report.page import render_report
 
     release, receipt = place / "release", place / "receipt.json"

@@ -57,19 +57,19 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.tracker.result import TrackerResult
     from starshade.attack.tracker.tracker import TrackerAttack
     from starshade.attack.tradeoff import TradeOff
-    from starshade.audit.compare import compare
-    from starshade.audit.compare_result import Comparison
-    from starshade.audit.dossier import Dossier, compile_dossier
-    from starshade.audit.kl.reproduce import reproduce_kl
-    from starshade.audit.kl.result import GeneralizationStudy
-    from starshade.audit.ns.reproduce import reproduce_ns
-    from starshade.audit.ns.result import Reproduction
-    from starshade.audit.pa.reproduce import reproduce_pa
-    from starshade.audit.pa.result import PredictiveStudy
+    from starshade.audit.compare.compare import compare
+    from starshade.audit.compare.result import Comparison
+    from starshade.audit.dossier.dossier import Dossier, compile_dossier
+    from starshade.audit.reproduction.kl.reproduce import reproduce_kl
+    from starshade.audit.reproduction.kl.result import GeneralizationStudy
+    from starshade.audit.reproduction.ns.reproduce import reproduce_ns
+    from starshade.audit.reproduction.ns.result import Reproduction
+    from starshade.audit.reproduction.pa.reproduce import reproduce_pa
+    from starshade.audit.reproduction.pa.result import PredictiveStudy
+    from starshade.audit.reproduction.sr.prediction import Prediction, predict_attribute
+    from starshade.audit.reproduction.sr.reproduce import reproduce_sr
+    from starshade.audit.reproduction.sr.result import Study
     from starshade.audit.result import AuditResult
-    from starshade.audit.sr.prediction import Prediction, predict_attribute
-    from starshade.audit.sr.reproduce import reproduce_sr
-    from starshade.audit.sr.result import Study
     from starshade.audit.verdict import Audit
     from starshade.errors import (
         ConfigError,
@@ -301,22 +301,22 @@ _ROOMS = {
     "starshade.attack.tracker.tracker": ("TrackerAttack",),
     "starshade.attack.tracker.result": ("TrackerResult",),
     "starshade.attack.tradeoff": ("TradeOff",),
-    "starshade.audit.compare": ("compare",),
-    "starshade.audit.compare_result": ("Comparison",),
-    "starshade.audit.dossier": ("Dossier", "compile_dossier"),
-    "starshade.audit.kl.reproduce": ("reproduce_kl",),
-    "starshade.audit.kl.result": ("GeneralizationStudy",),
-    "starshade.audit.ns.reproduce": ("reproduce_ns",),
-    "starshade.audit.ns.result": ("Reproduction",),
-    "starshade.audit.pa.reproduce": ("reproduce_pa",),
-    "starshade.audit.pa.result": ("PredictiveStudy",),
+    "starshade.audit.compare.compare": ("compare",),
+    "starshade.audit.compare.result": ("Comparison",),
+    "starshade.audit.dossier.dossier": ("Dossier", "compile_dossier"),
+    "starshade.audit.reproduction.kl.reproduce": ("reproduce_kl",),
+    "starshade.audit.reproduction.kl.result": ("GeneralizationStudy",),
+    "starshade.audit.reproduction.ns.reproduce": ("reproduce_ns",),
+    "starshade.audit.reproduction.ns.result": ("Reproduction",),
+    "starshade.audit.reproduction.pa.reproduce": ("reproduce_pa",),
+    "starshade.audit.reproduction.pa.result": ("PredictiveStudy",),
     "starshade.audit.result": ("AuditResult",),
-    "starshade.audit.sr.prediction": (
+    "starshade.audit.reproduction.sr.prediction": (
         "Prediction",
         "predict_attribute",
     ),
-    "starshade.audit.sr.reproduce": ("reproduce_sr",),
-    "starshade.audit.sr.result": ("Study",),
+    "starshade.audit.reproduction.sr.reproduce": ("reproduce_sr",),
+    "starshade.audit.reproduction.sr.result": ("Study",),
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
         "ConfigError",

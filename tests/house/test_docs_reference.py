@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import starshade
-from starshade.audit.dossier import compile_dossier
+from starshade.audit.dossier.dossier import compile_dossier
 from starshade.ratings.synth.synth import synthesize
 from starshade.release.folder import receipt
 from starshade.release.manifest import Manifest

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from starshade.audit.dossier import Dossier
+from starshade.audit.dossier.dossier import Dossier
 from starshade.cli.again import made_by
 from starshade.cli.options import Reading
 from starshade.release.folder.read import read_release

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from starshade.audit.dossier import compile_dossier
+from starshade.audit.dossier.dossier import compile_dossier
 from starshade.audit.verdict import Audit
 from starshade.ratings.read import read_ratings
 from tests.system.conftest import told

@@ -86,7 +86,7 @@ def audit(
     if place is None:
         result = asked.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
     else:
-        from starshade.audit.dossier import gather
+        from starshade.audit.dossier.dossier import gather
 
         dossier = gather(
             table,

@@ -14,7 +14,7 @@ from starshade.cli.show import columns, figures, number, page, words
 from starshade.plain import percent
 
 if TYPE_CHECKING:
-    from starshade.audit.compare_result import Comparison, Row
+    from starshade.audit.compare.result import Comparison, Row
 
 __all__ = ["compare"]
 
@@ -101,7 +101,7 @@ def compare(
     numbers = whole_numbers(ks)
     if out is not None:
         ensure_free(out)
-    from starshade.audit.compare import compare as side_by_side
+    from starshade.audit.compare.compare import compare as side_by_side
 
     result = side_by_side(
         reading.read(ratings, dates=False, select=False),

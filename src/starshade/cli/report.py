@@ -61,7 +61,7 @@ def report(
     public one holds nothing about a single user.
     """
     place = place_for(out, "--out")
-    from starshade.audit.dossier import gather
+    from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import read_release

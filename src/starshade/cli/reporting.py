@@ -10,7 +10,7 @@ from starshade.cli.options import ensure_free
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
-    from starshade.audit.dossier import Dossier
+    from starshade.audit.dossier.dossier import Dossier
     from starshade.ratings.places.place import Place, Where
 
 __all__ = ["can_report", "place_for", "write"]

@@ -12,7 +12,7 @@ from starshade.cli.show import figures, judged, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
-    from starshade.audit.kl.result import GeneralizationStudy
+    from starshade.audit.reproduction.kl.result import GeneralizationStudy
 
 __all__ = ["reproduce_kl"]
 
@@ -73,7 +73,7 @@ def reproduce_kl(
             "options for reading ratings, and no --data",
             advice="Name the ratings with --data; without it ratings are made up.",
         )
-    from starshade.audit.kl.reproduce import reproduce_kl as study
+    from starshade.audit.reproduction.kl.reproduce import reproduce_kl as study
 
     result = study(
         None if data is None else reading.read(data, dates=False, select=False),

@@ -11,8 +11,8 @@ from starshade.cli.run import Run, running
 from starshade.cli.show import columns, figures, page, words
 
 if TYPE_CHECKING:
-    from starshade.audit.ns.result import Reproduction
-    from starshade.audit.ns.statements import Statement
+    from starshade.audit.reproduction.ns.result import Reproduction
+    from starshade.audit.reproduction.ns.statements import Statement
 
 __all__ = ["reproduce_ns"]
 
@@ -39,7 +39,7 @@ def reproduce_ns(data: str, out: str | None, targets: int, reading: Reading, run
     """
     if out is not None:
         ensure_free(out)
-    from starshade.audit.ns.reproduce import reproduce_ns as study
+    from starshade.audit.reproduction.ns.reproduce import reproduce_ns as study
 
     result = study(reading.read(data), targets=targets, rng=run.seed)
     files: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from starshade.cli.show import columns, figures, judged, number, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
-    from starshade.audit.pa.result import PredictiveStudy
+    from starshade.audit.reproduction.pa.result import PredictiveStudy
 
 __all__ = ["reproduce_pa"]
 
@@ -71,7 +71,7 @@ def reproduce_pa(
             "--n-users and --n-items say how much to make up, and --data names ratings",
             advice="Leave out one or the other.",
         )
-    from starshade.audit.pa.reproduce import reproduce_pa as study
+    from starshade.audit.reproduction.pa.reproduce import reproduce_pa as study
 
     result = study(
         None if data is None else reading.read(data, dates=False),

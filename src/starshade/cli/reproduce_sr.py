@@ -12,7 +12,7 @@ from starshade.cli.show import columns, figures, judged, number, page, words
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
-    from starshade.audit.sr.result import Study
+    from starshade.audit.reproduction.sr.result import Study
 
 __all__ = ["reproduce_sr"]
 
@@ -80,7 +80,7 @@ def reproduce_sr(
             "options for reading ratings, and no --data",
             advice="Name the ratings with --data; without it a survey is made up.",
         )
-    from starshade.audit.sr.reproduce import reproduce_sr as study
+    from starshade.audit.reproduction.sr.reproduce import reproduce_sr as study
 
     result = study(
         None if data is None else reading.read(data, dates=False),

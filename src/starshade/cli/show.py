@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-from starshade.audit.check import Check
+from starshade.audit.reproduction.check import Check
 from starshade.plain import percent
 
 __all__ = [
@@ -169,7 +169,7 @@ def columns(
 
 def judged(checks: Sequence[Check]) -> RenderableType:
     """Show what a paper says of its curves and whether it holds, then what we say of ours."""
-    from starshade.audit.check import apart
+    from starshade.audit.reproduction.check import apart
 
     titles = ("What the paper says", "What we say of our own methods")
     head = ("figure", "what is said", "on", "here", "holds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from starshade.audit.figures import Figure, Series
+from starshade.audit.reproduction.figures import Figure, Series
 from starshade.chart import CONFIG, SCHEMA, Spec, colours, small_title, svg_of
 
 __all__ = ["CONFIG", "SCHEMA", "Spec", "chart", "colours", "svg_of"]

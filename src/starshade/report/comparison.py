@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from starshade.audit.compare_result import Comparison, Figure, Row, on_frontier
-from starshade.audit.frontier import frontier_chart
+from starshade.audit.compare.frontier import frontier_chart
+from starshade.audit.compare.result import Comparison, Figure, Row, on_frontier
 from starshade.plain import percent
 from starshade.ratings.places.place import Where
 from starshade.report.folder import Drawn, save_folder, table_lines

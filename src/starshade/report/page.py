@@ -17,7 +17,7 @@ from starshade.report.phrases import count, ends, figure, lines, sentence, size
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from starshade.audit.dossier import Dossier
+    from starshade.audit.dossier.dossier import Dossier
 
 __all__ = ["POLICY", "render_report", "save_report"]
 

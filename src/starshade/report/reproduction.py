@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from starshade.audit.check import Check, apart
-from starshade.audit.figures import Figure, Point, Skipped, Unit
-from starshade.audit.ns.result import Reproduction
+from starshade.audit.reproduction.check import Check, apart
+from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
+from starshade.audit.reproduction.ns.result import Reproduction
 from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Rows, save_folder, table_lines

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from starshade.audit.figures import Figure
-from starshade.audit.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.figures import Figure
+from starshade.audit.reproduction.kl.result import GeneralizationStudy
 from starshade.ratings.places.place import Where
 from starshade.report.reproduction import checked, figure_tables, left_out, save_study
 

@@ -15,7 +15,7 @@ job         ``JobRow.settings``
             Knowledge}, "targets": N, "seed": N or None}``
 ``compare`` ``{"methods": [NAME], "ks": [N], "items": "top:N" or None, "eps": x or None,
             "profile": NAME or None, "known": N, "targets": N, "held_out": x, "seed": N or None}``:
-            arguments of `starshade.audit.compare.compare`
+            arguments of `starshade.audit.compare.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
             None, "known": [N], "targets": N, "held_out": x, "seed": N or None}``; ``known`` and
             ``targets`` are those of the audit

@@ -1,6 +1,6 @@
 """Make releases by several methods at several k, and hold them against each other.
 
-Result: what `starshade.audit.compare_result.Comparison` tells (`to_dict`; a row says whether it is
+Result: what `starshade.audit.compare.result.Comparison` tells (`to_dict`; a row says whether it is
 on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-Lite picture,
 ``chart`` (None where every method refused).
 """
@@ -33,10 +33,10 @@ def perform(order: Order) -> Done:
     Raises
     ------
     ConfigError
-        See `starshade.audit.compare.compare`.
+        See `starshade.audit.compare.compare.compare`.
     """
-    from starshade.audit.compare import compare
-    from starshade.audit.frontier import frontier_chart
+    from starshade.audit.compare.compare import compare
+    from starshade.audit.compare.frontier import frontier_chart
     from starshade.ratings.select import parse_items
 
     asked = checked("a comparison", order.settings, _SETTINGS)

@@ -72,7 +72,7 @@ def perform(order: Order) -> Done:
         The disk is full or refuses.
     """
     from starshade.anonymize.registry import ENTRIES
-    from starshade.audit.dossier import compile_dossier
+    from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import knowable, numbers_to_try
     from starshade.audit.make import make_release
     from starshade.audit.verdict import Audit

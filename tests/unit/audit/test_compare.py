@@ -19,8 +19,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
-from starshade.audit.compare import compare, grouping_methods
-from starshade.audit.compare_result import FIGURES, Comparison, Row, on_frontier
+from starshade.audit.compare.compare import compare, grouping_methods
+from starshade.audit.compare.result import FIGURES, Comparison, Row, on_frontier
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
 from starshade.ratings.holdout import hold_out
@@ -221,7 +221,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Iterator[N
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr("starshade.audit.compare.attempt", fail)
+        patch.setattr("starshade.audit.compare.compare.attempt", fail)
         yield
 
 

@@ -18,12 +18,12 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.risk.result import RiskResult, RiskStep
-from starshade.audit.dossier import Dossier, compile_dossier
-from starshade.audit.dossier_attacks import tracker_row
-from starshade.audit.dossier_data import bins_of, data_section, pooled
-from starshade.audit.dossier_losses import LOSSES
-from starshade.audit.dossier_people import at_risk, stand_out
-from starshade.audit.dossier_release import claim_rows
+from starshade.audit.dossier.attacks import tracker_row
+from starshade.audit.dossier.data import bins_of, data_section, pooled
+from starshade.audit.dossier.dossier import Dossier, compile_dossier
+from starshade.audit.dossier.losses import LOSSES
+from starshade.audit.dossier.people import at_risk, stand_out
+from starshade.audit.dossier.release import claim_rows
 from starshade.audit.few import in_words
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit

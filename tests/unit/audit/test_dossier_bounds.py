@@ -14,8 +14,8 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.k_member import KMember
 from starshade.anonymize.suppress.suppress import SuppressAnonymizer
-from starshade.audit.dossier import Dossier, compile_dossier
-from starshade.audit.dossier_bounds import bound_of, rounded
+from starshade.audit.dossier.bounds import bound_of, rounded
+from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -16,9 +16,9 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.suppress.suppress import SuppressAnonymizer
-from starshade.audit.dossier import Dossier, compile_dossier
-from starshade.audit.dossier_data import data_section
-from starshade.audit.dossier_losses import loss_rows
+from starshade.audit.dossier.data import data_section
+from starshade.audit.dossier.dossier import Dossier, compile_dossier
+from starshade.audit.dossier.losses import loss_rows
 from starshade.audit.few import in_words
 from starshade.audit.verdict import Audit
 from starshade.ratings.holdout import hold_out

@@ -14,10 +14,10 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.mondrian import Mondrian
 from starshade.audit.attempts import seeds_of
-from starshade.audit.check import Check, told_apart
-from starshade.audit.figures import Figure, Point, Series
-from starshade.audit.kl.checks import check_figures
-from starshade.audit.kl.plan import (
+from starshade.audit.reproduction.check import Check, told_apart
+from starshade.audit.reproduction.figures import Figure, Point, Series
+from starshade.audit.reproduction.kl.checks import check_figures
+from starshade.audit.reproduction.kl.plan import (
     DGH_A,
     DGH_B,
     DGH_C,
@@ -28,8 +28,8 @@ from starshade.audit.kl.plan import (
     RELAXED,
     lines_of,
 )
-from starshade.audit.kl.reproduce import reproduce_kl
-from starshade.audit.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.kl.reproduce import reproduce_kl
+from starshade.audit.reproduction.kl.result import GeneralizationStudy
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items

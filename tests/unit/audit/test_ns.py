@@ -12,9 +12,9 @@ import pytest
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.audit.figures import Figure, Point, Series
-from starshade.audit.ns.checks import check_figures
-from starshade.audit.ns.plan import (
+from starshade.audit.reproduction.figures import Figure, Point, Series
+from starshade.audit.reproduction.ns.checks import check_figures
+from starshade.audit.reproduction.ns.plan import (
     BITS,
     BITS_OF_OTHERS,
     NOT_FOUND,
@@ -24,8 +24,8 @@ from starshade.audit.ns.plan import (
     TOP1,
     lines_of,
 )
-from starshade.audit.ns.reproduce import reproduce_ns
-from starshade.audit.ns.result import Reproduction
+from starshade.audit.reproduction.ns.reproduce import reproduce_ns
+from starshade.audit.reproduction.ns.result import Reproduction
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale

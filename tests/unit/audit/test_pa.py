@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from starshade.audit.reproduction.shared.pa import paper
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.attempts import seeds_of
-from starshade.audit.pa import paper
-from starshade.audit.pa.errors import ORIGINAL, measure_errors
-from starshade.audit.pa.plan import LINES, MODEL, PADDED, SIMPLE
-from starshade.audit.pa.reproduce import reproduce_pa
-from starshade.audit.pa.result import PredictiveStudy, find
+from starshade.audit.reproduction.pa.errors import ORIGINAL, measure_errors
+from starshade.audit.reproduction.pa.plan import LINES, MODEL, PADDED, SIMPLE
+from starshade.audit.reproduction.pa.reproduce import reproduce_pa
+from starshade.audit.reproduction.pa.result import PredictiveStudy, find
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings

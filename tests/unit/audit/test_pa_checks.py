@@ -6,14 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from starshade.audit.reproduction.shared.pa import paper
 
-from starshade.audit.check import Check
-from starshade.audit.pa import paper
-from starshade.audit.pa.charted import bins_figure, error_figure, pair_figure, rank_figure
-from starshade.audit.pa.checks import check_all
-from starshade.audit.pa.measured import METRICS, BinSizes, Pairs, Ranks
-from starshade.audit.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
-from starshade.audit.pa.result import LevelRow, Row, find
+from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.pa.charted import (
+    bins_figure,
+    error_figure,
+    pair_figure,
+    rank_figure,
+)
+from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.pa.measured import METRICS, BinSizes, Pairs, Ranks
+from starshade.audit.reproduction.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
+from starshade.audit.reproduction.pa.result import LevelRow, Row, find
 from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 

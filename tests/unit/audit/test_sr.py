@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.interval.interval import IntervalAnonymizer
-from starshade.audit.figures import Figure, Point, Series
-from starshade.audit.sr.charted import jobs_of
-from starshade.audit.sr.checks import Check, check_figures
-from starshade.audit.sr.loss import measure_losses
-from starshade.audit.sr.plan import Workload, grid_of, workloads_of
-from starshade.audit.sr.reproduce import reproduce_sr
-from starshade.audit.sr.result import Study
-from starshade.audit.sr.timing import Job, run_jobs
+from starshade.audit.reproduction.figures import Figure, Point, Series
+from starshade.audit.reproduction.sr.charted import jobs_of
+from starshade.audit.reproduction.sr.checks import Check, check_figures
+from starshade.audit.reproduction.sr.loss import measure_losses
+from starshade.audit.reproduction.sr.plan import Workload, grid_of, workloads_of
+from starshade.audit.reproduction.sr.reproduce import reproduce_sr
+from starshade.audit.reproduction.sr.result import Study
+from starshade.audit.reproduction.sr.timing import Job, run_jobs
 from starshade.errors import ConfigError
 from starshade.privacy.k_eps_l import KEpsLAnonymity
 from starshade.ratings.read import read_ratings

@@ -11,8 +11,12 @@ import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.audit.sr.attribute import default_attribute, labels_of
-from starshade.audit.sr.prediction import draw_trials, predict_attribute, released_values
+from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
+from starshade.audit.reproduction.sr.prediction import (
+    draw_trials,
+    predict_attribute,
+    released_values,
+)
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.audit.dossier import Dossier, compile_dossier
+from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.verdict import Audit
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.compare import compare
-from starshade.audit.compare_result import FIGURES, Comparison, Row
-from starshade.audit.frontier import frontier_chart
+from starshade.audit.compare.compare import compare
+from starshade.audit.compare.frontier import frontier_chart
+from starshade.audit.compare.result import FIGURES, Comparison, Row
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from starshade.audit.dossier import Dossier
+from starshade.audit.dossier.dossier import Dossier
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import percent
 from starshade.report.page import POLICY, render_report, save_report

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.figures import Figure, Level, Mark, Point, Series
-from starshade.audit.ns.reproduce import reproduce_ns
-from starshade.audit.ns.result import Reproduction
+from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series
+from starshade.audit.reproduction.ns.reproduce import reproduce_ns
+from starshade.audit.reproduction.ns.result import Reproduction
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
 from starshade.ratings.synth.synth import synthesize

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.kl.reproduce import reproduce_kl
-from starshade.audit.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.kl.reproduce import reproduce_kl
+from starshade.audit.reproduction.kl.result import GeneralizationStudy
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary

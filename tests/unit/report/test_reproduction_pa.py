@@ -10,11 +10,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.figures import Skipped
-from starshade.audit.pa.charted import bins_figure, error_figure, pair_figure, rank_figure
-from starshade.audit.pa.checks import check_all
-from starshade.audit.pa.plan import MODEL
-from starshade.audit.pa.result import PredictiveStudy, Row
+from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.pa.charted import (
+    bins_figure,
+    error_figure,
+    pair_figure,
+    rank_figure,
+)
+from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.pa.plan import MODEL
+from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
 from starshade.errors import OutputError
 from starshade.report.reproduction_pa import save_pa
 from tests.unit.audit.test_pa_checks import (

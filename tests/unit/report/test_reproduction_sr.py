@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.figures import Figure, Point, Series
-from starshade.audit.sr.reproduce import reproduce_sr
-from starshade.audit.sr.result import Study
+from starshade.audit.reproduction.figures import Figure, Point, Series
+from starshade.audit.reproduction.sr.reproduce import reproduce_sr
+from starshade.audit.reproduction.sr.result import Study
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ import pytest
 from starshade.anonymize.registry import ENTRIES as METHOD_ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
-from starshade.audit.compare import compare
+from starshade.audit.compare.compare import compare
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings

@@ -1,0 +1,1 @@
+"""Methods side by side on any data: what each loses, gives away and takes."""

@@ -1,0 +1,344 @@
+"""Methods side by side on any data: what each loses, gives away and takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.registry import ENTRIES
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.result import AttackResult
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.audit.attempts import (
+    ORIGINAL,
+    Attempt,
+    attempt,
+    compile_first,
+    made_of,
+    numeric_attribute,
+    untouched,
+)
+from starshade.audit.compare.result import FIGURES, Comparison, Figure, Row
+from starshade.audit.evidence import numbers_to_try
+from starshade.audit.make import Anonymizer
+from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.plain import percent
+from starshade.progress import announced, note, silence, task
+from starshade.ratings.holdout import hold_out
+from starshade.ratings.select import ItemSelection
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry, find
+from starshade.release.folder.receipt import digest_of
+from starshade.release.table import Release
+from starshade.rng import Rng, resolve_seed
+from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.query_error.query_error import QueryError
+from starshade.utility.query_error.result import KINDS
+from starshade.utility.registry import ENTRIES as MEASURES
+
+__all__ = ["KS", "compare", "grouping_methods"]
+
+KS = (2, 5, 10)
+KNOWN = 4
+_PROFILE = "pooled"  # loses least where both were measured: docs/prediction.md
+_DRAWS = 20  # conditions for each set of items and each kind
+_MEASURES = (
+    "discernibility",
+    "class-size",
+    "generalization-loss",
+    "distortion",
+    "disclosure-shares",
+)
+
+
+def grouping_methods() -> tuple[str, ...]:
+    """Return the names of the methods that take no parameter but k and a hierarchy."""
+    return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
+
+
+@announced("comparing methods")
+def compare(
+    ratings: Ratings,
+    methods: Sequence[str] | None = None,
+    ks: Sequence[int] = KS,
+    *,
+    items: ItemSelection | None = None,
+    eps: float | None = None,
+    profile: str | None = None,
+    attribute: str | None = None,
+    known: int = KNOWN,
+    targets: int = 1000,
+    held_out: float = 0,
+    rng: Rng = None,
+) -> Comparison:
+    """Make a release by every method at every k, and measure and attack each.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    methods : sequence of str, optional
+        As ``starshade list methods`` names them. None: all that form groups (`Grouping`).
+    ks : sequence of int
+        Each at least 2.
+    items : ItemSelection, optional
+        Which items to release; None: all of them.
+    eps : float, optional
+        For the methods of (k, ε), if any is named.
+    profile : str, optional
+        For the methods whose groups become one profile, if any is named: what a cell is. None:
+        "pooled".
+    attribute : str, optional
+        The numeric personal attribute that queries average. None: age, else the first numeric
+        one, else there is no query error.
+    known : int
+        Cells that the adversary knows of each target, exactly. The usual 4 are fewer where nobody
+        has so many.
+    targets : int
+        Users attacked at most, a seeded sample.
+    held_out : float
+        Share of the ratings that are held out first, below 1: releases are made of the others,
+        and recommenders are tested on these. 0: nothing is held out, nothing is trained.
+    rng : int, Generator or None
+        One seed for all methods.
+
+    Returns
+    -------
+    Comparison
+        A method that refuses these ratings at some k has a row with the reason.
+
+    Raises
+    ------
+    ConfigError
+        An unknown method, item, attribute or profile, a k below 2, an ε that is missing or out of
+        range, an ε or a profile that no method has a use for, more known cells than anybody has,
+        a share that cannot be held out, or nothing to compare.
+
+    Notes
+    -----
+    The loss is GenILoss (`GeneralizationLoss`) where cells were made wider, and `Distortion`
+    where ratings were moved: the two are not to be compared. Averaged profiles have neither; what
+    they lose is told by `RecommenderError` where ratings are held out. Two attacks are tried on the
+    released cells, `ScoreboardRH` and `LabelAttack`, scored by who became which record; a row
+    has the risk of the one that finds more records, and says which. Nothing is saved.
+
+    Examples
+    --------
+    >>> import starshade as ss
+    >>> table = ss.synthesize(n_users=40, n_items=8, n_ratings=120, rng=1)
+    >>> found = ss.compare(table, ["k-likeness"], [2, 4], rng=1)
+    >>> [(row.method, row.k, row.refused) for row in found.rows]
+    [('k-likeness', 2, None), ('k-likeness', 4, None)]
+    """
+    started, seed = perf_counter(), resolve_seed(rng)
+    if items is not None and not isinstance(items, ItemSelection):
+        raise ConfigError(
+            f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
+        )
+    table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
+    if not table.n_ratings:
+        raise ConfigError("without ratings there is nothing to compare")
+    probe = None
+    if held_out:
+        train, probe = hold_out(table, held_out, rng=seed)
+        table = train.keep_users(np.flatnonzero(train.user_support))
+        probe = probe.keep_users(np.flatnonzero(train.user_support))
+    asked = numeric_attribute(table, attribute)
+    ways = _ways(methods, ks, eps, profile, exact=asked is not None)
+    (number,) = numbers_to_try((known,), int(table.user_support.max()), usual=(KNOWN,))
+    knowledge = Knowledge(known=number, dates=False)
+    judge = _Judge(table, knowledge, targets, asked, seed, probe)
+    compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
+    with task("comparing", len(ways) + 1) as step:
+        release = untouched(table, "exact" if asked else "none")
+        original, before = judge.figures(release, k=1)
+        step(1)
+        rows = []
+        for way in ways:
+            rows.append(_row(way, judge))
+            note(_told(rows[-1]))
+            step(1)
+    return Comparison(
+        data={
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "scale": str(table.scale),
+        },
+        original=original,
+        rows=tuple(rows),
+        known=judge.knowledge.known,
+        targets=targets,
+        attribute=asked,
+        attack=before,
+        seconds=perf_counter() - started,
+        held_out=float(held_out),
+        seed=seed,
+        digest=digest_of(table),
+    )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A method with its parameters."""
+
+    name: str
+    k: int
+    eps: float | None
+    profile: str | None
+    method: Anonymizer
+
+
+def _ways(
+    names: Sequence[str] | None,
+    ks: Sequence[int],
+    eps: float | None,
+    profile: str | None,
+    *,
+    exact: bool,
+) -> list[_Way]:
+    if isinstance(names, str):
+        raise ConfigError(f"methods {names!r}: a list of names is needed", advice=f"[{names!r}]")
+    if not isinstance(ks, Iterable):
+        raise ConfigError(f"ks {ks!r}: a list of whole numbers is needed", advice="E.g. [2, 5].")
+    chosen = grouping_methods() if names is None else tuple(dict.fromkeys(names))
+    ks = tuple(ks)
+    if not chosen or not ks:
+        raise ConfigError("nothing to compare: at least one method and one k are needed")
+    entries = [find(ENTRIES, name, "method") for name in chosen]
+    with_eps = [entry.name for entry in entries if _has(entry, "eps")]
+    with_profile = [entry.name for entry in entries if _has(entry, "profile")]
+    if with_eps and eps is None:
+        raise ConfigError(
+            f"{', '.join(with_eps)}: eps is missing",
+            advice="Say within which distance records are to have others (--eps).",
+        )
+    if eps is not None and not with_eps:
+        raise ConfigError(f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.")
+    if profile is not None and not with_profile:
+        raise ConfigError(
+            f"profile {profile!r}: none of the methods has a profile",
+            advice="Leave it out, or name predictive among the methods.",
+        )
+    settings: dict[str, Any] = {"attributes": "exact" if exact else "none"}
+    ways = []
+    for entry in entries:
+        own = eps if entry.name in with_eps else None
+        cells = (profile or _PROFILE) if entry.name in with_profile else None
+        for k in sorted(dict.fromkeys(ks)):
+            with_k = settings | {"k": k} | ({} if own is None else {"eps": own})
+            method = made_of(entry, with_k | {"profile": cells})
+            ways.append(_Way(entry.name, k, own, cells, method))
+    return ways
+
+
+def _has(entry: Entry, setting: str) -> bool:
+    return setting in entry.load().__dataclass_fields__
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """The same measures and the same attacks for everybody."""
+
+    ratings: Ratings
+    knowledge: Knowledge
+    targets: int
+    attribute: str | None
+    seed: int
+    probe: Ratings | None
+
+    def figures(
+        self, release: Release, k: int, made: Attempt | None = None
+    ) -> tuple[dict[str, Figure], str]:
+        """Measure and attack one release; name the attack that finds more."""
+        found: dict[str, Figure] = dict.fromkeys(FIGURES)
+        manifest = release.manifest
+        found |= {
+            "records": manifest.records,
+            "items": manifest.items,
+            "users_deleted": manifest.users_deleted,
+        }
+        with silence():
+            measured: dict[str, Figure] = {}
+            for name in _MEASURES:
+                measure = find(MEASURES, name, "measure").load()()
+                measured |= measure.measure(release, self.ratings).to_dict()
+            if self.attribute is not None:
+                measured |= self._query_errors(release, self.attribute)
+            if self.probe is not None:
+                measured |= self._recommender_errors(release, self.probe)
+            attacked = self._attacks(release)
+        found |= {name: measured[name] for name in FIGURES if name in measured}
+        found["smallest_group"] = measured["smallest_class"]
+        if measured["classes"]:
+            found["c_avg"] = manifest.records / (measured["classes"] * k)
+        worst = max(attacked, key=lambda result: result.expected_top1.rate)
+        found |= {
+            "targets": worst.targets,
+            "expected_top1": worst.expected_top1.rate,
+            "expected_top1_low": worst.expected_top1.low,
+            "expected_top1_high": worst.expected_top1.high,
+            "disclosed": max(result.disclosed.rate for result in attacked),
+        }
+        if made is not None:
+            found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
+        return found, worst.attack
+
+    def _attacks(self, release: Release) -> list[AttackResult]:
+        """Try both attacks that know exact ratings, with the same targets and knowledge."""
+        return [
+            attack.run(
+                release,
+                self.knowledge,
+                original=self.ratings,
+                targets=self.targets,
+                rng=self.seed,
+            )
+            for attack in (ScoreboardRH(), LabelAttack())
+        ]
+
+    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Figure]:
+        """Return the errors of both readings against the original's, and the lesser of them."""
+        asked = RecommenderError("regularized-svd", self.seed)  # one for all methods
+        figures = asked.measure(release, original=self.ratings, probe=probe).figures
+        ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
+        known = [ratio for ratio in ratios if ratio is not None]
+        if release.manifest.method == ORIGINAL:  # what the others are ratios to; nothing to read
+            return {"rmse_original": figures["rmse_original"], "rmse_ratio": 1.0}
+        return figures | {"rmse_ratio": min(known, default=None)}
+
+    def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
+        """Return the mean error of each kind of condition, and the mean of these."""
+        asked = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
+        figures = asked.measure(release, self.ratings).figures
+        errors = {name: figures[name] for name in (f"query_error_{kind}" for kind in KINDS)}
+        known = [error for error in errors.values() if error is not None]
+        return errors | {"query_error": fmean(known) if known else None}
+
+
+def _row(way: _Way, judge: _Judge) -> Row:
+    try:
+        made = attempt(way.method, judge.ratings, judge.seed)
+        figures, attack = judge.figures(made.release, way.k, made)
+    except (UserError, UnmetError) as error:
+        reason = error.message
+    except MemoryError:
+        reason = "the machine has no memory left for this"
+    else:
+        return Row(way.name, way.k, way.eps, figures, attack=attack, profile=way.profile)
+    return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason, profile=way.profile)
+
+
+def _told(row: Row) -> str:
+    if row.refused is not None:
+        return f"{row.name}: refused: {row.refused}"
+    lost = "" if row.loss is None else f"{row.loss[0]} {row.loss[1]:.4g}, "
+    f = row.figures
+    found = f"found {percent(f['expected_top1'])} ({row.attack})"
+    return f"{row.name}: {lost}{found}, {f['seconds']:.3g} s"

@@ -1,0 +1,169 @@
+"""Methods side by side as charts: loss against what an attack finds, and loss over k."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starshade.chart import Chart, Spec, colours, small_title
+from starshade.errors import ConfigError
+from starshade.plain import percent
+
+if TYPE_CHECKING:
+    from starshade.audit.compare.result import Comparison, Row
+
+__all__ = ["frontier_chart"]
+
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+_TITLES = {
+    "gen_iloss": "GenILoss (0 loses nothing)",
+    "distortion_per_record": "distortion per record (0 moves nothing)",
+    "rmse_ratio": "RMSE on held-out ratings, of the original's (1 is as good)",
+}
+_FOUND = "record found by the stronger attack, share of targets"
+
+
+def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
+    """Draw a comparison: a row of panels for each kind of loss.
+
+    On the left every release as a point, its method by colour, its k by shape; a line joins
+    those of the frontier. On the right its loss over k.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With one release at least.
+    subtitle : str
+        On how much data it rests.
+
+    Returns
+    -------
+    Chart
+        A Vega-Lite v5 specification, the data inside.
+
+    Raises
+    ------
+    ConfigError
+        Every release was refused: there is nothing to draw.
+    """
+    best_of_all = set(map(id, comparison.frontier))
+    made = [(row, id(row) in best_of_all) for row in comparison.rows if row.loss is not None]
+    if not made:
+        raise ConfigError("every release was refused: there is nothing to draw")
+    methods = list(dict.fromkeys(row.label for row, _ in made))
+    ks = sorted({row.k for row, _ in made})
+    rows = []
+    for kind in _TITLES:
+        own = [(row, best) for row, best in made if row.loss is not None and row.loss[0] == kind]
+        if own:
+            values = [_value(row, best) for row, best in own]
+            rows.append(
+                {
+                    "hconcat": [
+                        _against(values, kind, methods, ks),
+                        _over_k(values, kind, methods, ks),
+                    ]
+                }
+            )
+    return Chart(
+        "What methods lose, and what an attack still finds",
+        subtitle,
+        " ".join(_told(row, best) for row, best in made),
+        {
+            "vconcat": rows,
+            "spacing": 28,
+            "resolve": {"scale": {"color": "shared", "shape": "shared"}},
+        },
+    )
+
+
+def _told(row: Row, best: bool) -> str:
+    """Say a point in words."""
+    assert row.loss is not None
+    kind, loss = row.loss
+    on = ", on the frontier" if best else ""
+    found = row.figures["expected_top1"]
+    said = "" if found is None else f", {percent(found)} of the targets found"
+    return f"{row.name}: {kind.replace('_', ' ')} {loss:.4g}{said}{on}."
+
+
+def _value(row: Row, best: bool) -> dict[str, Any]:
+    assert row.loss is not None
+    return {
+        "method": row.label,
+        "k": row.k,
+        "loss": row.loss[1],
+        "found": row.figures["expected_top1"],
+        "attack": row.attack,
+        "low": row.figures["expected_top1_low"],
+        "high": row.figures["expected_top1_high"],
+        "frontier": best,
+    }
+
+
+def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
+    scale = {"domain": [0, 1.05 * max(value["loss"] for value in values) or 1]}
+    x = {"field": "loss", "type": "quantitative", "title": _TITLES[kind], "scale": scale}
+    axis = {"title": _FOUND, "format": "~%"}
+    y = {"field": "found", "type": "quantitative", "axis": axis}
+    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
+    shape = {
+        "field": "k",
+        "type": "nominal",
+        "scale": {"domain": ks, "range": [_SHAPES[i % len(_SHAPES)] for i in range(len(ks))]},
+        "legend": {"title": "k", "symbolFillColor": "#555", "symbolStrokeColor": "#555"},
+    }
+    told = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high", "attack")]
+    dots = {"x": x, "y": y, "color": _colour(methods), "shape": shape, "tooltip": told}
+    best = [value for value in values if value["frontier"]]
+    line = {"type": "line", "color": "#999", "strokeDash": [4, 3], "interpolate": "step-after"}
+    return {
+        "width": 380,
+        "height": 300,
+        "title": small_title("Loss against attack; the dashed line joins those that none beats"),
+        "layer": [
+            {"data": {"values": best}, "mark": line, "encoding": {"x": x, "y": y}},
+            {
+                "data": {"values": values},
+                "layer": [
+                    {
+                        "mark": {"type": "rule", "strokeWidth": 1.2},
+                        "encoding": {"x": x, "color": _colour(methods)} | ends,
+                    },
+                    {
+                        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 0.9},
+                        "encoding": dots,
+                    },
+                ],
+            },
+        ],
+    }
+
+
+def _over_k(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
+    x = {
+        "field": "k",
+        "type": "quantitative",
+        "axis": {"title": "k", "values": ks, "format": "d"},
+        "scale": {"zero": False},
+    }
+    y = {"field": "loss", "type": "quantitative", "title": _TITLES[kind]}
+    encoding = {"x": x, "y": y, "color": _colour(methods)}
+    return {
+        "width": 300,
+        "height": 300,
+        "title": small_title("Loss over k"),
+        "data": {"values": values},
+        "layer": [
+            {"mark": {"type": "line"}, "encoding": encoding},
+            {"mark": {"type": "circle", "size": 30, "opacity": 1}, "encoding": encoding},
+        ],
+    }
+
+
+def _colour(methods: list[str]) -> Spec:
+    return {
+        "field": "method",
+        "type": "nominal",
+        "scale": {"domain": methods, "range": colours(len(methods))},
+        "legend": {"title": "method"},
+    }

@@ -1,0 +1,291 @@
+"""`Comparison`: methods side by side, a row for each method and k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from starshade._version import __version__
+from starshade.audit.attempts import ORIGINAL
+from starshade.audit.compare.frontier import frontier_chart
+from starshade.chart import Chart
+from starshade.markup import block, figure_of, paragraph, table
+from starshade.plain import counted, percent
+
+__all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
+
+Figure = float | int | None
+
+#: every figure of a row, in the order in which they are told
+FIGURES = (
+    "records",
+    "items",
+    "users_deleted",
+    "classes",
+    "smallest_group",
+    "gen_iloss",
+    "dm",
+    "c_avg",
+    "distortion",
+    "distortion_per_record",
+    "query_error",
+    "query_error_and",
+    "query_error_or",
+    "query_error_range",
+    "rmse_original",
+    "rmse_ratio_release",
+    "rmse_ratio_refit",
+    "rmse_ratio",
+    "targets",
+    "expected_top1",
+    "expected_top1_low",
+    "expected_top1_high",
+    "disclosed",
+    "users_rating_disclosed",
+    "users_rating_exists",
+    "records_alone_with_sensitive",
+    "seconds",
+    "peak_rss_mb",
+)
+#: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
+LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method came to at one k.
+
+    Attributes
+    ----------
+    method : str
+    k : int
+    eps : float or None
+        Where the method has one.
+    figures : dict
+        One entry for each of `FIGURES`; None where it does not apply.
+    refused : str or None
+        Why there is no release.
+    attack : str or None
+        The one that found most records of those tried: `expected_top1` is its figure.
+    profile : str or None
+        What cells are, where the method has a choice.
+    """
+
+    method: str
+    k: int
+    eps: float | None
+    figures: dict[str, Figure]
+    refused: str | None = None
+    attack: str | None = None
+    profile: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The method, and what its cells are."""
+        return self.method if self.profile is None else f"{self.method}, {self.profile}"
+
+    @property
+    def loss(self) -> tuple[str, float] | None:
+        """The kind of loss and how much; None without a release."""
+        for name in LOSSES:
+            value = self.figures.get(name)
+            if value is not None:
+                return name, float(value)
+        return None
+
+    @property
+    def name(self) -> str:
+        """Method and parameters."""
+        eps = "" if self.eps is None else f", eps = {self.eps:g}"
+        return f"{self.label} (k = {self.k}{eps})"
+
+
+def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
+    """Tell of each row whether none is as good in everything and better in something.
+
+    Compared are loss, users left out and `expected_top1` of the attack, all the better the
+    smaller, among rows with the same kind of loss. Rows without a release are never on it.
+    """
+    points = [_merits(row) for row in rows]
+    return tuple(
+        own is not None
+        and not any(
+            other is not None
+            and other[0] == own[0]
+            and other != own
+            and all(a <= b for a, b in zip(other[1], own[1], strict=True))
+            for other in points
+        )
+        for own in points
+    )
+
+
+def _flat(row: Row, best: bool | None) -> dict[str, Any]:
+    return {
+        "method": row.method,
+        "k": row.k,
+        "eps": row.eps,
+        "profile": row.profile,
+        "attack": row.attack,
+        **row.figures,
+        "frontier": best,
+        "refused": row.refused,
+    }
+
+
+def _merits(row: Row) -> tuple[str, tuple[float, ...]] | None:
+    top1 = row.figures.get("expected_top1")
+    if row.loss is None or top1 is None:
+        return None
+    return row.loss[0], (row.loss[1], float(row.figures["users_deleted"] or 0), float(top1))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods × k on one data set.
+
+    Attributes
+    ----------
+    data : dict
+        Users, items, ratings and scale of what was anonymized.
+    original : dict
+        The same figures of the ratings as they are: k = 1. Their `rmse_ratio` is 1, what the
+        others are ratios to.
+    rows : tuple of Row
+        By method, then k.
+    known : int
+        Cells that the adversary knows of each target, exactly.
+    targets : int
+        How many users were attacked at most; a row says how many were.
+    attribute : str or None
+        What the queries ask for; None: the data have no numeric attribute.
+    attack : str
+        The one that found most records in the original.
+    seconds : float
+    held_out : float
+        Share of the ratings that recommenders were tested on.
+    seed : int
+    digest : str
+    version : str
+    """
+
+    data: dict[str, Any]
+    original: dict[str, Figure]
+    rows: tuple[Row, ...]
+    known: int
+    targets: int
+    attribute: str | None
+    attack: str
+    seconds: float
+    seed: int
+    digest: str
+    held_out: float = 0.0
+    version: str = field(default=__version__)
+
+    @property
+    def frontier(self) -> tuple[Row, ...]:
+        """The rows that no other one beats."""
+        marks = on_frontier(self.rows)
+        return tuple(row for row, best in zip(self.rows, marks, strict=True) if best)
+
+    @property
+    def refused(self) -> tuple[Row, ...]:
+        """The rows without a release."""
+        return tuple(row for row in self.rows if row.refused is not None)
+
+    @property
+    def before(self) -> Row:
+        """The ratings as they are, as a row."""
+        return Row(ORIGINAL, 1, None, self.original, attack=self.attack)
+
+    @property
+    def rests_on(self) -> str:
+        """On how much data and which attack everything rests, in a line."""
+        data, original = self.data, self.original
+        return (
+            f"{counted(data['users'], 'user')}, "
+            f"{counted(data['items'], 'item')}, {counted(data['ratings'], 'rating')}; "
+            f"{counted(self.known, 'cell')} known of each of "
+            f"{counted(int(original['targets'] or 0), 'target')}, by which "
+            f"{self.attack} finds {percent(original['expected_top1'])} in the original"
+        )
+
+    def plot(self) -> Chart:
+        """Draw loss against what the attack finds, and loss over k.
+
+        Raises
+        ------
+        ConfigError
+            Every release was refused.
+        """
+        return frontier_chart(self, self.rests_on)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a flat dict per row."""
+        marks = on_frontier(self.rows)
+        return [_flat(row, best) for row, best in zip(self.rows, marks, strict=True)]
+
+    def whole_table(self) -> list[dict[str, Any]]:
+        """Return the same with the ratings as they are before the releases."""
+        return [_flat(self.before, None), *self.table()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {
+            "data": dict(self.data),
+            "original": {"attack": self.attack, **self.original},
+            "rows": self.table(),
+            "known": self.known,
+            "targets": self.targets,
+            "attribute": self.attribute,
+            "seconds": self.seconds,
+            "held_out": self.held_out,
+            "seed": self.seed,
+            "digest": self.digest,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        made = len(self.rows) - len(self.refused)
+        yield (
+            f"{counted(made, 'release')} of {counted(self.data['users'], 'user')} on "
+            f"{counted(self.data['items'], 'item')}. An adversary who knows "
+            f"{counted(self.known, 'cell')} of each of "
+            f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
+            f"about {percent(self.original['expected_top1'])} of them in the ratings as they are "
+            f"({self.attack}); of the two attacks tried, scoreboard-rh and label, the one that "
+            "finds more is reported."
+        )
+        if self.frontier:
+            best = ", ".join(row.name for row in self.frontier)
+            yield (
+                "Beaten by no other release with the same kind of loss, when loss, users left out "
+                f"and the attack all count: {best}."
+            )
+        if self.refused:
+            yield f"Refused: {', '.join(row.name for row in self.refused)}."
+
+    def _repr_html_(self) -> str:
+        marks = on_frontier(self.rows)
+        rows = [
+            (
+                row.name,
+                "–" if row.loss is None else f"{row.loss[0].replace('_', ' ')} {row.loss[1]:.4g}",
+                _share(row.figures.get("expected_top1")),
+                _share(row.figures.get("users_rating_disclosed")),
+                figure_of(row.figures.get("users_deleted")),
+                row.refused or ("yes" if best else "no"),
+            )
+            for row, best in zip(self.rows, marks, strict=True)
+        ]
+        head = ("release", "lost", "record found", "rating disclosed", "people left out")
+        shown = table((*head, "beaten by none"), rows, numbers=(2, 3, 4))
+        return block("Methods side by side", paragraph(str(self)), shown)
+
+
+def _share(value: Figure) -> str:
+    return "–" if value is None else percent(value)

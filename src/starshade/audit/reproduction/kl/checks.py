@@ -1,0 +1,261 @@
+"""What KL §5 says of its curves, held against ours; each by the figures it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.figures import Figure, Point
+from starshade.audit.reproduction.kl.charted import ALONE, ASKED_AT, WHOLE
+from starshade.audit.reproduction.kl.plan import (
+    DGH_A,
+    DGH_B,
+    DGH_C,
+    EXCHANGE,
+    LIKENESS,
+    MEMBER,
+    MONDRIAN,
+    QUERY_KS,
+    RELAXED,
+)
+
+__all__ = ["check_figures"]
+
+_NEAR = 0.05  # as a share: "comparable", "very close", "the same"
+_STABLE = 0.25  # between the least and the greatest C_AVG: "rather stable"
+_OPTIMAL = 1.1  # C_AVG "close to the optimal point"
+_SAME_KS = range(2, 8)  # where k-Likeness loses "the same" as k-Member
+_SLACK = 1e-9
+_TENTH = 0.1  # times that differ by less count as equal
+_MOVES = {True: "increased", False: "decreased"}
+#: figure → sentence, error in per cent, and from where on (the figure's x)
+_LIMITS = {
+    "13": ("“less than 4 %”", 4.0, 0.0),
+    "15": ("above a range of 1 “less than 1.0 %”", 1.0, 1.0),
+}
+_PAPERS = (LIKENESS, DGH_A, DGH_B, DGH_C, MEMBER, MONDRIAN)
+_OURS_BELOW = "ours: k-exchange below {}"
+
+Points: TypeAlias = tuple[Point, ...]
+Lines: TypeAlias = dict[str, Points]
+
+
+def check_figures(figures: Sequence[Figure]) -> tuple[Check, ...]:
+    """Check every sentence that has a figure here."""
+    by_number = {figure.number: figure for figure in figures}
+    found: list[Check] = []
+    tests: tuple[tuple[str, Callable[[Lines], Iterator[Check]]], ...] = (
+        ("10", _of_dm),
+        ("11", _of_c_avg),
+        ("12", _of_loss),
+    )
+    for number, test in tests:
+        if number in by_number:
+            found += test(_lines(by_number[number]))
+    for number in ("13", "14", "15"):
+        if number in by_number:
+            found += _of_queries(by_number[number])
+    if "16" in by_number:
+        found += _of_times(by_number["16"])
+    return tuple(found)
+
+
+def _lines(figure: Figure, measure: str | None = None) -> Lines:
+    return {s.name: s.points for s in figure.series if measure in (None, s.measure)}
+
+
+def _of_dm(lines: Lines) -> Iterator[Check]:
+    for name, points in lines.items():
+        says = "“increased when the k value is increased”"
+        yield Check("10", says, name, _course(points), _rises(points))
+    lines = _released(lines)
+    for name in (LIKENESS, DGH_A, DGH_B, DGH_C, MEMBER):
+        yield from _compare(
+            "10", "Mondrian: “higher impact … than the other”", lines, name, MONDRIAN
+        )
+    for name in (MEMBER, MONDRIAN, DGH_A, DGH_B, DGH_C):
+        says = "k-Likeness with NDGH: “the lowest impact”"
+        yield from _compare("10", says, lines, LIKENESS, name, equal=True)
+    yield from _near("10", "“comparable to the k-member algorithm”: within 5 %", lines)
+    for name in (LIKENESS, DGH_A, DGH_B):
+        yield from _compare("10", "DGH(c): “a higher impact”", lines, name, DGH_C)
+    for name in (DGH_A, DGH_C):
+        says = "DGH(b), whose range is larger: “the data utility is higher”"
+        yield from _compare("10", says, lines, DGH_B, name)
+
+
+def _of_c_avg(lines: Lines) -> Iterator[Check]:
+    lines = _released(lines)
+    for name, points in lines.items():
+        if name not in _PAPERS:
+            continue
+        least, most = min(p.y for p in points), max(p.y for p in points)
+        says = "“rather stable when the k value is increased”: within a quarter"
+        told = f"{least:.4g} to {most:.4g}"
+        yield Check("11", says, name, told, most <= (1 + _STABLE) * least)
+    yield from _near("11", "k-Likeness and k-Member: “very close”, within 5 %", lines)
+    for name in (LIKENESS, MEMBER):
+        yield from _compare("11", "Mondrian: “rather high impact” against", lines, name, MONDRIAN)
+    for name in (LIKENESS, DGH_B, MEMBER, EXCHANGE):
+        if name in lines:
+            most = max(p.y for p in lines[name])
+            says = "“close to the optimal point … at 1”" if name != EXCHANGE else "ours: close to 1"
+            told = f"at most {most:.4g}"
+            yield Check("11", f"{says}, at most 1.1", name, told, most <= _OPTIMAL)
+
+
+def _of_loss(lines: Lines) -> Iterator[Check]:
+    for name, points in lines.items():
+        says = "“when the k value is increased, the impact … is also increased”"
+        yield Check("12", says, name, _course(points), _rises(points))
+    lines = _released(lines)
+    for name in (LIKENESS, MONDRIAN, DGH_A, DGH_B, DGH_C):
+        yield from _compare("12", "k-Member: “less impact than the other”", lines, MEMBER, name)
+    for name in (MONDRIAN, DGH_A, DGH_B, DGH_C):
+        says = "“followed by our k-likeness … with NDGH”"
+        yield from _compare("12", says, lines, LIKENESS, name)
+    says = "k = 2 to 7: “the same data utility” as k-Member, to 5 %"
+    yield from _near("12", says, lines, _SAME_KS)
+    for name in (LIKENESS, MEMBER, MONDRIAN, RELAXED):
+        yield from _compare("12", _OURS_BELOW.format("it"), lines, EXCHANGE, name)
+
+
+def _of_queries(figure: Figure) -> Iterator[Check]:
+    """Hold the paper's sentences against its k = 2, ours against every k."""
+    for measure in dict.fromkeys(series.measure for series in figure.series):
+        lines = _lines(figure, measure)
+        if measure == ASKED_AT.format(QUERY_KS[0]):
+            yield from _of_its_queries(figure.number, lines, measure)
+        for name in (LIKENESS, MEMBER, MONDRIAN):
+            says = _OURS_BELOW.format("it on average")
+            yield from _on_average(figure.number, says, lines, EXCHANGE, name, measure)
+
+
+def _of_its_queries(number: str, lines: Lines, measure: str) -> Iterator[Check]:
+    says, test = {
+        "13": ("“the more attributes mean the less error”", _falls),
+        "14": ("“attributes … increased, the relative errors are also increased”", _rises),
+        "15": ("“the larger range … the less error”", _falls),
+    }[number]
+    for name, points in lines.items():
+        if name in _PAPERS and len(points) > 1:
+            yield Check(number, says, f"{measure}, {name}", _course(points), test(points))
+    if number in _LIMITS:
+        says, limit, beyond = _LIMITS[number]
+        for name in (LIKENESS, DGH_B):
+            own = [point.y for point in lines.get(name, ()) if point.x > beyond]
+            if own:
+                told = f"at most {max(own):.3g} %"
+                yield Check(number, says, f"{measure}, {name}", told, max(own) < limit)
+    for name in (MEMBER, MONDRIAN):
+        says = "k-Likeness with NDGH “outperforms”"
+        yield from _compare(number, says, lines, LIKENESS, name, where=measure)
+
+
+def _of_times(figure: Figure) -> Iterator[Check]:
+    for measure in (WHOLE, ALONE):
+        lines = _lines(figure, measure)
+        for name in (LIKENESS, MONDRIAN, MEMBER):
+            if len(points := lines.get(name, ())) > 1:
+                up = name == MEMBER
+                says = f"“when the k value is increased, the execution time … is {_MOVES[up]}”"
+                holds = (_rises if up else _falls)(points, _TENTH)
+                told = _course(points, " s", _TENTH)
+                yield Check("16", says, f"{measure}, {name}", told, holds)
+        for name in (LIKENESS, MEMBER):
+            says = "Mondrian: “most efficient”"
+            yield from _compare("16", says, lines, MONDRIAN, name, where=measure)
+        yield from _faster(lines, measure)
+
+
+def _faster(lines: Lines, measure: str) -> Iterator[Check]:
+    pairs = _pairs(lines, LIKENESS, MEMBER)
+    if pairs:
+        ratios = [b.y / a.y for a, b in pairs]
+        total = sum(b.y for _, b in pairs) / sum(a.y for a, _ in pairs)
+        told = f"{total:.2g} times as fast over all k ({min(ratios):.2g} to {max(ratios):.2g})"
+        says = "k-Likeness faster than k-Member “by more than three times”"
+        yield Check("16", says, measure, told, total > 3)
+
+
+def _compare(
+    figure: str,
+    says: str,
+    lines: Lines,
+    lower: str,
+    upper: str,
+    *,
+    equal: bool = False,
+    where: str = "",
+) -> Iterator[Check]:
+    """Tell whether one line lies below another at every point but the original."""
+    pairs = _pairs(lines, lower, upper)
+    if not pairs:
+        return
+    slack = _SLACK if equal else -_SLACK
+    below = sum(a.y <= b.y + slack for a, b in pairs)
+    ratios = [b.y / a.y for a, b in pairs if a.y]
+    told = f"the first is below at {below} of {len(pairs)} points"
+    if ratios:
+        told += f"; the second is {min(ratios):.3g} to {max(ratios):.3g} times as high"
+    place = f"{lower} – {upper}"
+    yield Check(figure, says, f"{where}, {place}" if where else place, told, below == len(pairs))
+
+
+def _near(figure: str, says: str, lines: Lines, ks: Sequence[int] | None = None) -> Iterator[Check]:
+    pairs = [p for p in _pairs(lines, LIKENESS, MEMBER) if ks is None or p[0].x in ks]
+    away = [a.y / b.y - 1 for a, b in pairs if b.y]
+    if away:
+        told = f"{LIKENESS} is {100 * min(away):+.2g} to {100 * max(away):+.2g} % from it"
+        holds = all(abs(one) <= _NEAR for one in away)
+        yield Check(figure, says, f"{LIKENESS} – {MEMBER}", told, holds)
+
+
+def _on_average(
+    figure: str, says: str, lines: Lines, lower: str, upper: str, where: str
+) -> Iterator[Check]:
+    pairs = _pairs(lines, lower, upper)
+    if pairs:
+        own, other = (sum(p[i].y for p in pairs) / len(pairs) for i in (0, 1))
+        told = f"{own:.3g} against {other:.3g} %"
+        yield Check(figure, says, f"{where}, {lower} – {upper}", told, own < other)
+
+
+def _pairs(lines: Lines, a: str, b: str) -> list[tuple[Point, Point]]:
+    """Return the points of two lines at the same x."""
+    of_b = {point.x: point for point in lines.get(b, ())}
+    return [(point, of_b[point.x]) for point in lines.get(a, ()) if point.x in of_b]
+
+
+def _released(lines: Lines) -> Lines:
+    """Leave out k = 1, which is the original."""
+    return {name: tuple(p for p in points if p.x > 1) for name, points in lines.items()}
+
+
+def _course(points: Points, unit: str = "", slack: float = 0) -> str:
+    first, last = points[0], points[-1]
+    pairs = list(combinations(points, 2))
+    up = sum(_above(b, a, slack) for a, b in pairs)
+    down = sum(_above(a, b, slack) for a, b in pairs)
+    return (
+        f"{first.y:.4g}{unit} at {first.x:g} → {last.y:.4g}{unit} at {last.x:g}; of "
+        f"{len(pairs)} pairs of points {up} plainly rise, {down} plainly fall"
+    )
+
+
+def _rises(points: Points, slack: float = 0) -> bool:
+    pairs = combinations(points, 2)
+    return _above(points[-1], points[0], slack) and not any(_above(a, b, slack) for a, b in pairs)
+
+
+def _falls(points: Points, slack: float = 0) -> bool:
+    return _rises(points[::-1], slack)
+
+
+def _above(a: Point, b: Point, slack: float = 0) -> bool:
+    """Tell whether a point is plainly above another: their runs are apart, by a share `slack`."""
+    low = a.y if a.low is None else a.low
+    high = b.y if b.high is None else b.high
+    return low > high + _SLACK and a.y > (1 + slack) * b.y

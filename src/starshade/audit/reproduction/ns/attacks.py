@@ -1,0 +1,247 @@
+"""Figs 4-6 and 8-12: every setting is run once, and every figure that needs it reads it off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.result import AttackResult
+from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.tradeoff import TradeOff
+from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
+from starshade.audit.reproduction.ns.paper import NETFLIX_BITS, marks_of
+from starshade.audit.reproduction.ns.plan import (
+    ABSENT,
+    BITS,
+    BITS_OF_OTHERS,
+    DATED,
+    NOT_FOUND,
+    NUMBERS,
+    OMEGA,
+    SUCCESS,
+    TOP1,
+    Line,
+    label_of,
+    lines_of,
+    title_of,
+)
+from starshade.progress import task
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.stats import Rate, bootstrap
+
+__all__ = ["Runs", "attack_figures", "error_figures", "is_dated", "mean_bits", "run_settings"]
+
+#: what each setting came to
+Runs = Mapping[Knowledge, AttackResult]
+_LARGEST_PHI = 6
+_Measure = Callable[[AttackResult], Rate | None]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a figure shows of each setting."""
+
+    measures: dict[str, _Measure]
+    y_title: str
+    bits: bool = False
+
+
+def is_dated(ratings: Ratings) -> bool:
+    """Tell whether any rating has a known day."""
+    return ratings.days is not None and bool((ratings.days != UNKNOWN_DAY).any())
+
+
+def run_settings(
+    ratings: Ratings, star: float, *, targets: int | None, seed: int
+) -> tuple[Runs, tuple[Skipped, ...]]:
+    """Attack with every setting that the figures need and the data allow.
+
+    Returns
+    -------
+    runs : dict of Knowledge to AttackResult
+    skipped : tuple of Skipped
+        Whole figures, and single points, that the data cannot give.
+    """
+    dated = is_dated(ratings)
+    absent: dict[Knowledge, bool] = {}
+    skipped = []
+    for figure in NUMBERS:
+        if figure in DATED and not dated:
+            skipped.append(Skipped(figure, "the whole figure", "the data have no dates"))
+            continue
+        for line in lines_of(figure, star):
+            reasons = {k: _impossible(ratings, k) for k in line.settings}
+            skipped.extend(_skipped(figure, line, reasons))
+            for knowledge in line.settings:
+                if not reasons[knowledge]:
+                    absent[knowledge] = absent.get(knowledge, False) or figure in ABSENT
+    runs = {}
+    with task("reproducing NS", len(absent)) as step:
+        for knowledge, leave_out in absent.items():
+            attack = ScoreboardRH(absent=leave_out)
+            runs[knowledge] = attack.run(ratings, knowledge, targets=targets, rng=seed)
+            step(1)
+    return runs, tuple(skipped)
+
+
+def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[Skipped]:
+    """Name the points of a line that the data cannot give; the line, if all for one reason."""
+    name = f"{line.name}, {line.mistakes}"
+    if len(set(reasons.values())) == 1:
+        reason = next(iter(reasons.values()))
+        return [Skipped(figure, name, reason)] if reason else []
+    return [Skipped(figure, f"{name}: {label_of(k)}", why) for k, why in reasons.items() if why]
+
+
+def attack_figures(ratings: Ratings, runs: Runs, star: float) -> tuple[Figure, ...]:
+    """Draw up the figures of attacks; those without any point are left out."""
+    dated = is_dated(ratings)
+    figures = (
+        _figure(number, runs, star, ratings.n_users)
+        for number in NUMBERS
+        if dated or number not in DATED
+    )
+    return tuple(figure for figure in figures if figure.series)
+
+
+def error_figures(runs: Runs) -> tuple[Figure, ...]:
+    """Fig. 5b, ours: both errors over φ (Def. 3, footnote 4), up to φ = 6; none without dates."""
+    series = [
+        Series(name, f"{label_of(knowledge)}: {_equal(result.tradeoff)}", points)
+        for knowledge, result in runs.items()
+        if result.tradeoff is not None and (knowledge.known, knowledge.day_error) == (8, 14)
+        for name, points in _errors(result.tradeoff).items()
+    ]
+    if not series:
+        return ()
+    return (
+        Figure(
+            number="5b",
+            title="Both errors over φ, dates ±14 days (ours)",
+            x_title="φ, least eccentricity of a match",
+            y_title="share of targets",
+            unit="share",
+            series=tuple(series),
+        ),
+    )
+
+
+def _errors(curve: TradeOff) -> dict[str, tuple[Point, ...]]:
+    def points(shares: tuple[float, ...]) -> tuple[Point, ...]:
+        pairs = zip(curve.phi, shares, strict=True)
+        return tuple(Point(phi, share) for phi, share in pairs if phi <= _LARGEST_PHI)
+
+    return {
+        "present, and not found": points(curve.false_negative),
+        "absent, and somebody named": points(curve.false_match_absent),
+    }
+
+
+def _equal(curve: TradeOff) -> str:
+    if curve.equal_error_phi is None:
+        return "nowhere equal"
+    return f"equal at φ = {curve.equal_error_phi:.2f}, {curve.equal_error_rate:.1%}"
+
+
+def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
+    kind = _KINDS[number]
+    series = [
+        found
+        for measure, read in kind.measures.items()
+        for line in lines_of(number, star)
+        if (found := _series(line, measure, read, runs)).points
+    ]
+    prior = math.log2(max(records, 1))
+    levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))
+    if number == "11":
+        levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
+    return Figure(
+        number=number,
+        title=title_of(number, star),
+        x_title="known cells",
+        y_title=kind.y_title,
+        unit="bits" if kind.bits else "share",
+        series=tuple(series),
+        marks=marks_of(number),
+        levels=levels if kind.bits else (),
+    )
+
+
+def _series(line: Line, measure: str, read: _Measure, runs: Runs) -> Series:
+    points = []
+    for knowledge in line.settings:
+        result = runs.get(knowledge)
+        rate = None if result is None else read(result)
+        if result is not None and rate is not None:
+            points.append(
+                Point.of(
+                    knowledge.known,
+                    rate,
+                    label=label_of(knowledge),
+                    knowledge=knowledge,
+                    targets=result.targets,
+                    ineligible=result.ineligible,
+                )
+            )
+    return Series(line.name, measure, tuple(points), line.mistakes)
+
+
+def _impossible(ratings: Ratings, knowledge: Knowledge) -> str:
+    """Say why nobody can be attacked so; empty if somebody can."""
+    if knowledge.outside_top >= ratings.n_items:
+        return f"there are only {ratings.n_items:,} items"
+    if knowledge.eligible_users(ratings).any():
+        return ""
+    return f"no user has what is to be known ({knowledge.name})"
+
+
+def _no_answer_absent(result: AttackResult) -> Rate | None:
+    wrong = result.false_match_absent
+    return None if wrong is None else Rate(1 - wrong.rate, 1 - wrong.high, 1 - wrong.low)
+
+
+def _omega(result: AttackResult) -> Rate | None:
+    none = _no_answer_absent(result)
+    return None if none is None else min(result.success, none, key=lambda rate: rate.rate)
+
+
+def _bits(result: AttackResult) -> Rate | None:
+    return mean_bits(result.per_target.entropy_bits, result.seed)
+
+
+def _bits_of_others(result: AttackResult) -> Rate | None:
+    outcomes = result.per_target
+    return mean_bits(outcomes.entropy_bits[~outcomes.success], result.seed)
+
+
+def mean_bits(bits: NDArray[np.float64], seed: int) -> Rate | None:
+    """Mean with a bootstrap interval; None over nobody."""
+    if not len(bits):
+        return None
+    most = max(float(bits.max()), 1e-9)  # the bootstrap takes shares
+    share = bootstrap(bits / most, seed=seed)
+    return Rate(share.rate * most, share.low * most, share.high * most)
+
+
+_BEST_GUESS = _Kind(
+    {SUCCESS: lambda result: result.success, TOP1: lambda result: result.expected_top1},
+    "share of targets",
+)
+_KINDS = {
+    "4": _BEST_GUESS,
+    "5": _Kind(
+        {SUCCESS: lambda result: result.success, NOT_FOUND: _no_answer_absent, OMEGA: _omega},
+        "share of targets",
+    ),
+    "6": _Kind({BITS: _bits, BITS_OF_OTHERS: _bits_of_others}, "bits still missing", bits=True),
+    "8": _BEST_GUESS,
+    "9": _BEST_GUESS,
+    "10": _BEST_GUESS,
+    "11": _Kind({BITS: _bits}, "bits still missing", bits=True),
+    "12": _BEST_GUESS,
+}

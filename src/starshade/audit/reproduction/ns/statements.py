@@ -1,0 +1,220 @@
+"""What the paper's text says, sentence by sentence, with our figure beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.result import AttackResult
+from starshade.attack.sparsity.sparsity import SparsityResult
+from starshade.audit.reproduction.ns.attacks import Runs, mean_bits
+from starshade.audit.reproduction.ns.paper import NETFLIX_BITS, OFF_TOP
+from starshade.audit.reproduction.ns.plan import lines_of
+from starshade.ratings.habits import OffTop
+from starshade.ratings.table import Ratings
+from starshade.stats import Rate
+
+__all__ = ["Statement", "statements_of"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of the paper that has a figure of ours.
+
+    Attributes
+    ----------
+    figure : str
+        "Fig. 4", "table §5", ….
+    what : str
+        Of what the figures are.
+    says : str
+        The paper's words, or its number in words.
+    paper : float or None
+        The number; None where the paper has only words.
+    ours : float or None
+        None where the data cannot give it.
+    low, high : float or None
+        95 % interval of ours.
+    unit : {"share", "bits", "users", "times"}
+    knowledge : str or None
+        The adversary's, by name.
+    """
+
+    figure: str
+    what: str
+    says: str
+    paper: float | None
+    ours: float | None
+    unit: Literal["share", "bits", "users", "times"]
+    low: float | None = None
+    high: float | None = None
+    knowledge: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as plain JSON values."""
+        return asdict(self)
+
+    @property
+    def ours_in_words(self) -> str:
+        """Our number with its interval."""
+        if self.ours is None:
+            return "not on these data"
+        text = _in_words(self.ours, self.unit)
+        if self.low is None or self.high is None:
+            return text
+        return f"{text} [{_in_words(self.low, self.unit)}, {_in_words(self.high, self.unit)}]"
+
+
+def _in_words(value: float, unit: str) -> str:
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    if unit == "users":
+        return f"{value:,.0f}"
+    return f"{value:.2f} {'×' if unit == 'times' else unit}"
+
+
+def statements_of(
+    ratings: Ratings,
+    sparsity: SparsityResult,
+    off_top: tuple[OffTop, ...],
+    runs: Runs,
+    star: float,
+) -> tuple[Statement, ...]:
+    """Put our figures beside the paper's words."""
+    return (
+        *_of_the_data(ratings, sparsity, off_top),
+        *_of_dated_attacks(runs, ratings),
+        *_of_undated_attacks(runs, ratings, star),
+        *_of_noisy_attacks(runs, star),
+    )
+
+
+def _of_the_data(
+    ratings: Ratings, sparsity: SparsityResult, off_top: tuple[OffTop, ...]
+) -> Iterator[Statement]:
+    for curve in sparsity.neighbours:
+        rate = curve.delta(0.5)
+        yield _beside(
+            "Fig. 1",
+            f"records with no other above Sim 0.5 ({curve.name})",
+            "“the vast majority”",
+            None,
+            Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low),
+        )
+    many = int((ratings.user_support > 1000).sum())
+    says = "“thousands”, of 480,189"
+    yield Statement("Figs. 2, 3", "users with more than 1,000 ratings", says, None, many, "users")
+    for row in off_top:
+        for least, share in row.at_least.items():
+            paper = OFF_TOP.get(row.top, {}).get(least)
+            what = f"users who rated at least {least} not in the {row.top:,} most rated"
+            says = "" if paper is None else f"{100 * paper:.0f} %"
+            ours = share if row.items else None
+            yield Statement("Table §5", what, says, paper, ours, "share")
+
+
+def _of_dated_attacks(runs: Runs, ratings: Ratings) -> Iterator[Statement]:
+    many = Knowledge(known=8, wrong=2, day_error=14)
+    few = Knowledge(known=2, day_error=3)
+    for knowledge, says, paper in ((many, "99 %", 0.99), (few, "68 %", 0.68)):
+        if knowledge in runs:
+            yield from _best_guess("Fig. 4", runs[knowledge], says, paper)
+    if many in runs and (absent := runs[many].false_match_absent) is not None:
+        rate = Rate(1 - absent.rate, 1 - absent.high, 1 - absent.low)
+        says = "“with high probability”"
+        yield _beside("Fig. 5", "no answer when absent", says, None, rate, runs[many])
+    if few in runs:
+        outcomes = runs[few].per_target
+        rest = mean_bits(outcomes.entropy_bits[~outcomes.success], runs[few].seed)
+        what, says = "bits missing, those who do not stand out", "“around 3 bits”"
+        yield _beside("Fig. 6", what, says, 3, rest, runs[few], "bits")
+    if many in runs:
+        bits = mean_bits(runs[many].per_target.entropy_bits, runs[many].seed)
+        says = "“a fraction of a bit”"
+        yield _beside("Fig. 6", "bits missing", says, None, bits, runs[many], "bits")
+    prior = math.log2(max(ratings.n_users, 1))
+    what = "bits missing, knowing nothing"
+    yield Statement("Fig. 6", what, "19 bits", NETFLIX_BITS, prior, "bits")
+
+
+def _of_undated_attacks(runs: Runs, ratings: Ratings, star: float) -> Iterator[Statement]:
+    rare = Knowledge(known=8, wrong=2, day_error=None, outside_top=500)
+    if rare in runs:
+        yield from _best_guess("Fig. 8", runs[rare], "84 %", 0.84)
+    prior = math.log2(max(ratings.n_users, 1))
+    settings = [k for line in lines_of("11", star) for k in line.settings if k in runs]
+    if settings and prior:
+        worst = max(settings, key=lambda k: runs[k].entropy_bits.mean)
+        yield Statement(
+            "Fig. 11",
+            "bits missing in the worst case, of those before",
+            "“less than half”",
+            None,
+            runs[worst].entropy_bits.mean / prior,
+            "share",
+            knowledge=worst.name,
+        )
+
+
+def _of_noisy_attacks(runs: Runs, star: float) -> Iterator[Statement]:
+    plain = Knowledge(known=8, wrong=2, rating_error=star)
+    rare = Knowledge(known=8, wrong=2, rating_error=star, outside_top=500)
+    if plain in runs and rare in runs:
+        yield Statement(
+            "Fig. 9",
+            "success outside the top 500, against any items (both of those of whom so much can be "
+            f"known: {runs[rare].targets:,} and {runs[plain].targets:,} targets)",
+            "“not dramatic”",
+            None,
+            _times(runs[rare].success.rate, runs[plain].success.rate),
+            "times",
+            knowledge=rare.name,
+        )
+    told = [
+        k for line in lines_of("12", star) for k in line.settings if k in runs and k.about_count
+    ]
+    gains = [
+        (times, k)
+        for k in told
+        if (times := _times(runs[k].success.rate, runs[replace(k, about_count=False)].success.rate))
+        is not None
+    ]
+    if gains:
+        most, knowledge = max(gains, key=lambda pair: pair[0])
+        what = "success with the number of ratings, against without, at most"
+        says = "“can more than double”"
+        yield Statement("Fig. 12", what, says, 2, most, "times", knowledge=knowledge.name)
+
+
+def _best_guess(figure: str, result: AttackResult, says: str, paper: float) -> Iterator[Statement]:
+    yield _beside(figure, "stands out and is right", says, paper, result.success, result)
+    yield _beside(figure, "right when made to answer", says, paper, result.expected_top1, result)
+
+
+def _beside(
+    figure: str,
+    what: str,
+    says: str,
+    paper: float | None,
+    rate: Rate | None,
+    result: AttackResult | None = None,
+    unit: Literal["share", "bits"] = "share",
+) -> Statement:
+    return Statement(
+        figure,
+        what,
+        says,
+        paper,
+        None if rate is None else rate.rate,
+        unit,
+        None if rate is None else rate.low,
+        None if rate is None else rate.high,
+        None if result is None else str(result.knowledge["name"]),
+    )
+
+
+def _times(one: float, other: float) -> float | None:
+    return one / other if other > 0 else None

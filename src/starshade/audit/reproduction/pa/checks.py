@@ -1,0 +1,165 @@
+"""What PA §4.2 and §7 say of tables and figures, held against ours; each by what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.pa.measured import METRICS, BinSizes, Pairs, Ranks
+from starshade.audit.reproduction.pa.plan import EXCHANGED, MODEL, PADDED, POOLED, SIMPLE
+from starshade.audit.reproduction.pa.result import LevelRow, Row, find
+
+__all__ = ["check_all"]
+
+_LITTLE = 1.03  # times the original's error: "very little impact"
+_MUCH = 1.5  # times padded's: "much higher"
+_SAME = 0.02  # from one k to the other, as a share: "not significant"
+_LOW, _MOST = 25, 50  # self-ranks: in the lowest quarter; of more than half of the users
+_SLACK = 1e-9
+_LESS = ((EXCHANGED, PADDED), (MODEL, EXCHANGED), (POOLED, MODEL), (POOLED, PADDED))
+
+
+def check_all(
+    rows: Sequence[Row],
+    histogram: Sequence[LevelRow],
+    bins: Sequence[BinSizes],
+    pairs: Sequence[Pairs],
+    ranks: Sequence[Ranks],
+) -> tuple[Check, ...]:
+    """Check every sentence that has a table or figure here."""
+    return (
+        *_of_target(rows),
+        *_of_histogram(histogram),
+        *_of_similar(rows),
+        *_of_bins(bins),
+        *_of_pairs(pairs),
+        *_of_ranks(ranks),
+        *_of_ours(rows),
+    )
+
+
+def _ks(rows: Sequence[Row]) -> list[int]:
+    return sorted({row.k for row in rows if row.k is not None})
+
+
+def _one(rows: Sequence[Row], table: str, line: str, reading: str, k: int) -> Row | None:
+    return next(find(rows, table, line, reading, k), None)
+
+
+def _of_target(rows: Sequence[Row]) -> Iterator[Check]:
+    where = "Table 1"
+    for k in _ks(rows):
+        padded = _one(rows, "1", PADDED, "release", k)
+        simple = _one(rows, "1", SIMPLE, "release", k)
+        if padded is not None:
+            told = f"{padded.ratio:.4g} times the original's error"
+            says = "padded above the original (0.9597, 0.9587 against 0.9518)"
+            yield Check(where, says, f"k = {k}", told, padded.ratio > 1)
+            says = "padded: “very little impact to prediction accuracy”, at most 3 %"
+            yield Check(where, says, f"k = {k}", told, padded.ratio <= _LITTLE)
+        if padded is not None and simple is not None:
+            times = simple.mean / padded.mean
+            says = "simple: “much higher RMSE” than padded, at least by half"
+            yield Check(where, says, f"k = {k}", f"{times:.3g} times padded's", times >= _MUCH)
+    for line in (PADDED, SIMPLE):
+        same = list(find(rows, "1", line, "release"))
+        if len(same) > 1:
+            low, high = min(r.mean for r in same), max(r.mean for r in same)
+            told = f"{low:.4g} to {high:.4g}, {high / low - 1:.1%} apart"
+            says = "“the value of k does not have a significant impact”, at most 2 %"
+            yield Check(where, says, line, told, high <= (1 + _SAME) * low)
+
+
+def _of_histogram(histogram: Sequence[LevelRow]) -> Iterator[Check]:
+    if not histogram:
+        return
+    where, nulls = "Table 2", next(row for row in histogram if row.level is None)
+    told = f"{nulls.before:.2%} before, {nulls.after:.2%} after"
+    yield Check(where, "no null is left after padding", "all cells", told, nulls.after == 0)
+    rated = [row for row in histogram if row.level is not None]
+    before, after = (sum(r.before for r in rated), sum(r.after for r in rated))
+    if len(rated) > 2 and before and after:
+        shares = [
+            ((rated[0].before + rated[-1].before) / before),
+            ((rated[0].after + rated[-1].after) / after),
+        ]
+        told = f"{shares[0]:.1%} of the ratings before, {shares[1]:.1%} after"
+        says = "padding empties both ends of the scale (27.6 % of the ratings, then 5.7 %)"
+        yield Check(where, says, "least and greatest rating", told, shares[1] < shares[0])
+        means = [
+            sum(r.level * getattr(r, when) for r in rated if r.level is not None) / total
+            for when, total in (("before", before), ("after", after))
+        ]
+        told = f"{means[0]:.3g} before, {means[1]:.3g} after"
+        says = "padded ratings are lower: unread items are less liked (3.6, then 3.28)"
+        yield Check(where, says, "mean rating", told, means[1] < means[0])
+
+
+def _of_similar(rows: Sequence[Row]) -> Iterator[Check]:
+    where = "Table 3"
+    for k in _ks(rows):
+        padded = _one(rows, "3", PADDED, "release", k)
+        simple = _one(rows, "3", SIMPLE, "release", k)
+        if padded is not None and simple is not None:
+            told = f"{padded.mean:.4g} against {simple.mean:.4g}"
+            yield Check(where, "padded below simple", f"k = {k}", told, padded.mean < simple.mean)
+        target = _one(rows, "1", PADDED, "release", k)
+        if padded is not None and target is not None:
+            told = f"{target.mean:.4g} against {padded.mean:.4g}"
+            says = "target deviation assumes that one's own profile is the nearest: it is lower"
+            yield Check(where, says, f"{PADDED}, k = {k}", told, target.mean < padded.mean + _SLACK)
+
+
+def _of_bins(bins: Sequence[BinSizes]) -> Iterator[Check]:
+    at = {found.centres: found for found in bins}
+    if len(at) < 2:
+        return
+    virtual, real = at["virtual"], at["real"]
+    told = (
+        f"{virtual.sizes.min():,} to {virtual.sizes.max():,} users against {real.sizes.min():,} "
+        f"to {real.sizes.max():,}; standard deviation / mean {virtual.spread:.3g} against "
+        f"{real.spread:.3g}"
+    )
+    says = "virtual centres: “less skewed distribution” (200 to 900 against 50 to 2000)"
+    yield Check("3", says, f"{len(virtual.sizes):,} bins", told, virtual.spread < real.spread)
+
+
+def _of_pairs(pairs: Sequence[Pairs]) -> Iterator[Check]:
+    at = {(found.metric, found.where): found for found in pairs}
+    for metric in METRICS:
+        before, within = at.get((metric, "before")), at.get((metric, "within"))
+        if before is not None and within is not None:
+            told = f"mean {before.mean:.3g} before, {within.mean:.3g} within"
+            says = "“the shift in distribution to the left” within clusters"
+            yield Check("4", says, metric, told, within.mean < before.mean)
+    ours, relaxed = at.get(("weighted-sq", "before")), at.get(("closeness-1.0", "before"))
+    if ours is not None and relaxed is not None:
+        told = f"mean {relaxed.mean:.3g} against {ours.mean:.3g}"
+        says = "closeness-1.0 is “too relaxed”: users look more alike than by weighted-sq"
+        yield Check("4", says, "before clustering", told, relaxed.mean < ours.mean)
+        told = f"fills {ours.effective_bins:.3g} of 20 bins against {relaxed.effective_bins:.3g}"
+        says = "weighted-sq has “a more fine-grained ability to distinguish” than closeness-1.0"
+        yield Check(
+            "4", says, "before clustering", told, ours.effective_bins > relaxed.effective_bins
+        )
+
+
+def _of_ranks(ranks: Sequence[Ranks]) -> Iterator[Check]:
+    for found in ranks:
+        if found.line == PADDED:
+            low = 100 * found.within[_LOW - 1]
+            told = f"{low:.3g} % of the users in the lowest quarter; median {found.median:.3g} %"
+            says = "“most self-ranks values are quite low”: more than half in the lowest quarter"
+            yield Check("5", says, f"{found.line}, k = {found.k}", told, low > _MOST)
+
+
+def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:
+    for k in _ks(rows):
+        for lower, upper in _LESS:
+            own = _one(rows, "1", lower, "release", k)
+            other = _one(rows, "1", upper, "release", k)
+            if own is not None and other is not None:
+                told = f"{own.ratio:.4g} against {other.ratio:.4g} times the original's error"
+                says = "ours: the first loses less than the second"
+                place = f"{lower} – {upper}, k = {k}"
+                yield Check("6", says, place, told, own.ratio < other.ratio)

@@ -1,0 +1,212 @@
+"""How well what was held out is predicted from each release (PA Tables 1 and 3, Fig 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from starshade.audit.attempts import Attempt, attempt, compile_first
+from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.pa.measured import METRICS, Pairs, Ranks
+from starshade.audit.reproduction.pa.plan import PADDED, Line, padding
+from starshade.audit.reproduction.pa.result import Row
+from starshade.audit.reproduction.shared.pa import paper
+from starshade.errors import UnmetError, UserError
+from starshade.progress import silence, task
+from starshade.ratings.holdout import hold_out
+from starshade.ratings.table import Ratings
+from starshade.release.profiles import Profiles
+from starshade.release.table import Release
+from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
+from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.held_out.self_rank import SelfRank
+from starshade.utility.held_out.similar_user import SimilarUserDeviation
+
+__all__ = ["ORIGINAL", "Found", "measure_errors"]
+
+ORIGINAL = "original"
+_SOURCES = {
+    ("1", "release"): "rmse_release",
+    ("1", "refit"): "rmse_refit",
+    ("3", "release"): "similar_user_deviation_release",
+    ("3", "refit"): "similar_user_deviation_refit",
+}
+_PAPERS = {"1": paper.TARGET, "3": paper.SIMILAR_USER}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came out of all runs.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        Tables 1 and 3, the original first.
+    releases : list of dict
+        See `PredictiveStudy`.
+    ranks : tuple of Ranks
+    pairs : tuple of Pairs
+        Both of the first run; pairs of `padded` at the largest k.
+    skipped : tuple of Skipped
+        What a method refuses, with its words, and what a measure could not give.
+    """
+
+    rows: tuple[Row, ...]
+    releases: list[dict[str, Any]]
+    ranks: tuple[Ranks, ...]
+    pairs: tuple[Pairs, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What one run learns from, what was set aside, and the seed of everything in it."""
+
+    train: Ratings
+    probe: Ratings
+    seed: int
+
+    @property
+    def parts(self) -> dict[str, Ratings]:
+        """As measures take them."""
+        return {"original": self.train, "probe": self.probe}
+
+    @property
+    def learning(self) -> dict[str, Any]:
+        """What learns, as measures take it."""
+        return {"recommender": padding(), "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One release: its errors, and what it looks like."""
+
+    figures: dict[str, float | int | None]
+    release: dict[str, float | None]
+
+
+def measure_errors(
+    ratings: Ratings,
+    lines: Sequence[Line],
+    ks: Sequence[int],
+    seeds: Sequence[int],
+    share: float,
+) -> Found:
+    """Hold out, anonymize by every line at every k, and predict; once for each seed.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    lines : sequence of Line
+    ks : sequence of int
+    seeds : sequence of int
+        Of the runs: what is held out, and everything else that is drawn.
+    share : float
+        Of the ratings, held out.
+    """
+    ways = [(line, k) for line in lines for k in ks]
+    runs: dict[tuple[str, int], list[_Run]] = {}
+    refused: dict[tuple[str, int], str] = {}
+    ranks: list[Ranks] = []
+    pairs: list[Pairs] = []
+    compile_first((line.at(2) for line in lines), ratings, seeds[0])
+    with task("anonymizing and predicting", len(seeds) * len(ways)) as step:
+        for seed in seeds:
+            held = _Held(*hold_out(ratings, share, rng=seed), seed)
+            for line, k in ways:
+                if (line.name, k) not in refused:
+                    try:
+                        made = attempt(line.at(k), held.train, seed)
+                    except (UserError, UnmetError) as error:
+                        refused[line.name, k] = error.message
+                    else:
+                        with silence():
+                            runs.setdefault((line.name, k), []).append(_measure(made, held))
+                            if seed == seeds[0]:
+                                ranks += _ranks(made.release, held, line, k)
+                                if (line.name, k) == (PADDED, ks[-1]):
+                                    pairs += _pairs(made.release, held)
+                step(1)
+    return Found(
+        tuple(_rows(runs)),
+        [_release(line, k, own) for (line, k), own in runs.items()],
+        tuple(ranks),
+        tuple(pairs),
+        tuple(Skipped("1, 3", f"{name}, k = {k}", why) for (name, k), why in refused.items()),
+    )
+
+
+def _measure(made: Attempt, held: _Held) -> _Run:
+    release, classes = made.release, made.release.classes
+    assert isinstance(classes, Profiles)
+    figures = {
+        **RecommenderError(**held.learning).measure(release, **held.parts).figures,
+        **SimilarUserDeviation(**held.learning).measure(release, **held.parts).figures,
+    }
+    rated = float((classes.n_rated() * classes.sizes).sum())
+    return _Run(
+        figures,
+        {
+            "groups": float(release.manifest.groups),
+            "nulls": 1 - rated / (release.n_records * classes.n_items),
+            "one_rater": release.manifest.single_rater_cells,
+            "seconds": made.seconds,
+        },
+    )
+
+
+def _ranks(release: Release, held: _Held, line: Line, k: int) -> Iterator[Ranks]:
+    found = SelfRank(**held.learning).measure(release, **held.parts)
+    median = found.figures["self_rank_median"]
+    if median is not None:
+        yield Ranks(line.name, k, found.within, float(median))
+
+
+def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
+    for metric in METRICS:
+        measure = PairwiseDissimilarity(metric, **held.learning)
+        found = measure.measure(release, **held.parts)
+        for where, shares, name in (
+            ("before", found.all_pairs, "dissimilarity_all"),
+            ("within", found.within, "dissimilarity_within"),
+        ):
+            mean = found.figures[name]
+            if mean is not None:
+                yield Pairs(metric, where, shares, float(mean))
+
+
+def _rows(runs: dict[tuple[str, int], list[_Run]]) -> list[Row]:
+    """Return the original, then every line at every k, table by table."""
+    if not runs:
+        return []
+    base = {way: tuple(_number(run, "rmse_original") for run in own) for way, own in runs.items()}
+    first = next(iter(base.values()))
+    rows = [Row("1", ORIGINAL, None, "original", first, first, paper.ORIGINAL_RMSE)]
+    for (table, reading), name in _SOURCES.items():
+        for way, own in runs.items():
+            if all(run.figures.get(name) is not None for run in own):
+                line, k = way
+                errors = tuple(_number(run, name) for run in own)
+                theirs = _PAPERS[table].get(way) if reading == "release" else None
+                rows.append(Row(table, line, k, reading, errors, base[way], theirs))
+    return rows
+
+
+def _number(run: _Run, name: str) -> float:
+    value = run.figures[name]
+    assert value is not None
+    return float(value)
+
+
+def _release(line: str, k: int, runs: Sequence[_Run]) -> dict[str, Any]:
+    told: dict[str, Any] = {"line": line, "k": k}
+    for name in runs[0].release:
+        values = [run.release[name] for run in runs]
+        known = [value for value in values if value is not None]
+        told[name] = fmean(known) if known else None
+    is_papers = line in ("padded", "simple")
+    told["paper_groups"] = paper.GROUPS.get(k) if is_papers else None
+    told["paper_nulls"] = paper.NULLS_IN_SIMPLE.get(k) if line == "simple" else None
+    return told

@@ -1,0 +1,175 @@
+"""`PredictiveStudy`: PA's tables and figures on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from starshade._version import __version__
+from starshade.audit.reproduction.check import Check, told_apart
+from starshade.audit.reproduction.figures import Figure, Skipped
+from starshade.audit.reproduction.shared import introduced, left_out, plain_facts, study_html
+
+__all__ = ["LevelRow", "PredictiveStudy", "Row", "find"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of Table 1 or 3, run by run.
+
+    Attributes
+    ----------
+    table : str
+        "1": target deviation; "3": similar-user deviation.
+    line : str
+        As the plan names it.
+    k : int or None
+        None: nothing was anonymized.
+    reading : {"original", "release", "refit"}
+        What predicts: a recommender trained on the original ratings, the released cells, a
+        recommender trained on the release.
+    ours : tuple of float
+        RMSE of each run.
+    base : tuple of float
+        RMSE of the recommender on the original ratings, in the same runs.
+    paper : float or None
+        What the paper has for Netflix.
+    """
+
+    table: str
+    line: str
+    k: int | None
+    reading: str
+    ours: tuple[float, ...]
+    base: tuple[float, ...]
+    paper: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean of the runs."""
+        return fmean(self.ours)
+
+    @property
+    def ratio(self) -> float:
+        """Mean over the runs of RMSE / RMSE of the original in the same run."""
+        return fmean(mine / base for mine, base in zip(self.ours, self.base, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain JSON values."""
+        return {
+            "table": self.table,
+            "line": self.line,
+            "k": self.k,
+            "reading": self.reading,
+            "rmse": self.mean,
+            "low": min(self.ours),
+            "high": max(self.ours),
+            "ratio": self.ratio,
+            "runs": list(self.ours),
+            "paper": self.paper,
+        }
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """One line of Table 2: how many cells hold a rating.
+
+    Attributes
+    ----------
+    level : float or None
+        A level of the scale; None: null.
+    before, after : float
+        Share of all cells before and after padding, in [0, 1].
+    paper_before, paper_after : float or None
+        The same in the paper, where the scale is its scale.
+    """
+
+    level: float | None
+    before: float
+    after: float
+    paper_before: float | None = None
+    paper_after: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain JSON values."""
+        return {
+            "level": self.level,
+            "before": self.before,
+            "after": self.after,
+            "paper_before": self.paper_before,
+            "paper_after": self.paper_after,
+        }
+
+
+@dataclass(frozen=True)
+class PredictiveStudy:
+    """PA §7 on other data.
+
+    Attributes
+    ----------
+    data : dict
+        Size and scale.
+    tables : tuple of Row
+        Tables 1 and 3.
+    histogram : tuple of LevelRow
+        Table 2.
+    releases : list of dict
+        Every release that was made: groups, classes, share of null cells and of cells that rest
+        on one rater, seconds.
+    figures : tuple of Figure
+        In the paper's order.
+    checks : tuple of Check
+        The paper's sentences, held against ours.
+    skipped : tuple of Skipped
+        What the data could not give, and why.
+    runs : int
+        Each with a seed of its own.
+    share : float
+        Of the ratings, held out.
+    seconds : float
+    seed : int
+    digest : str
+    version : str
+    """
+
+    data: dict[str, Any]
+    tables: tuple[Row, ...]
+    histogram: tuple[LevelRow, ...]
+    releases: list[dict[str, Any]]
+    figures: tuple[Figure, ...]
+    checks: tuple[Check, ...]
+    skipped: tuple[Skipped, ...]
+    runs: int
+    share: float
+    seconds: float
+    seed: int
+    digest: str
+    version: str = field(default=__version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {"reproduces": "pa", **plain_facts(self)}
+
+    def __str__(self) -> str:
+        numbers = [figure.number for figure in self.figures]
+        whose = "The experiments of Chang, Thompson, Wang and Yao"
+        return (
+            f"{introduced(whose, self.data, numbers)} {self.share:.0%} of the ratings were held "
+            f"out. {told_apart(self.checks)} Figures are means of {self.runs} "
+            f"run{'s' * (self.runs != 1)}.{left_out(self.skipped)}"
+        )
+
+    def _repr_html_(self) -> str:
+        return study_html("Chang, Thompson, Wang & Yao, on these ratings", str(self), self.figures)
+
+
+def find(
+    rows: Sequence[Row], table: str, line: str, reading: str, k: int | None = None
+) -> Iterator[Row]:
+    """Return the rows of a line in ascending k; at one k alone where it is given."""
+    own = [row for row in rows if (row.table, row.line, row.reading) == (table, line, reading)]
+    yield from sorted(
+        (row for row in own if k in (None, row.k)), key=lambda row: -1 if row.k is None else row.k
+    )

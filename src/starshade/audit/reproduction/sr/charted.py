@@ -1,0 +1,178 @@
+"""Figs 3-8 out of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starshade.audit.reproduction.figures import Figure, Level, Point, Series
+from starshade.audit.reproduction.sr.loss import PARTITIONS, Loss, Predicted
+from starshade.audit.reproduction.sr.plan import KS, RULES, SEARCHES, SHARES, Grid, K, Workload
+from starshade.audit.reproduction.sr.timing import Job, Timed, point_of
+from starshade.ratings.proximity.balls import Search
+
+__all__ = [
+    "MAJORITY",
+    "ORIGINAL",
+    "PARTITION_NAMES",
+    "SEARCH_NAMES",
+    "accuracy_figure",
+    "jobs_of",
+    "loss_figures",
+    "time_figures",
+]
+
+SEARCH_NAMES: dict[Search, str] = {
+    "pairwise": "every pair",
+    "slicing": "slicing (the paper's)",
+    "tree": "tree (ours)",
+}
+PARTITION_NAMES = {"whole": "whole (the paper's)", "cluster": "cluster (ours)"}
+ORIGINAL, MAJORITY = "original", "always the most frequent class"
+_SECONDS = "seconds (median)"
+_LOSS = "points per record"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """What grows along x: Fig 3 or 4 shows slicing alone, Fig 5 or 6 compares."""
+
+    alone: str
+    compared: str
+    over: str
+    x_title: str
+    points: tuple[tuple[float, dict[str, Any]], ...]
+
+
+def _axes(grid: Grid) -> tuple[_Axis, ...]:
+    one, two = grid.star, 2 * grid.star
+    shares = tuple((s, {"k": K, "eps": one, "l": two, "share": s}) for s in SHARES)
+    by_eps = tuple((eps, {"k": K, "eps": eps, "l": two}) for eps in grid.eps)
+    by_k = tuple((k, {"k": k, "eps": two, "l": two}) for k in KS)
+    by_l = tuple((l, {"k": K, "eps": two, "l": l}) for l in grid.l)  # noqa: E741
+    return (
+        _Axis("3a", "5a", f"the data, ({K}, {one:g}, {two:g})", "% of the records", shares),
+        _Axis("3b", "5b", f"ε, k = {K}, l = {two:g}", "ε", by_eps),
+        _Axis("4a", "6a", f"k, ε = {two:g}, l = {two:g}", "k", by_k),
+        _Axis("4b", "6b", f"l, k = {K}, ε = {two:g}", "l", by_l),
+    )
+
+
+def jobs_of(workloads: Iterable[Workload], grid: Grid) -> Iterator[Job]:
+    """Return the checks behind Figs 3-6; some stand in several."""
+    for workload in workloads:
+        for nulls in workload.rules:
+            for axis in _axes(grid):
+                for _, setting in axis.points:
+                    for search in SEARCHES:
+                        yield Job(workload, nulls, search, **setting)
+
+
+def time_figures(
+    workloads: tuple[Workload, ...], grid: Grid, timed: Mapping[Job, Timed]
+) -> Iterator[Figure]:
+    """Make Figs 3-6: seconds of a check."""
+    for axis in _axes(grid):
+        alone = (
+            _line(axis, timed, workload, nulls, "slicing", name=nulls, measure=workload.name)
+            for workload in workloads
+            for nulls in workload.rules
+        )
+        compared = (
+            _line(
+                axis,
+                timed,
+                workload,
+                nulls,
+                search,
+                name=SEARCH_NAMES[search],
+                measure=f"{workload.name}, {nulls}",
+            )
+            for workload in workloads
+            for nulls in workload.rules
+            for search in SEARCHES
+        )
+        titles = (
+            (axis.alone, f"Time of a check by slicing over {axis.over}", alone),
+            (axis.compared, f"Slicing, every pair and ours over {axis.over}", compared),
+        )
+        for number, title, lines in titles:
+            series = tuple(line for line in lines if line.points)
+            if series:
+                yield Figure(
+                    number, title, axis.x_title, _SECONDS, "seconds", series,
+                    y_log=True, dotted=True,
+                )  # fmt: skip
+
+
+def _line(
+    axis: _Axis,
+    timed: Mapping[Job, Timed],
+    workload: Workload,
+    nulls: Any,
+    search: Search,
+    *,
+    name: str,
+    measure: str,
+) -> Series:
+    jobs = [(x, Job(workload, nulls, search, **setting)) for x, setting in axis.points]
+    points = tuple(point_of(x, timed[job]) for x, job in jobs if job in timed)
+    return Series(name, measure, points)
+
+
+def loss_figures(losses: list[Loss], k: int, eps: float) -> Iterator[Figure]:
+    """Make Figs 7(a), over ε at this k, and 7(b), over k at this ε."""
+    for number, over, x_title, chosen in (
+        ("7a", f"ε, k = {k}", "ε", [(loss.eps, loss) for loss in losses if loss.k == k]),
+        ("7b", f"k, ε = {eps:g}", "k", [(loss.k, loss) for loss in losses if loss.eps == eps]),
+    ):
+        series = tuple(
+            Series(
+                PARTITION_NAMES[partition],
+                f"{name}, {nulls}",
+                tuple(
+                    Point(x, loss.per_record)
+                    for x, loss in sorted(chosen, key=lambda pair: pair[0])
+                    if (loss.workload.name, loss.nulls, loss.partition) == (name, nulls, partition)
+                ),
+            )
+            for name in dict.fromkeys(loss.workload.name for _, loss in chosen)
+            for nulls in RULES
+            for partition in PARTITIONS
+        )
+        series = tuple(line for line in series if line.points)
+        if series:
+            title = f"Distortion by the interval anonymizer over {over}"
+            yield Figure(number, title, x_title, _LOSS, "points", series, dotted=True)
+
+
+def accuracy_figure(predicted: list[Predicted], eps: float) -> Iterator[Figure]:
+    """Make Fig 8: how often an attribute is predicted right."""
+    if not predicted:
+        return
+    series: list[Series] = []
+    for nulls in dict.fromkeys(entry.nulls for entry in predicted):
+        own = [entry for entry in predicted if entry.nulls == nulls]
+        ks = sorted({entry.k for entry in own})
+        whole = own[0].found  # the original is the same at every k
+        for name, rate in ((ORIGINAL, whole.original), (MAJORITY, whole.majority)):
+            series.append(Series(name, nulls, tuple(Point.of(k, rate) for k in ks)))
+        for partition in dict.fromkeys(entry.partition for entry in own):
+            points = [
+                Point.of(entry.k, entry.found.anonymized)
+                for entry in own
+                if entry.partition == partition
+            ]
+            series.append(Series(PARTITION_NAMES[partition], nulls, tuple(points)))
+    found = predicted[0].found
+    yield Figure(
+        number="8",
+        title=f"Predicting {found.attribute} from ratings, ε = {eps:g}",
+        x_title="k",
+        y_title="right",
+        unit="share",
+        series=tuple(series),
+        levels=(Level(0.75, "the paper: around 75 %"),),
+        dotted=True,
+    )

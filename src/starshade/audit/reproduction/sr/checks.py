@@ -1,0 +1,166 @@
+"""What SR §7 says of its curves, held against ours; each by the figures it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from statistics import median
+
+from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.figures import Figure, Point
+from starshade.audit.reproduction.sr.charted import PARTITION_NAMES, SEARCH_NAMES
+from starshade.audit.reproduction.sr.loss import Predicted
+
+__all__ = ["Check", "check_figures"]
+
+_SLACK = 0.1  # times differ plainly when the runs do not overlap and the medians by so much
+_THREE = 2.5  # times as fast that passes for "almost 3"
+_CLOSE, _PAPER = 0.03, 0.75  # of accuracies: "very close", "around"
+
+
+def check_figures(figures: tuple[Figure, ...], predicted: list[Predicted]) -> tuple[Check, ...]:
+    """Check every sentence that has a figure here."""
+    by_number = {figure.number: figure for figure in figures}
+    return (
+        *_of_times(by_number),
+        *_of_searches(by_number),
+        *_of_losses(by_number),
+        *_of_accuracy(predicted),
+    )
+
+
+def _of_times(figures: dict[str, Figure]) -> Iterator[Check]:
+    sayings = {
+        "3a": ("“increasing with the increased data percentage”", _rises),
+        "3b": ("“initially becomes lower but then increases monotonically” (over ε)", _dips),
+        "4a": ("“the cost drops as k grows”", _falls),
+        "4b": ("“the running time increases with l”", _rises),
+    }
+    for number, (says, test) in sayings.items():
+        for line in figures[number].series if number in figures else ():
+            if len(line.points) > 1:
+                where = f"{line.measure}, {line.name}"
+                yield Check(number, says, where, _course(line.points), test(line.points))
+
+
+def _of_searches(figures: dict[str, Figure]) -> Iterator[Check]:
+    faster = "slicing “far more efficient” than every pair"
+    sayings = {"5a": faster, "5b": "slicing “almost 3 times faster”", "6a": faster, "6b": faster}
+    for number, says in sayings.items():
+        if number not in figures:
+            continue
+        lines = {(line.measure, line.name): line for line in figures[number].series}
+        for measure in dict.fromkeys(measure for measure, _ in lines):
+            times = {
+                search: {p.x: p.y for p in lines[measure, name].points}
+                for search, name in SEARCH_NAMES.items()
+                if (measure, name) in lines
+            }
+            if len(times) < len(SEARCH_NAMES):
+                continue
+            common = sorted(times["pairwise"].keys() & times["slicing"].keys())
+            ratios = [times["pairwise"][x] / times["slicing"][x] for x in common]
+            if number == "5a":  # the most data
+                ratios = ratios[-1:]
+            told = f"{median(ratios):.2g} times as fast"
+            if len(ratios) > 1:
+                told += f" ({min(ratios):.2g} to {max(ratios):.2g})"
+            need = _THREE if number == "5b" else 1 + _SLACK
+            yield Check(number, says, measure, told, median(ratios) >= need)
+
+
+def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
+    for number, says, up in (
+        ("7a", "“less distortion as ε increases”", False),
+        ("7b", "“the error grows with k”", True),
+    ):
+        if number not in figures:
+            continue
+        for line in figures[number].series:
+            where, ys = f"{line.measure}, {line.name}", [point.y for point in line.points]
+            if len(ys) > 1:
+                pairs = pairwise(ys)
+                course = all((a <= b + 1e-9) if up else (b <= a + 1e-9) for a, b in pairs)
+                moves = (ys[-1] > ys[0]) if up else (ys[-1] < ys[0])
+                told = f"{ys[0]:.4g} → {ys[-1]:.4g}"
+                yield Check(number, says, where, told, course and moves)
+            if number == "7a":
+                here = f", here {widest:g}" if (widest := line.points[-1].x) != 5 else ""
+                says_zero = (
+                    f"“when ε = 5”{here}, all of the scale, “the information loss reaches 0”"
+                )
+                yield Check(number, says_zero, where, f"{ys[-1]:.4g}", ys[-1] == 0)
+        yield from _cluster_against_whole(figures[number])
+
+
+def _cluster_against_whole(figure: Figure) -> Iterator[Check]:
+    lines = {(line.measure, line.name): line.points for line in figure.series}
+    for measure in dict.fromkeys(measure for measure, _ in lines):
+        whole = {p.x: p.y for p in lines.get((measure, PARTITION_NAMES["whole"]), ())}
+        cluster = {p.x: p.y for p in lines.get((measure, PARTITION_NAMES["cluster"]), ())}
+        common = sorted(whole.keys() & cluster.keys())
+        if common:
+            totals = [sum(side[x] for x in common) for side in (whole, cluster)]
+            told = f"{totals[1]:.4g} against {totals[0]:.4g}, summed over the points"
+            never = all(cluster[x] <= whole[x] + 1e-9 for x in common)
+            yield Check(figure.number, "ours: never more than whole groups", measure, told, never)
+
+
+def _of_accuracy(predicted: list[Predicted]) -> Iterator[Check]:
+    if not predicted:
+        return
+    for nulls, partition in dict.fromkeys((entry.nulls, entry.partition) for entry in predicted):
+        own = [e for e in predicted if (e.nulls, e.partition) == (nulls, partition)]
+        moved = [entry.found.difference for entry in own]
+        low, high = min(rate.low for rate in moved), max(rate.high for rate in moved)
+        least, most = (100 * pick(rate.rate for rate in moved) for pick in (min, max))
+        told = f"{least:+.1f} to {most:+.1f} points over k, all intervals within "
+        told += f"[{100 * low:+.1f}, {100 * high:+.1f}]"
+        close = "“very close to the original accuracy”: within 3 points"
+        holds = all(entry.found.within(100 * _CLOSE) for entry in own)
+        yield Check("8", close, f"{nulls}, {PARTITION_NAMES[partition]}", told, holds)
+    found = predicted[0].found
+    after = [entry.found.anonymized.rate for entry in predicted]
+    told = f"{min(after):.1%} to {max(after):.1%} after, {found.original} before"
+    around = all(abs(rate - _PAPER) <= _CLOSE for rate in after)
+    yield Check("8", "“around 75 %”", f"{found.attribute}, every k", told, around)
+    told = f"{found.original}, and {found.majority} without any rating"
+    no_more = found.original.rate - found.majority.rate <= _CLOSE
+    says = "ours: the share of the most frequent class explains it, to 3 points"
+    yield Check("8", says, found.attribute, told, no_more)
+
+
+def _course(points: tuple[Point, ...]) -> str:
+    first, last = points[0], points[-1]
+    least = min(points, key=lambda point: point.y)
+    told = f"{_seconds(first.y)} → {_seconds(last.y)}, {last.y / first.y:.2g} times"
+    if least not in (first, last):
+        told += f"; least {_seconds(least.y)} at {least.x:g}"
+    return told
+
+
+def _seconds(y: float) -> str:
+    return f"{1000 * y:.3g} ms" if y < 1 else f"{y:.3g} s"
+
+
+def _rises(points: tuple[Point, ...]) -> bool:
+    steps = combinations(points, 2)
+    return _above(points[-1], points[0]) and not any(_above(a, b) for a, b in steps)
+
+
+def _falls(points: tuple[Point, ...]) -> bool:
+    return _rises(points[::-1])
+
+
+def _dips(points: tuple[Point, ...]) -> bool:
+    """Tell whether some point between is plainly below both ends, after which nothing falls."""
+    least = min(range(len(points)), key=lambda i: points[i].y)
+    ends = points[0], points[-1]
+    return all(_above(end, points[least]) for end in ends) and _rises(points[least:])
+
+
+def _above(a: Point, b: Point) -> bool:
+    """Tell whether one time is plainly above another: the runs apart, and more than a tenth."""
+    low = a.y if a.low is None else a.low
+    high = b.y if b.high is None else b.high
+    return low > high and a.y > (1 + _SLACK) * b.y

@@ -1,0 +1,344 @@
+"""What ratings tell of a person, before and after anonymization (SR §7.3; SPEC §4).
+
+Somebody who holds ratings together with a personal attribute of their raters learns from them how
+the two go together, and guesses the attribute of others from their ratings. Here that is naive
+Bayes. As a measure of *utility* the release should let it guess as well as the original does; as
+a measure of *risk* it says that anonymized ratings still tell that much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.audit.reproduction.sr.attribute import Labels, labels_of
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Dot, dot_chart
+from starshade.errors import ConfigError
+from starshade.markup import block, paragraph, table
+from starshade.plain import counted
+from starshade.progress import announced, silence, task
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.rng import Rng, generator, resolve_seed, stream_key
+from starshade.stats import Rate
+from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
+
+__all__ = ["Method", "Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]
+
+Floats = NDArray[np.float64]
+
+_MOST_USERS = 2000  # in training, and in testing (the paper's number)
+_DRAWS = 1000  # of the bootstrap, as in `starshade.stats`
+
+
+class Method(Protocol):
+    """Any method that ``starshade list methods`` names."""
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release; not yet saved."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well an attribute is predicted from the original and from anonymized ratings.
+
+    Attributes
+    ----------
+    attribute : str
+    classes : tuple of str
+    trials : int
+    users : int
+        In training; as many others in testing.
+    original, anonymized : Rate
+        Mean accuracy; the interval (95 %) is a bootstrap over trials.
+    difference : Rate
+        Mean of anonymized minus original, trial by trial, in [-1, 1].
+    majority : Rate
+        Accuracy of always guessing the class that is most frequent in training.
+    released : float
+        Share of the users who are still there after anonymization; the others are neither
+        learnt from nor predicted.
+    seconds : float
+    seed : int
+    """
+
+    attribute: str
+    classes: tuple[str, ...]
+    trials: int
+    users: int
+    original: Rate
+    anonymized: Rate
+    difference: Rate
+    majority: Rate
+    released: float
+    seconds: float
+    seed: int
+
+    def within(self, points: float = 3.0) -> bool:
+        """Tell whether the whole interval of the difference is within so many points of 0."""
+        return max(-self.difference.low, self.difference.high) <= points / 100
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values."""
+        rates = ("original", "anonymized", "difference", "majority")
+        told = {name: getattr(self, name).to_dict() for name in rates}
+        plain = ("attribute", "trials", "users", "released", "seconds", "seed")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "classes": list(self.classes),
+            **told,
+        }
+
+    def __str__(self) -> str:
+        d = self.difference
+        return (
+            f"{self.attribute} ({len(self.classes)} classes) is predicted right from the original "
+            f"ratings in {self.original}, from the anonymized ones in {self.anonymized} of cases "
+            f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); always "
+            f"guessing the most frequent class is right in {self.majority}. Means of "
+            f"{self.trials} trials, {counted(self.users, 'user')} to learn from "
+            "and as many to predict; "
+            "intervals over trials."
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
+            for name, rate in self._rates()
+        ]
+        head = ("guessed right from", "share", "95 % interval")
+        shown = table(head, rows, numbers=(1, 2))
+        return block(f"What ratings tell of {self.attribute}", shown, paragraph(str(self)))
+
+    def plot(self) -> Chart:
+        """Draw how often the attribute is guessed right, before and after."""
+        return dot_chart(
+            f"What ratings tell of {self.attribute}",
+            f"{self.trials} trials of {counted(self.users, 'user')}",
+            [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
+            Axis("guessed right, share of the users", share=True),
+        )
+
+    def _rates(self) -> tuple[tuple[str, Rate], ...]:
+        return (
+            ("the original ratings", self.original),
+            ("the anonymized ratings", self.anonymized),
+            ("no ratings: the most frequent class", self.majority),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Splits of the users, and what the original ratings predict on each.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    labels : Labels
+    halves : tuple of (train, test)
+        Rows, ascending; the two have no user in common.
+    original, majority : ndarray of float64, shape (trials,)
+        Accuracies.
+    seed : int
+    """
+
+    ratings: Ratings
+    labels: Labels
+    halves: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    original: Floats
+    majority: Floats
+    seed: int
+    dense: Floats = field(repr=False)
+
+    def predict(self, method: Method) -> Prediction:
+        """Anonymize the two halves of each trial, separately, and predict from those.
+
+        Raises
+        ------
+        ConfigError, UnmetError
+            The method refuses a half.
+        """
+        started = perf_counter()
+        found, released = np.empty(len(self.halves)), 0
+        with task("predicting after anonymization", len(self.halves)) as step:
+            for trial, (train, test) in enumerate(self.halves):
+                with silence():
+                    known, values = self._anonymized(method, train, trial, "train")
+                    asked, others = self._anonymized(method, test, trial, "test")
+                found[trial], _ = _accuracies(self, known, values, asked, others)
+                released += len(known) + len(asked)
+                step(1)
+        users = len(self.halves[0][0])
+        return Prediction(
+            attribute=self.labels.attribute,
+            classes=self.labels.names,
+            trials=len(self.halves),
+            users=users,
+            original=_mean(self.original, self.seed),
+            anonymized=_mean(found, self.seed),
+            difference=_mean(found - self.original, self.seed),
+            majority=_mean(self.majority, self.seed),
+            released=released / (2 * users * len(self.halves)),
+            seconds=perf_counter() - started,
+            seed=self.seed,
+        )
+
+    def _anonymized(
+        self, method: Method, rows: NDArray[np.int64], trial: int, half: str
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Return the rows that were released, and their values as they were."""
+        seed = stream_key(self.seed, f"anonymize {half} {trial}") >> 1
+        part = self.ratings.keep_users(rows)
+        own, values = released_values(method.anonymize(part, rng=seed), part)
+        return rows[own], values
+
+
+@announced("what ratings tell of an attribute")
+def predict_attribute(
+    ratings: Ratings,
+    method: Method,
+    attribute: str,
+    *,
+    edges: Sequence[float] = (),
+    trials: int = 50,
+    rng: Rng = None,
+) -> Prediction:
+    """Compare what original and anonymized ratings tell of a personal attribute.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With personal attributes; on the items that the method releases.
+    method : a method
+        Anonymizes training and test data separately.
+    attribute, edges
+        See `labels_of`.
+    trials : int
+        At least 1. In each, min(2000, half) of the users to learn from and as many others to
+        predict are drawn anew.
+    rng : int, Generator or None
+
+    Raises
+    ------
+    ConfigError
+        scikit-learn is absent, the attribute cannot be predicted, fewer than two users, or the
+        method refuses.
+    UnmetError
+        The method cannot reach what it is asked on a part of the users.
+    """
+    return draw_trials(ratings, attribute, edges=edges, trials=trials, rng=rng).predict(method)
+
+
+def draw_trials(
+    ratings: Ratings,
+    attribute: str,
+    *,
+    edges: Sequence[float] = (),
+    trials: int = 50,
+    rng: Rng = None,
+) -> Trials:
+    """Draw the splits and predict from the original ratings; see `predict_attribute`."""
+    require_scikit_learn()
+    if isinstance(trials, bool) or trials != trials // 1 or trials < 1:
+        raise ConfigError(f"trials {trials}: a whole number, at least 1")
+    labels = labels_of(ratings, attribute, edges)
+    size = min(_MOST_USERS, ratings.n_users // 2)
+    if size < 1:
+        raise ConfigError("one user: nobody is left to be predicted")
+    _check_memory(ratings)
+    seed, halves = resolve_seed(rng), []
+    for trial in range(int(trials)):
+        order = generator(seed, f"prediction {trial}").permutation(ratings.n_users)
+        halves.append((np.sort(order[:size]), np.sort(order[size : 2 * size])))
+    blank = np.empty(len(halves)), np.empty(len(halves))
+    drawn = Trials(ratings, labels, tuple(halves), *blank, seed, ratings.dense())
+    with task("predicting from the original", len(halves)) as step:
+        for trial, (train, test) in enumerate(halves):
+            own = drawn.dense[train], test, drawn.dense[test]
+            drawn.original[trial], drawn.majority[trial] = _accuracies(drawn, train, *own)
+            step(1)
+    return drawn
+
+
+def released_values(release: Release, ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
+    """Return the released ratings of each user, as numbers.
+
+    Parameters
+    ----------
+    release : Release
+        Just made from `ratings`: it still knows who is who.
+    ratings : Ratings
+
+    Returns
+    -------
+    rows : ndarray of int64
+        Users of `ratings` who are in the release, ascending.
+    values : ndarray of float64, shape (len(rows), ratings.n_items)
+        NaN for null and for an item that was left out. A cell with several members counts as
+        their mean (a null among them left aside), a range as its middle.
+    """
+    assert release.private is not None
+    link, cells = release.private.link, release.cells()
+    symbols = cells.symbols
+    of_record = release.class_of_record[link.record]
+    sums = np.concatenate([[0.0], np.cumsum(symbols.members)])
+    low, high = symbols.bounds
+    # one member: itself, without the dust of a sum
+    mean = np.where(symbols.n_members == 1, high, (low + high) / 2)
+    several = symbols.n_members > 1
+    totals = sums[symbols.offsets[1:]] - sums[symbols.offsets[:-1]]
+    mean[several] = totals[several] / symbols.n_members[several]
+    mean[~symbols.has_rating] = np.nan
+    table = np.full((cells.n_groups, ratings.n_items), np.nan)
+    place = ratings.items.indices(list(cells.items))
+    rows = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+    table[rows, place[cells.columns]] = mean[cells.codes]
+    users = ratings.users.indices(list(link.users))
+    order = np.argsort(users)
+    return users[order], table[of_record[order]]
+
+
+def _accuracies(
+    trials: Trials,
+    train: NDArray[np.int64],
+    values: Floats,
+    test: NDArray[np.int64],
+    others: Floats,
+) -> tuple[float, float]:
+    """Return how often the class is right from these ratings, and from none at all."""
+    codes, step = trials.labels.codes, trials.ratings.scale.step
+    gap = trials.ratings.scale.width / 20 if step is None else step
+    scored = class_scores(values, codes[train], others, step=gap)
+    nothing = class_scores(values[:, :0], codes[train], others[:, :0])
+    return accuracy(*scored, codes[test]), accuracy(*nothing, codes[test])
+
+
+def _mean(figures: Floats, seed: int) -> Rate:
+    """Return the mean over trials with its bootstrap interval.
+
+    Without width where all trials give the same: trials draw on the same people, and a release
+    that changes nothing differs in none of them.
+    """
+    n = len(figures)
+    picks = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_DRAWS)
+    low, high = np.quantile(picks @ figures / n, [0.025, 0.975])
+    mean = float(figures.mean())
+    return Rate(mean, min(float(low), mean), max(float(high), mean))
+
+
+def _check_memory(ratings: Ratings) -> None:
+    need = 3 * 8 * ratings.n_users * ratings.n_items
+    if need > budget.memory():
+        raise ConfigError(
+            f"{counted(ratings.n_users, 'user')} x "
+            f"{counted(ratings.n_items, 'item')} as a full table take "
+            f"{need / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
+            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+        )

@@ -1,0 +1,157 @@
+"""`reproduce_sr`: every figure of SR §7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
+from starshade.audit.reproduction.sr.charted import (
+    accuracy_figure,
+    jobs_of,
+    loss_figures,
+    time_figures,
+)
+from starshade.audit.reproduction.sr.checks import check_figures
+from starshade.audit.reproduction.sr.loss import AS_STRICT, measure_losses, predict_all
+from starshade.audit.reproduction.sr.plan import (
+    KS,
+    LOSS_K,
+    Grid,
+    K,
+    Workload,
+    grid_of,
+    workloads_of,
+)
+from starshade.audit.reproduction.sr.result import Study, first_verdicts, loss_row, predicted_row
+from starshade.audit.reproduction.sr.timing import run_jobs, skipped_of
+from starshade.errors import ConfigError
+from starshade.progress import announced
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
+from starshade.rng import Rng, generator, resolve_seed
+
+__all__ = ["reproduce_sr"]
+
+_RESPONDENTS = 1000  # of the survey that is made up where no data are given
+_PREDICTED_KS = (5, 20)  # Fig 8; the paper names no k
+
+
+@announced("study: Sun & Sun")
+def reproduce_sr(
+    ratings: Ratings | None = None,
+    *,
+    sensitive: Sequence[str] = (),
+    top: int = 20,
+    attribute: str | None = None,
+    trials: int = 50,
+    repeats: int = 3,
+    rng: Rng = None,
+) -> Study:
+    """Run Sun and Sun's experiments on any ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings, optional
+        None: a made-up survey of 1,000 respondents and 20 questions.
+    sensitive : sequence of str
+        Ids of sensitive items. Empty: the last of the `top` most rated ones (the paper names
+        none); of the made-up survey, its sensitive questions.
+    top : int
+        The most rated items, looked at under three null rules beside all items, at least 2.
+    attribute : str, optional
+        What Fig 8 predicts. None: gender, else the first attribute with 2 to 25 classes.
+    trials : int
+        Of each prediction, at least 1.
+    repeats : int
+        Runs of each timed check, at least 1; the median is reported.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    Study
+        Figs 3-8, and the paper's sentences about its curves held against ours.
+
+    Raises
+    ------
+    ConfigError
+        A parameter out of range, an unknown item or attribute, fewer than two users or items.
+
+    Notes
+    -----
+    ε, l and distances are the paper's on 1-5; on other scales one star is a quarter of the
+    width, in whole steps.
+    """
+    if repeats < 1 or trials < 1:
+        raise ConfigError(f"repeats {repeats}, trials {trials}: at least 1 of each")
+    seed, started = resolve_seed(rng), perf_counter()
+    synthetic = ratings is None
+    if ratings is None:
+        ratings = synthesize("survey", n_users=_RESPONDENTS, rng=generator(seed, "made-up survey"))
+        if not len(sensitive):
+            sensitive = [key for key in ratings.items if key.startswith("s")]
+    if attribute is not None:
+        labels_of(ratings, attribute)  # refused before the long work
+    workloads, grid = workloads_of(ratings, top, sensitive), grid_of(ratings.scale)
+    two = 2 * grid.star
+    timed, refused = run_jobs(jobs_of(workloads, grid), repeats=repeats, seed=seed)
+    losses, lossless = measure_losses(workloads[0], _loss_settings(grid), seed)
+    predicted, unpredicted = predict_all(
+        workloads[0],
+        attribute or default_attribute(workloads[0].ratings),
+        _PREDICTED_KS,
+        two,
+        trials=trials,
+        seed=seed,
+    )
+    figures = (
+        *sorted(time_figures(workloads, grid, timed), key=lambda figure: figure.place),
+        *loss_figures(losses, LOSS_K, two),
+        *accuracy_figure(predicted, two),
+    )
+    return Study(
+        data=_data(ratings, workloads, grid, synthetic=synthetic),
+        figures=figures,
+        verdicts=first_verdicts(timed, K, grid.star, two),
+        losses=[loss_row(loss) for loss in losses],
+        predictions=[predicted_row(entry) for entry in predicted],
+        checks=check_figures(figures, predicted),
+        skipped=(*skipped_of(refused), AS_STRICT, *lossless, *unpredicted),
+        timed=len(timed),
+        repeats=repeats,
+        trials=trials,
+        seconds=perf_counter() - started,
+        seed=seed,
+        digest=digest_of(ratings),
+    )
+
+
+def _loss_settings(grid: Grid) -> tuple[tuple[int, float], ...]:
+    over_eps = [(LOSS_K, eps) for eps in grid.eps]
+    return tuple(dict.fromkeys([*over_eps, *((k, 2 * grid.star) for k in KS)]))
+
+
+def _data(
+    ratings: Ratings, workloads: tuple[Workload, ...], grid: Grid, *, synthetic: bool
+) -> dict[str, Any]:
+    return {
+        "users": ratings.n_users,
+        "items": ratings.n_items,
+        "ratings": ratings.n_ratings,
+        "scale": str(ratings.scale),
+        "synthetic": synthetic,
+        "one_star": grid.star,
+        "parts": [
+            {
+                "name": workload.name,
+                "users": workload.ratings.n_users,
+                "items": workload.ratings.n_items,
+                "ratings": workload.ratings.n_ratings,
+                "sensitive_items": len(workload.sensitive),
+                "nulls": list(workload.rules),
+            }
+            for workload in workloads
+        ],
+    }
