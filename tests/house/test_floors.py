@@ -35,9 +35,9 @@ def test_the_reader_sees_the_house() -> None:
         ),
         ("attack", 'import_module("starshade.anonymize.k_likeness")'),
         ("kernels", "from starshade.rng import Rng"),
-        ("audit", "from starshade.cli.run import main"),
+        ("audit", "from starshade.cli.running.run import main"),
         ("cli", "from starshade.server.store import Store"),
-        ("server", "from starshade.cli.run import main"),
+        ("server", "from starshade.cli.running.run import main"),
         ("report", "from starshade.server.serve import open_studio"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from starshade.audit.dossier.dossier import Dossier
 from starshade.cli.again import made_by
-from starshade.cli.options import Reading
+from starshade.cli.options.shared import Reading
 from starshade.release.folder.read import read_release
 from tests.system.conftest import Made, call, refused, told
 

@@ -19,7 +19,7 @@ __all__ = ["main"]
     table={
         "demo": "starshade.cli.demo:demo",
         "data": "starshade.cli.data:data",
-        "attack": "starshade.cli.attack:attack",
+        "attack": "starshade.cli.attack.attack:attack",
         "check": "starshade.cli.check:check",
         "anonymize": "starshade.cli.anonymize:anonymize",
         "measure": "starshade.cli.measure:measure",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options import Reading
+from starshade.cli.options.shared import Reading
 
 if TYPE_CHECKING:
     from starshade.release.table import Release

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.interrupt import wrote
-from starshade.cli.model_options import EPS, NULLS, SENSITIVE
-from starshade.cli.options import Reading, ensure_free, reading
-from starshade.cli.predictive_options import PREDICTIVE
-from starshade.cli.run import Run, running
-from starshade.cli.settings import Command, configured, gathered, given, refuse_beside
+from starshade.cli.options.models import EPS, NULLS, SENSITIVE
+from starshade.cli.options.predictive import PREDICTIVE
+from starshade.cli.options.settings import Command, configured, gathered, given, refuse_beside
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.running.interrupt import wrote
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, measured, page, words
 from starshade.errors import ConfigError
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.again import repeated
-from starshade.cli.options import Reading, reading
+from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
-from starshade.cli.run import Run, running
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, measured, page, words
 from starshade.plain import percent
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.model_options import asked_models, modelling, to_options
-from starshade.cli.options import Reading, reading
-from starshade.cli.run import Run, running
-from starshade.cli.settings import given
+from starshade.cli.options.models import asked_models, modelling, to_options
+from starshade.cli.options.settings import given
+from starshade.cli.options.shared import Reading, reading
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options import Reading, ensure_free, reading, whole_numbers
-from starshade.cli.predictive_options import PROFILES
-from starshade.cli.run import Run, running
+from starshade.cli.options.predictive import PROFILES
+from starshade.cli.options.shared import Reading, ensure_free, reading, whole_numbers
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, number, page, words
 from starshade.plain import percent
 

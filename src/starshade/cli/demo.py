@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.interrupt import wrote
-from starshade.cli.options import ensure_free
+from starshade.cli.options.shared import ensure_free
 from starshade.cli.reporting import can_report, place_for, write
-from starshade.cli.run import Run, running
+from starshade.cli.running.interrupt import wrote
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted, percent
 from starshade.progress import note

@@ -9,7 +9,7 @@ import click
 
 from starshade import budget
 from starshade._version import __version__
-from starshade.cli.run import Run, running
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page
 
 __all__ = ["doctor"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from starshade.cli.errors import exit_code_of
+from starshade.cli.running.errors import exit_code_of
 
 __all__ = ["Door", "LazyGroup"]
 

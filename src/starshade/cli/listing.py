@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from starshade.cli.run import Run, running
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns
 
 __all__ = ["listing"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import click
 
-from starshade.cli.options import Reading, reading
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import Reading, reading
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, measured, page, words
 from starshade.plain import counted
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from starshade.cli.again import repeated
-from starshade.cli.options import Reading, reading
+from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
-from starshade.cli.run import Run, running
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import words
 
 __all__ = ["report"]

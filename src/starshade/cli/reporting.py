@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from starshade.cli.interrupt import wrote
-from starshade.cli.options import ensure_free
+from starshade.cli.options.shared import ensure_free
+from starshade.cli.running.interrupt import wrote
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:

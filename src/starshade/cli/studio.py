@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.run import Run, running
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, words
 from starshade.errors import ConfigError
 

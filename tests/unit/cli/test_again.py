@@ -10,7 +10,7 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.cli.again import repeated
 from starshade.cli.audit import audit
-from starshade.cli.options import Reading
+from starshade.cli.options.shared import Reading
 from starshade.cli.report import report
 from tests.contract.cast import CAST
 

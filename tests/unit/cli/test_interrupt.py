@@ -10,7 +10,7 @@ import pytest
 START = """
 import sys, time
 from starshade.cli import interrupt
-from starshade.cli.errors import exit_code_of
+from starshade.cli.running.errors import exit_code_of
 interrupt.PATIENCE = 0.5
 {kernel}
 def work():
@@ -120,7 +120,7 @@ def test_a_background_process_that_ignores_ctrl_c_goes_on_ignoring() -> None:
 
 
 def test_the_handlers_are_put_back() -> None:
-    from starshade.cli.interrupt import Interrupt, interruptible
+    from starshade.cli.running.interrupt import Interrupt, interruptible
 
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with interruptible(Interrupt()):
@@ -132,7 +132,7 @@ def test_the_handlers_are_put_back() -> None:
 def test_a_signal_after_the_work_changes_nothing(number: int) -> None:
     code = (
         "import atexit, os, sys\n"
-        "from starshade.cli.errors import exit_code_of\n"
+        "from starshade.cli.running.errors import exit_code_of\n"
         f"atexit.register(os.kill, os.getpid(), {int(number)})\n"
         "sys.exit(exit_code_of(lambda: 1))\n"
     )

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from starshade import progress
 from starshade.cli.group import Door
-from starshade.cli.options import Reading, reading
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import Reading, reading
+from starshade.cli.running.run import Run, running
 from starshade.errors import ConfigError
 
 

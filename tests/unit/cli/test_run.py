@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 
 from starshade import budget, progress
 from starshade.cli.group import Door
-from starshade.cli.options import Reading, reading
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import Reading, reading
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, measured, number, page, words
 from starshade.cli.show import command as show_command
 from starshade.errors import ConfigError
@@ -166,7 +166,7 @@ def test_a_log_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Pat
 def test_a_reader_that_has_gone_is_no_error() -> None:
     code = (
         "import click\n"
-        "from starshade.cli.run import Run, running\n"
+        "from starshade.cli.running.run import Run, running\n"
         "from starshade.cli.group import Door\n"
         "@click.group(cls=Door)\n"
         "def main(): ...\n"

@@ -10,8 +10,8 @@ from time import sleep
 import pytest
 
 from starshade import progress
-from starshade.cli import watch
-from starshade.cli.watch import Log, Terminal
+from starshade.cli.running import watch
+from starshade.cli.running.watch import Log, Terminal
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import click
 
-from starshade.cli.interrupt import Interrupt, deafen, interruptible, written_so_far
-from starshade.cli.streams import steady_streams
+from starshade.cli.running.interrupt import Interrupt, deafen, interruptible, written_so_far
+from starshade.cli.running.streams import steady_streams
 from starshade.errors import InternalError, StarshadeError, UnmetError
 
 __all__ = ["DEBUG", "describe_error", "exit_code_of"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from starshade.cli.interrupt import wrote
-from starshade.cli.options import Reading, ensure_free, reading
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.running.interrupt import wrote
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import words
 from starshade.errors import ConfigError
 from starshade.plain import counted

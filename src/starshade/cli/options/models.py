@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.settings import Command, configured, gathered, given, option
+from starshade.cli.options.settings import Command, configured, gathered, given, option
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:

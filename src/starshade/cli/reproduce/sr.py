@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options import Reading, ensure_free, reading
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, judged, number, page, words
 from starshade.errors import ConfigError
 

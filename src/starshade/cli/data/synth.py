@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from starshade.cli.interrupt import wrote
-from starshade.cli.options import ensure_free
-from starshade.cli.run import Run, running
+from starshade.cli.options.shared import ensure_free
+from starshade.cli.running.interrupt import wrote
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import words
 from starshade.plain import counted
 from starshade.ratings.synth.preset import LIKES

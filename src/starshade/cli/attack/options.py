@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from starshade.cli.settings import Command, gathered
+from starshade.cli.options.settings import Command, gathered
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:

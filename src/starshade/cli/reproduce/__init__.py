@@ -10,10 +10,10 @@ __all__ = ["reproduce"]
 
 
 _STUDIES = {
-    "ns": "starshade.cli.reproduce_ns:reproduce_ns",
-    "kl": "starshade.cli.reproduce_kl:reproduce_kl",
-    "pa": "starshade.cli.reproduce_pa:reproduce_pa",
-    "sr": "starshade.cli.reproduce_sr:reproduce_sr",
+    "ns": "starshade.cli.reproduce.ns:reproduce_ns",
+    "kl": "starshade.cli.reproduce.kl:reproduce_kl",
+    "pa": "starshade.cli.reproduce.pa:reproduce_pa",
+    "sr": "starshade.cli.reproduce.sr:reproduce_sr",
 }
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options import Reading
-from starshade.cli.run import Run
-from starshade.cli.settings import Command, gathered, given, refuse_beside
+from starshade.cli.options.settings import Command, gathered, given, refuse_beside
+from starshade.cli.options.shared import Reading
+from starshade.cli.running.run import Run
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary
@@ -68,7 +68,7 @@ def attack_with(
 ) -> None:
     """Look for people's records by their public ratings."""
     from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
-    from starshade.cli.attack_summary import describe_people
+    from starshade.cli.attack.summary import describe_people
 
     listed = public.candidates is not None
     asked = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}

@@ -19,10 +19,10 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
-from starshade.cli.errors import describe_error
-from starshade.cli.interrupt import has_written, written_so_far
-from starshade.cli.streams import closed_streams, writes_unicode
-from starshade.cli.watch import Log, Terminal
+from starshade.cli.running.errors import describe_error
+from starshade.cli.running.interrupt import has_written, written_so_far
+from starshade.cli.running.streams import closed_streams, writes_unicode
+from starshade.cli.running.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release

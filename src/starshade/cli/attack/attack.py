@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.attack_options import attacking, rows_of
-from starshade.cli.attack_public import PublicRatings, attack_with, public
-from starshade.cli.attack_summary import describe, describe_risk
-from starshade.cli.options import Reading, ensure_free, knowing, knowledge_of, reading
-from starshade.cli.run import Run, running
-from starshade.cli.settings import configured, given, refuse_beside
+from starshade.cli.attack.options import attacking, rows_of
+from starshade.cli.attack.public import PublicRatings, attack_with, public
+from starshade.cli.attack.summary import describe, describe_risk
+from starshade.cli.options.settings import configured, given, refuse_beside
+from starshade.cli.options.shared import Reading, ensure_free, knowing, knowledge_of, reading
+from starshade.cli.running.run import Run, running
 from starshade.cli.show import page
 from starshade.errors import ConfigError
 from starshade.progress import note

@@ -12,10 +12,10 @@ __all__ = ["data"]
 @click.group(
     cls=LazyGroup,
     table={
-        "describe": "starshade.cli.data_describe:describe",
-        "convert": "starshade.cli.data_convert:convert",
-        "split": "starshade.cli.data_split:split",
-        "synth": "starshade.cli.data_synth:synth",
+        "describe": "starshade.cli.data.describe:describe",
+        "convert": "starshade.cli.data.convert:convert",
+        "split": "starshade.cli.data.split:split",
+        "synth": "starshade.cli.data.synth:synth",
     },
 )
 def data() -> None:

@@ -1,0 +1,1 @@
+"""``starshade attack``: its options, its commands, what it prints."""

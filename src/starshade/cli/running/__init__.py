@@ -1,0 +1,1 @@
+"""What happens around every command: its surroundings, progress, errors, signals."""
