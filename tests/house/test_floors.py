@@ -36,7 +36,7 @@ def test_the_reader_sees_the_house() -> None:
         ("attack", 'import_module("starshade.anonymize.k_likeness")'),
         ("kernels", "from starshade.rng import Rng"),
         ("audit", "from starshade.cli.running.run import main"),
-        ("cli", "from starshade.server.store import Store"),
+        ("cli", "from starshade.server.jobs.store import Store"),
         ("server", "from starshade.cli.running.run import main"),
         ("report", "from starshade.server.serve import open_studio"),
     ],

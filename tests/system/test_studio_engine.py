@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from starshade.release.folder.read import read_release
-from starshade.server.engine import Engine
-from starshade.server.rows import DataRow, JobKind, JobRow
-from starshade.server.store import Store
+from starshade.server.jobs.engine import Engine
+from starshade.server.jobs.rows import DataRow, JobKind, JobRow
+from starshade.server.jobs.store import Store
 
 _PATIENCE = 120.0
 #: takes minutes, if it is let
@@ -284,7 +284,7 @@ def test_temporary_files_lie_in_the_work_folder_where_only_the_owner_looks(tmp_p
     code = """
 import os, sys, tempfile
 from pathlib import Path
-from starshade.server.worker import _settle_in
+from starshade.server.tasks.worker import _settle_in
 _settle_in(Path(sys.argv[1]))
 folder, (_, file) = tempfile.mkdtemp(), tempfile.mkstemp()
 print(folder, file, os.environ["TMPDIR"], oct(os.umask(0)))
@@ -321,7 +321,7 @@ def test_closing_interrupts_and_the_next_start_goes_on(tmp_path: Path) -> None:
 def test_the_server_process_never_loads_the_kernels(tmp_path: Path) -> None:
     code = """
 import sys
-import starshade.server.engine, starshade.server.store
+import starshade.server.jobs.engine, starshade.server.jobs.store
 heavy = {"numba", "numpy", "duckdb", "pyarrow", "scipy", "pydantic"} & sys.modules.keys()
 sys.exit(f"loaded: {heavy}" if heavy else 0)
 """

@@ -16,15 +16,15 @@ import httpx
 import pytest
 
 from starshade.errors import OutputError
-from starshade.server.engine import Engine
-from starshade.server.store import Store
+from starshade.server.jobs.engine import Engine
+from starshade.server.jobs.store import Store
 from tests.system.test_studio_engine import wait_for
 
 _STUDIO = """
 import json, sys, time
 from pathlib import Path
-from starshade.server.engine import Engine
-from starshade.server.store import Store
+from starshade.server.jobs.engine import Engine
+from starshade.server.jobs.store import Store
 
 store = Store(Path(sys.argv[1]))
 engine = Engine(store)
@@ -217,7 +217,7 @@ def mounted(options: str, place: Path) -> list[str]:
 def test_a_read_only_folder_is_refused_in_words(tmp_path: Path) -> None:
     code = """
 from starshade.errors import OutputError
-from starshade.server.store import Store
+from starshade.server.jobs.store import Store
 from pathlib import Path
 import sys
 try:
@@ -299,7 +299,7 @@ def test_the_worker_ends_with_its_parent_where_no_signal_tells(tmp_path: Path) -
 import os, socket, subprocess, sys, time
 ours, theirs = socket.socketpair()
 start = (
-    "import sys, starshade.server.worker as worker; "
+    "import sys, starshade.server.tasks.worker as worker; "
     "worker._die_with = worker._warm_up = lambda *_: None; worker.main(sys.argv[1:])"
 )
 (tmp := sys.argv[1])

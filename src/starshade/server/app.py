@@ -14,15 +14,15 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from starshade.errors import StarshadeError
-from starshade.server.answers import Desk, failure, refusal
 from starshade.server.guard import HEADERS, guard
-from starshade.server.routes_data import data_routes
-from starshade.server.routes_jobs import job_routes
-from starshade.server.routes_releases import release_routes
+from starshade.server.outcome.answers import Desk, failure, refusal
+from starshade.server.routes.data import data_routes
+from starshade.server.routes.jobs import job_routes
+from starshade.server.routes.releases import release_routes
 
 if TYPE_CHECKING:
-    from starshade.server.engine import Engine
-    from starshade.server.store import Store
+    from starshade.server.jobs.engine import Engine
+    from starshade.server.jobs.store import Store
 
 __all__ = ["MOST_UPLOAD", "create_app"]
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs
 
 from starshade.errors import ConfigError
-from starshade.server.contexts import Choice, Field
+from starshade.server.context.contexts import Choice, Field
 
 __all__ = ["Sent", "Setting", "fields", "parse", "prefilled", "read"]
 

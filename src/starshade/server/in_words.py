@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from starshade.server.ask_attack import ATTACK
-from starshade.server.ask_compare import COMPARE
-from starshade.server.ask_data import MAPPING
-from starshade.server.ask_release import RELEASE
-from starshade.server.asking import Asking
+from starshade.server.ask.asking import Asking
+from starshade.server.ask.attack import ATTACK
+from starshade.server.ask.compare import COMPARE
+from starshade.server.ask.data import MAPPING
+from starshade.server.ask.release import RELEASE
 from starshade.server.forms import Setting
-from starshade.server.rows import JobKind
+from starshade.server.jobs.rows import JobKind
 
 __all__ = ["ELSEWHERE", "for_page", "form_of", "settings_of"]
 

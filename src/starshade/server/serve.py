@@ -20,8 +20,8 @@ from starshade.errors import ConfigError, OutputError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from starshade.server.engine import Engine
-    from starshade.server.store import Store
+    from starshade.server.jobs.engine import Engine
+    from starshade.server.jobs.store import Store
 
 __all__ = ["HOST", "PORT", "Opened", "open_studio"]
 
@@ -89,8 +89,8 @@ def open_studio(
     """
     _ensure_installed()
     from starshade.server.app import MOST_UPLOAD, create_app
-    from starshade.server.engine import Engine
-    from starshade.server.store import Store
+    from starshade.server.jobs.engine import Engine
+    from starshade.server.jobs.store import Store
 
     first = None if ratings is None else _existing(ratings)
     token = secrets.token_urlsafe(32)
@@ -134,8 +134,8 @@ def _existing(ratings: str) -> str:
 
 def _begin(store: Store, engine: Engine, path: str) -> str:
     """Add the file that was named, unless it is there from an earlier time."""
-    from starshade.server.answers import Desk
-    from starshade.server.routes_data import bring_path
+    from starshade.server.outcome.answers import Desk
+    from starshade.server.routes.data import bring_path
 
     for data in store.all_data():
         if data.kind == "file" and data.source == path:

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 
 from starshade.server.app import create_app
-from starshade.server.rows import DataRow, JobRow
-from starshade.server.store import Store
+from starshade.server.jobs.rows import DataRow, JobRow
+from starshade.server.jobs.store import Store
 
 PORT = 8321
 TOKEN = "a-token"

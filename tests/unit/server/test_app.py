@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from starshade.errors import OutputError
-from starshade.server.store import Store
+from starshade.server.jobs.store import Store
 from tests.unit.server.desk import ATTACK, COMPARE, FACTS, PORT, RELEASE, TOKEN, Desk
 
 NOT_HERE = 404
@@ -296,7 +296,7 @@ def test_the_files_of_a_release(desk: Desk) -> None:
 
 def test_the_server_loads_no_kernels() -> None:
     code = (
-        "import sys, starshade.server.app, starshade.server.engine, starshade.server.serve\n"
+        "import sys, starshade.server.app, starshade.server.jobs.engine, starshade.server.serve\n"
         "print(*[m for m in ('numba', 'numpy', 'scipy', 'pyarrow') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ from multiprocessing import Pipe
 import pytest
 
 from starshade.errors import OutputError
-from starshade.server import engine as engine_module
-from starshade.server.engine import Engine
-from starshade.server.store import Store
+from starshade.server.jobs import engine as engine_module
+from starshade.server.jobs.engine import Engine
+from starshade.server.jobs.store import Store
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from starshade.server.ask_data import MAPPING
+from starshade.server.ask.data import MAPPING
 from starshade.server.in_words import ELSEWHERE, for_page, settings_of
-from starshade.server.rows import JobKind
+from starshade.server.jobs.rows import JobKind
 from tests.house.floors import SRC
 
 ROOMS = ("ratings", "anonymize", "attack", "audit", "release", "privacy", "utility")

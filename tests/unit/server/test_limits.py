@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from starshade import budget
-from starshade.server import engine as engine_module
-from starshade.server import worker
-from starshade.server.engine import Engine
-from starshade.server.store import Store
-from starshade.server.tasks import Done, Order
+from starshade.server.jobs import engine as engine_module
+from starshade.server.jobs.engine import Engine
+from starshade.server.jobs.store import Store
+from starshade.server.tasks.tasks import Done, Order, worker
 
 LIMITS = {"memory": 12_345_678, "threads": 1}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import OutputError
-from starshade.server import database
-from starshade.server.store import Store
-from starshade.server.sweep import sweep
+from starshade.server.jobs import database
+from starshade.server.jobs.store import Store
+from starshade.server.jobs.sweep import sweep
 
 
 def tree(folder):

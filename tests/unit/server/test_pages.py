@@ -14,21 +14,21 @@ from typing import Any
 import pytest
 
 from starshade.plain import plain
-from starshade.server import contexts
-from starshade.server.answers import rendered
-from starshade.server.ask_attack import ATTACK
-from starshade.server.ask_compare import COMPARE
-from starshade.server.ask_release import RELEASE
-from starshade.server.asking import asked
-from starshade.server.contexts import ErrorPage, Link
+from starshade.server.ask.asking import asked
+from starshade.server.ask.attack import ATTACK
+from starshade.server.ask.compare import COMPARE
+from starshade.server.ask.release import RELEASE
+from starshade.server.context import contexts
+from starshade.server.context.contexts import ErrorPage, Link
 from starshade.server.forms import prefilled
-from starshade.server.page_data import data_page
-from starshade.server.page_frame import bare_frame, job_line
-from starshade.server.page_home import home_page
-from starshade.server.page_job import job_page, job_view
-from starshade.server.page_release import release_page
-from starshade.server.rows import JobKind, JobRow, Step
-from starshade.server.tasks import Order, perform
+from starshade.server.jobs.rows import JobKind, JobRow, Step
+from starshade.server.outcome.answers import rendered
+from starshade.server.page.data import data_page
+from starshade.server.page.frame import bare_frame, job_line
+from starshade.server.page.home import home_page
+from starshade.server.page.job import job_page, job_view
+from starshade.server.page.release import release_page
+from starshade.server.tasks.tasks import Order, perform
 from tests.unit.server.desk import FACTS, Desk
 
 #: what a page may leave unsaid: names by which it knows things, and what it says in other words

@@ -11,9 +11,9 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.ratings import read
-from starshade.server.rows import DataRow
-from starshade.server.tasks import Order
-from starshade.server.tasks_read import perform
+from starshade.server.jobs.rows import DataRow
+from starshade.server.tasks.read import perform
+from starshade.server.tasks.tasks import Order
 
 
 @pytest.mark.parametrize("folder", [False, True])

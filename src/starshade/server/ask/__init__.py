@@ -1,0 +1,1 @@
+"""From a filled form to what a job is asked."""

@@ -1,0 +1,136 @@
+"""The form of a comparison: which methods, at which k, on which items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from starshade.server.ask.asking import SEED, Asking, Facts
+from starshade.server.ask.release import (
+    EPS,
+    FEWEST,
+    NEAR,
+    PROFILE,
+    ks_of,
+    method_choices,
+    too_many_people,
+    top,
+)
+from starshade.server.forms import Setting
+from starshade.server.words import count
+
+__all__ = ["COMPARE", "compare_title"]
+
+_USUAL_KS = (2, 5, 10)
+_KNOWN = "4"  # as `compare` has it, and cuts it where nobody has so many
+_USUAL = ("k-exchange", "k-likeness", "mondrian")
+
+_METHODS = Setting(
+    "methods",
+    "Methods",
+    "Every chosen method makes a release at every k; none of them is kept.",
+    "choices",
+    _USUAL,
+    choices=method_choices(),
+    required=True,
+)
+_KS = Setting(
+    "ks",
+    "Values of k",
+    "How many people hide together. Whole numbers, commas between.",
+    "text",
+    ", ".join(map(str, _USUAL_KS)),
+    allowed="Give whole numbers with commas between, for example 2, 5, 10.",
+    required=True,
+)
+_REST = (
+    Setting(
+        "known",
+        "Facts known about each person",
+        "What the attacker of every release knows, exactly.",
+        "integer",
+        _KNOWN,
+        least=1,
+        required=True,
+    ),
+    Setting(
+        "targets",
+        "People attacked",
+        "A sample; more make the figures surer and take longer.",
+        "integer",
+        "500",
+        least=1,
+        required=True,
+        more=True,
+    ),
+    replace(EPS, help=f"{EPS.help} For interval and suppress only.", only_for=(), more=True),
+    replace(PROFILE, help=f"{PROFILE.help} For predictive only.", only_for=(), more=True),
+    Setting(
+        "held_out",
+        "Share of the ratings kept apart to test recommenders",
+        "0: no recommender is trained. predictive needs it, as its releases are compared by what "
+        "a recommender loses; 0.1 is usual.",
+        "number",
+        "0",
+        least=0,
+        most=0.9,
+        required=True,
+        more=True,
+    ),
+    SEED,
+)
+
+
+def _settings(facts: Facts) -> tuple[Setting, ...]:
+    items = top(
+        facts,
+        "Which items the releases would have, the most rated first. Empty: all of them, which "
+        "takes longest.",
+    )
+    fitting = [k for k in _USUAL_KS if k <= facts.get("users", k)] or [FEWEST]
+    ks = replace(_KS, default=", ".join(map(str, fitting)))
+    return (_METHODS, ks, items, *_REST)
+
+
+def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
+    errors: dict[str, str] = {}
+    methods, items = values["methods"], values["items"]
+    ks = ks_of("ks", values["ks"], 2, errors)
+    if ks and (too_large := too_many_people(ks[-1], facts)):
+        errors["ks"] = too_large
+    of = facts.get("items") if items is None else items
+    if of is not None and values["known"] > max(of, int(_KNOWN)):
+        errors["known"] = f"The releases would have {count(of, 'item')}. Give at most {of:,}."
+    if "predictive" in methods and not values["held_out"]:
+        errors["held_out"] = (
+            "predictive releases are compared by what a recommender loses on ratings that are kept "
+            "apart. Give a share, for example 0.1, or leave predictive out."
+        )
+    return {
+        "methods": list(methods),
+        "ks": ks,
+        "items": None if items is None else f"top:{items}",
+        "eps": values["eps"] if set(methods) & set(NEAR) else None,
+        "profile": values["profile"] if "predictive" in methods else None,
+        "known": values["known"],
+        "targets": values["targets"],
+        "held_out": values["held_out"],
+        "seed": values["seed"],
+    }, errors
+
+
+def compare_title(settings: dict[str, Any]) -> str:
+    """Return what a job of this kind is called."""
+    methods, ks = settings.get("methods") or (), settings.get("ks") or ()
+    return f"Compare: {', '.join(methods)} at k = {', '.join(map(str, ks))}"
+
+
+COMPARE = Asking(
+    id="compare",
+    title="Compare methods",
+    intro="See what each method would lose and what an attacker would still find, before you "
+    "choose one. You can then make any of the releases by choosing its point.",
+    submit="Compare",
+    settings=_settings,
+    ask=_ask,
+)

@@ -1,0 +1,330 @@
+"""The form of a release: which method, how many hide together, what goes in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from starshade.anonymize.registry import ENTRIES
+from starshade.server.ask.asking import SEED, Asking, Facts, given_only
+from starshade.server.ask.personal import personal_asked, personal_settings
+from starshade.server.context.contexts import Choice
+from starshade.server.forms import Setting
+from starshade.server.words import count
+
+__all__ = [
+    "FEWEST",
+    "GROUPING",
+    "METHODS",
+    "NEAR",
+    "PREDICTIVE_ITEMS",
+    "PROFILE",
+    "RELEASE",
+    "ks_of",
+    "method_choices",
+    "only_people",
+    "release_title",
+    "too_many_people",
+    "top",
+    "usual_items",
+    "usual_k",
+]
+
+#: methods in plain words, the suggested one of each kind first
+METHODS = {
+    "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
+    "k-likeness": "Groups of k share sets of ratings",
+    "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
+    "mondrian-relaxed": "Groups of k or more share ranges of ratings, always cut into halves",
+    "k-member": "Groups of k share ranges of ratings; slow on large data",
+    "predictive": "k people of like tastes become one average profile; to train recommenders",
+    "interval": "Ratings move a little until k people nearly agree; for surveys",
+    "suppress": "People are left out until k nearly agree with each who stays; for surveys",
+}
+GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
+NEAR = ("interval", "suppress")
+_SOURCES = {entry.name: entry.source for entry in ENTRIES}
+PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
+_FEW_ITEMS = 10  # as the examples everywhere have it
+_KNOWN = "2, 4, 8"  # as `Audit` has it
+FEWEST = 2  # people among whom one can hide
+_USUAL_K = 5
+_MANY = 30  # items beyond which only the most rated ones are suggested
+
+K = Setting(
+    "k",
+    "How many people hide together (k)",
+    "By ratings, and by the attributes that k people share, nobody can be told apart from at "
+    "least k − 1 others (by interval and suppress: hardly). 5 is "
+    "usual; larger is safer and loses more. Compare methods to see how much.",
+    "integer",
+    str(_USUAL_K),
+    least=FEWEST,
+    required=True,
+)
+EPS = Setting(
+    "eps",
+    "How near is near (ε)",
+    "Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
+    "number",
+    "1",
+    least=0,
+    required=True,
+    only_for=NEAR,
+)
+PROFILE = Setting(
+    "profile",
+    "What a profile shows",
+    "pooled puts nobody's rating into a cell and predicted best where it was measured.",
+    "choice",
+    "pooled",
+    choices=(
+        Choice("pooled", "what the group as one person would say (pooled, suggested)"),
+        Choice("model", "the mean of the predictions for its members (model)"),
+        Choice("padded", "the mean of ratings and predictions (padded, the published method)"),
+        Choice("simple", "the mean of the ratings that there are (simple): shows who rated what"),
+    ),
+    required=True,
+    only_for=("predictive",),
+)
+_HIERARCHY = Setting(
+    "hierarchy",
+    "What different ratings of a group become",
+    "The set says most. Leave it to the method if in doubt.",
+    "choice",
+    "",
+    choices=(
+        Choice("", "as the method has it"),
+        Choice("ndgh", "the set of its ratings (ndgh)"),
+        Choice("range", "from the least to the greatest (range)"),
+        Choice("dgh", "one half of the scale, or all of it (dgh)"),
+    ),
+    more=True,
+    only_for=GROUPING,
+)
+_SPREAD = (
+    Setting(
+        "sensitive",
+        "Sensitive items",
+        "Ids of items that others must not learn, with commas between. They are released as they "
+        "are and not used to find like people.",
+        "text",
+        more=True,
+        only_for=NEAR,
+    ),
+    Setting(
+        "l",
+        "Least spread of sensitive ratings (l)",
+        "A standard deviation, among those who are alike: so that they do not all agree.",
+        "number",
+        least=0,
+        more=True,
+        only_for=NEAR,
+    ),
+    Setting(
+        "nulls",
+        "Not rated, beside a rating, is",
+        "What it means that one of two people did not answer.",
+        "choice",
+        "strict",
+        choices=(
+            Choice("strict", "as far away as it can be (safest)"),
+            Choice("zero", "one step below the scale"),
+            Choice("ignore", "no difference"),
+        ),
+        more=True,
+        only_for=NEAR,
+    ),
+)
+_REST = (
+    Setting(
+        "rare_items",
+        "Items that fewer than k people rated",
+        "That an item is listed says that somebody rated it.",
+        "choice",
+        "drop",
+        choices=(Choice("drop", "leave them out (safer)"), Choice("keep", "keep them")),
+        more=True,
+    ),
+    Setting(
+        "known",
+        "Attack it with this many known facts",
+        "The finished release is attacked as the ratings were. Whole numbers, commas between.",
+        "text",
+        _KNOWN,
+        allowed="Give whole numbers with commas between, for example 2, 4, 8.",
+        required=True,
+        more=True,
+    ),
+    Setting(
+        "targets",
+        "People attacked",
+        "A sample of the people, for the check of the finished release.",
+        "integer",
+        "1000",
+        least=1,
+        required=True,
+        more=True,
+    ),
+    Setting(
+        "held_out",
+        "Share of the ratings kept apart to test recommenders",
+        "0: none, and the report has no recommender's error. 0.1 is usual; these ratings are then "
+        "not in the release.",
+        "number",
+        "0",
+        least=0,
+        most=0.9,
+        required=True,
+        more=True,
+    ),
+    SEED,
+)
+
+
+def method_choices() -> tuple[Choice, ...]:
+    """Return the methods to choose from."""
+    return tuple(
+        Choice(name, name, f"{words} ({_SOURCES[name]}).") for name, words in METHODS.items()
+    )
+
+
+def usual_items(facts: Facts) -> str:
+    """Return how many items are suggested; empty: all."""
+    return str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
+
+
+def usual_k(facts: Facts) -> int:
+    """Return the k that is suggested: the usual one, or as many people as there are."""
+    people: int = facts.get("users", _USUAL_K)
+    return max(FEWEST, min(_USUAL_K, people))
+
+
+def top(facts: Facts, help_text: str) -> Setting:
+    """Return the setting of how many items are released."""
+    return Setting(
+        "items",
+        "Only the most rated items",
+        help_text,
+        "integer",
+        usual_items(facts),
+        least=1,
+        most=facts.get("items"),
+    )
+
+
+def _settings(facts: Facts) -> tuple[Setting, ...]:
+    chooser = Setting(
+        "method",
+        "Method",
+        "k-exchange for general use, predictive to train recommenders, interval for surveys.",
+        "choice",
+        "k-exchange",
+        choices=method_choices(),
+        required=True,
+    )
+    items = top(
+        facts,
+        "How many items go into the release, the most rated first. Fewer items lose less detail "
+        "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
+    )
+    few = replace(items, only_for=(*GROUPING, *NEAR))
+    many = replace(
+        items,
+        name=PREDICTIVE_ITEMS,
+        help="Empty: all of them, which is what recommenders are trained on.",
+        default="",
+        only_for=("predictive",),
+    )
+    personal = personal_settings(tuple(facts.get("attributes") or ()), GROUPING)
+    k = replace(K, default=str(usual_k(facts)))
+    return (chooser, k, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
+
+
+def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
+    errors: dict[str, str] = {}
+    known = ks_of("known", values["known"], 1, errors)
+    if too_large := too_many_people(values["k"], facts):
+        errors["k"] = too_large
+    _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
+    names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
+    config = given_only({name: values.get(name) for name in names})
+    config |= _sensitive_items(values, errors) | personal_asked(values, errors)
+    items = values.get("items") or values.get(PREDICTIVE_ITEMS)
+    return {
+        "method": values["method"],
+        "config": config,
+        "items": None if items is None else f"top:{items}",
+        "known": known,
+        "targets": values["targets"],
+        "held_out": values["held_out"],
+        "seed": values["seed"],
+    }, errors
+
+
+def too_many_people(k: int, facts: Facts) -> str:
+    """Say that k is more than there are people; empty where it is not."""
+    people = facts.get("users")
+    if people is None or k <= people:
+        return ""
+    if people < FEWEST:
+        return f"There {only_people(people)} in the data: nobody can hide. A release needs two."
+    return f"There {only_people(people)} in the data. Give at most {people:,}."
+
+
+def only_people(people: int) -> str:
+    """Write how few there are."""
+    return f"{'is' if people == 1 else 'are'} only {count(people, 'person', 'people')}"
+
+
+def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[str, str]) -> None:
+    """Refuse more facts than there are items; the usual numbers are cut to what is possible."""
+    items = facts.get("items") if chosen is None else chosen
+    if items is not None and known and known[-1] > items and known != ks_of("", _KNOWN, 1, {}):
+        of = "The data have" if chosen is None else "The release has"
+        errors["known"] = (
+            f"{known[-1]:,} facts cannot be known. {of} {count(items, 'item')}: give numbers from "
+            f"1 to {items:,}."
+        )
+
+
+def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
+    told = [part.strip() for part in (values.get("sensitive") or "").split(",")]
+    sensitive = [part for part in told if part]
+    if values.get("l") and not sensitive:
+        errors["sensitive"] = "A spread is asked for, but of no item. Name one or more, by id."
+    return {"sensitive": sensitive} if sensitive else {}
+
+
+def ks_of(name: str, text: str, least: int, errors: dict[str, str]) -> list[int]:
+    """Read whole numbers with commas between; what is wrong goes to `errors`."""
+    parts = [part for part in re.split(r"[,;\s]+", text) if part]
+    if not parts or not all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts):
+        errors[name] = "Give whole numbers with commas between, for example 2, 5, 10."
+        return []
+    numbers = sorted({int(part) for part in parts})
+    if numbers[0] < least:
+        errors[name] = f"{numbers[0]} is too small: give numbers from {least}."
+    if len(numbers) > 12:
+        errors[name] = f"{len(numbers)} are too many at once: give 12 at most."
+    return numbers
+
+
+def release_title(settings: dict[str, Any]) -> str:
+    """Return what a job of this kind is called."""
+    items = (settings.get("items") or "").removeprefix("top:")
+    of = f", {items} most rated items" if items else ""
+    return f"Release: {settings.get('method')}, k = {settings.get('config', {}).get('k')}{of}"
+
+
+RELEASE = Asking(
+    id="release",
+    title="Make a release",
+    intro="Make a version of the data in which everybody hides among k people. It is checked, "
+    "attacked again, and comes with a verdict, a report in two editions, and a file to download.",
+    submit="Make the release",
+    settings=_settings,
+    ask=_ask,
+    chooser="method",
+)

@@ -1,0 +1,59 @@
+"""What a job was asked for, in the words of the form that asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starshade.server.context.contexts import Figure
+from starshade.server.in_words import settings_of
+from starshade.server.jobs.rows import JobKind
+from starshade.server.words import count
+
+__all__ = ["asked_for"]
+
+#: what a form says by another field
+_LABELS = {"dates": "The attacker knows dates", "like": "Made up to resemble", "seed": "Seed"}
+_LABELS |= {"n_users": "People", "n_items": "Items", "n_ratings": "Ratings"}
+_HIDDEN = (None, False, "", 0, 0.0)
+
+
+def asked_for(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Say what was asked for; what was left alone is not told."""
+    return tuple(
+        Figure(_label(kind, name), _written(kind, name, value))
+        for name, value in _flat(settings)
+        if value not in _HIDDEN and value != []
+    )
+
+
+def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Return what is set; without what has no meaning beside the rest."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif name == "wrong_kind" and not settings.get("wrong"):
+            continue
+        elif name == "l" and settings.get("attributes"):  # of attributes: the form's other field
+            yield "distinct", value
+        else:
+            yield name, value
+
+
+def _label(kind: JobKind, name: str) -> str:
+    setting = settings_of(kind).get(name)
+    return setting.label if setting else _LABELS.get(name, name.replace("_", " ").capitalize())
+
+
+def _written(kind: JobKind, name: str, value: Any) -> str:
+    if value is True:
+        return "yes"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    if name == "items" and isinstance(value, str) and value.startswith("top:"):
+        return f"the {count(int(value[4:]), 'most rated item')}"
+    if name == "day_error":
+        return count(int(value), "day")
+    setting = settings_of(kind).get(name)
+    words = {choice.value: choice.label for choice in setting.choices} if setting else {}
+    return words.get(str(value)) or (f"{value:g}" if isinstance(value, float) else str(value))

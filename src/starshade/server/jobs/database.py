@@ -1,0 +1,288 @@
+"""The studio's SQLite file: its tables, connections to it, and refusals in words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from starshade.errors import OutputError, StarshadeError
+from starshade.ratings.places.place import output_error
+from starshade.server.jobs.work_folder import flush
+
+__all__ = ["Database", "refuse_foreign"]
+
+_SCHEMA = """
+CREATE TABLE studio (id TEXT NOT NULL);
+CREATE TABLE data (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, options TEXT NOT NULL,
+    created REAL NOT NULL, facts TEXT
+);
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, data_id INTEGER NOT NULL REFERENCES data(id) ON DELETE CASCADE,
+    settings TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'queued',
+    created REAL NOT NULL, started REAL, finished REAL,
+    progress TEXT NOT NULL DEFAULT '[]', notes TEXT NOT NULL DEFAULT '[]',
+    result TEXT, error TEXT, advice TEXT
+);
+CREATE INDEX job_of_data ON job(data_id);
+CREATE INDEX job_in_state ON job(state);
+"""
+_VERSION = 2
+_OURS = int.from_bytes(b"star")  # PRAGMA application_id
+_MAGIC = b"SQLite format 3\0"
+_HEADER = 100  # bytes of it that SQLite describes
+_PATIENCE = 10.0  # seconds that a write waits for another one
+_FULL = (sqlite3.SQLITE_FULL,)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_FORBIDDEN = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+_ELSEWHERE = (
+    "Choose another folder with --work: the releases and reports in this one stay readable."
+)
+
+
+class Database:
+    """A SQLite file in write-ahead mode.
+
+    Any thread may use it: whoever reads has a connection to themselves meanwhile, and so never
+    waits for a write; writes take turns, and are on the disk when they return.
+
+    Parameters
+    ----------
+    file : Path
+        Made if it does not exist or is empty.
+    studio : str
+        The id of the studio that it belongs to.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written to, is damaged, or belongs to another studio.
+    """
+
+    def __init__(self, file: Path, studio: str) -> None:
+        self._file = file
+        self._writing = threading.RLock()
+        self._idle: list[sqlite3.Connection] = []  # as many as were needed at once
+        self._closed = False
+        self._is: tuple[int, int] | None = None
+        try:
+            with self._in_words():
+                if not file.exists() or not file.stat().st_size:
+                    _create(file, studio)
+                self._is = _which(file)
+            self._ensure_of(studio)
+            with self.write() as db:  # SQLite opens what may only be read without a word
+                db.execute("UPDATE studio SET id = id")
+            self.scrub()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._writing:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+
+    def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        """Read.
+
+        Raises
+        ------
+        OutputError
+            The file is damaged, or the disk refuses.
+        """
+        with self._in_words(), self._borrowed() as db:
+            return db.execute(query, values).fetchall()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Write all that is done inside, or nothing.
+
+        Raises
+        ------
+        OutputError
+            The disk is full or refuses (any OSError from the body too), or the file is not there
+            any more; nothing was written.
+        """
+        with self._writing, self._in_words(), self._borrowed() as db:
+            self.ensure_there()  # SQLite writes to a file without a name as if nothing had been
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                raise
+
+    def ensure_there(self) -> None:
+        """Refuse to go on without the file.
+
+        Raises
+        ------
+        OutputError
+            It, or the folder that it lies in, was removed or replaced.
+        """
+        try:
+            there = _which(self._file) == self._is
+        except OSError:
+            there = False
+        if not there:
+            raise OutputError(
+                f"{self._file.parent}: the work folder was removed or replaced while the studio "
+                "worked there; nothing more is kept",
+                advice="End the studio (Ctrl-C where it was started) and start it again.",
+            )
+
+    def scrub(self) -> None:
+        """Leave nothing on the disk of what was deleted, as far as that can be done now."""
+        with suppress(StarshadeError):
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _ensure_of(self, studio: str) -> None:
+        if [row[0] for row in self.rows("SELECT id FROM studio")] != [studio]:
+            raise OutputError(
+                f"{self._file}: belongs to another studio than the files beside it",
+                advice="Put the one back that was made with them, or choose another folder with "
+                "--work and take from here what you need.",
+            )
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection: threads come and go, and each would leave one open."""
+        try:
+            db = self._idle.pop()
+        except IndexError:
+            db = self._connect()
+        try:
+            yield db
+        finally:
+            if self._closed:
+                db.close()
+            else:
+                self._idle.append(db)
+
+    def _connect(self) -> sqlite3.Connection:
+        made = sqlite3.connect(
+            f"{self._file.as_uri()}?mode=rw",  # one that is gone is not made anew
+            uri=True,
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,  # one thread after the other
+        )
+        try:
+            made.row_factory = sqlite3.Row
+            made.execute("PRAGMA journal_mode = WAL")
+            made.execute("PRAGMA synchronous = FULL")  # a finished job survives a power cut
+            made.execute("PRAGMA foreign_keys = ON")
+            made.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn refusals into words."""
+        try:
+            yield
+        except StarshadeError:
+            raise
+        except OSError as error:
+            raise output_error(error, self._file.parent) from error
+        except sqlite3.DatabaseError as error:
+            if self._is is not None:
+                self.ensure_there()
+            raise _refusal(error, self._file) from error
+
+
+def refuse_foreign(file: Path) -> None:
+    """Refuse a database that no studio of this version made; it is only looked at.
+
+    Parameters
+    ----------
+    file : Path
+        Not empty.
+
+    Raises
+    ------
+    OutputError
+        It is another program's, of another version of starshade, or damaged.
+    """
+    with file.open("rb") as opened:
+        header = opened.read(_HEADER)
+    if len(header) < _HEADER or not header.startswith(_MAGIC):
+        raise _damaged(file, "it does not begin as a database does")
+    version, application = (int.from_bytes(header[at : at + 4]) for at in (60, 68))
+    if application != _OURS or version < _VERSION:
+        raise OutputError(
+            f"{file}: was made by another program, or by an earlier version of starshade",
+            advice=f"Nothing was changed. {_ELSEWHERE}",
+        )
+    if version > _VERSION:
+        raise OutputError(
+            f"{file}: was made by a later version of starshade",
+            advice="Use that version, or choose another folder with --work.",
+        )
+
+
+def _create(file: Path, studio: str) -> None:
+    """Make the database; whoever finds it finds it whole."""
+    part = file.with_name(f"{file.name}.part")
+    part.unlink(missing_ok=True)
+    # SQLite gives the files beside it the same mode
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    made = sqlite3.connect(part, isolation_level=None)
+    try:
+        made.execute("PRAGMA journal_mode = MEMORY")
+        made.executescript(
+            f"BEGIN; {_SCHEMA} PRAGMA application_id = {_OURS}; PRAGMA user_version = {_VERSION};"
+        )
+        made.execute("INSERT INTO studio (id) VALUES (?)", (studio,))
+        made.execute("COMMIT")
+    finally:
+        made.close()
+    part.replace(file)
+    flush(file.parent)
+
+
+def _which(file: Path) -> tuple[int, int]:
+    """Return what tells a file from another one of the same name."""
+    found = file.stat()
+    return found.st_dev, found.st_ino
+
+
+def _damaged(file: Path, how: str) -> OutputError:
+    return OutputError(f"{file}: is damaged ({how})", advice=_ELSEWHERE)
+
+
+def _refusal(error: sqlite3.DatabaseError, file: Path) -> OutputError:
+    """Say in words why the database was not read or written."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return _damaged(file, str(error))
+    code = error.sqlite_errorcode & 0xFF  # the rest is detail
+    if code in _FULL:
+        return output_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), file)
+    if code in _FORBIDDEN:
+        return output_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), file)
+    if code in _BUSY:
+        return OutputError(
+            f"{file}: is held by another program",
+            advice="Close what has it open, and try again.",
+        )
+    if code == sqlite3.SQLITE_ERROR:  # a table that is not there
+        return _damaged(file, str(error))
+    return OutputError(
+        f"{file}: cannot be used: {error}", advice="Look at the disk, then start again."
+    )

@@ -1,0 +1,281 @@
+"""One queue, one worker: what starts jobs, watches them, and says how they ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import traceback
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import wait
+from typing import Any
+
+from starshade import budget
+from starshade.errors import InternalError, StarshadeError
+from starshade.server.jobs.crew import Worker
+from starshade.server.jobs.rows import JobRow, State, Step
+from starshade.server.jobs.store import Store
+from starshade.server.jobs.sweep import empty, sweep, sweep_job
+
+__all__ = ["Engine"]
+
+_RETRY = 5.0  # seconds, where the disk refuses
+_PATIENCE = 30.0  # seconds for a killed process to be gone
+
+_INTERRUPTED = (
+    "The studio was ended while this ran.",
+    "Nothing of it was kept. Start it again; what was finished before is still there.",
+)
+_OUT_OF_MEMORY = (
+    "The system ended this work, most likely because the machine ran out of memory.",
+    "Close other programs, or work on less: fewer items (top:100), fewer methods, fewer users "
+    "attacked. Then start it again.",
+)
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a job ended."""
+
+    state: State
+    result: dict[str, Any] | None = None
+    error: str | None = None
+    advice: str | None = None
+    facts: dict[str, Any] | None = None
+
+
+class Engine:
+    """Does the jobs of a store, one after the other, in a process of their own.
+
+    Parameters
+    ----------
+    store : Store
+
+    Examples
+    --------
+    >>> engine = Engine(store)  # doctest: +SKIP
+    >>> engine.start()  # doctest: +SKIP
+    >>> job = store.add_job("read", data.id); engine.wake()  # doctest: +SKIP
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._changed = threading.Condition()
+        self._current: int | None = None
+        self._doomed: int | None = None
+        self._closing = False
+        self._worker: Worker | None = None
+        self._unwritten: list[tuple[JobRow, _End]] = []
+        self._poked, self._poke = os.pipe()
+        self._thread = threading.Thread(target=self._run, name="studio engine", daemon=True)
+        self.trouble: StarshadeError | None = None
+
+    def start(self) -> None:
+        """Say what was interrupted, clean up after it, and begin with what waits.
+
+        Raises
+        ------
+        OutputError
+            The disk is full or refuses.
+        """
+        error, advice = _INTERRUPTED
+        for job in self._store.jobs(states=("running",)):
+            self._store.finish(job.id, "interrupted", error=error, advice=advice)
+        sweep(self._store)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look for work: a job was added."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def cancel(self, job_id: int) -> JobRow:
+        """End a job that waits or runs, whatever it does; return it as it ended.
+
+        One that had ended before stays as it is.
+
+        Raises
+        ------
+        ConfigError
+            There is no such job.
+        """
+        with self._changed:
+            if self._current == job_id:
+                self._doomed = job_id
+                os.write(self._poke, b"!")
+                self._changed.wait_for(lambda: self._current != job_id, _PATIENCE)
+            else:
+                self._store.finish(job_id, "cancelled")
+        return self._store.job(job_id)
+
+    def close(self) -> None:
+        """End the worker; a job that runs is marked as interrupted, those that wait go on later."""
+        with self._changed:
+            self._closing = True
+            os.write(self._poke, b"!")
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+        for handle in (self._poked, self._poke):
+            with suppress(OSError):
+                os.close(handle)
+
+    @property
+    def worker_pid(self) -> int | None:
+        """Number of the worker process, if there is one now."""
+        worker = self._worker
+        return None if worker is None else worker.pid
+
+    # the thread
+
+    def _run(self) -> None:
+        try:
+            while not self._closing:
+                try:
+                    while self._unwritten:
+                        self._finish(*self._unwritten[0])
+                        del self._unwritten[0]
+                    self.trouble = None
+                    job = self._take()
+                    if job is not None:
+                        self._do(job)
+                except Exception as error:  # a full disk is no reason to give up
+                    self._complain(_in_words(error))
+                    with self._changed:
+                        self._changed.wait_for(lambda: self._closing, _RETRY)
+        finally:
+            self._dismiss()
+
+    def _complain(self, trouble: StarshadeError) -> None:
+        """Say to those who wait why nothing happens."""
+        self.trouble = trouble
+        with suppress(StarshadeError):
+            waiting = [job for job, _ in self._unwritten] + [self._store.next_job()]
+            for job in filter(None, waiting):
+                self._store.report(job.id, (), (trouble.message, trouble.advice))
+
+    def _take(self) -> JobRow | None:
+        """Wait for a job, and mark it as running; None when the engine closes."""
+        self._employ()  # while nobody waits for it
+        with self._changed:
+            while not self._closing:
+                job = self._store.next_job()
+                if job is not None and self._store.begin(job.id):
+                    self._current = job.id
+                    return self._store.job(job.id)
+                if job is None:
+                    self._changed.wait()
+        return None
+
+    def _do(self, job: JobRow) -> None:
+        """Have a job done, and write down how it ended."""
+        try:
+            end = self._have_done(job)
+        except Exception as error:
+            told = _in_words(error)
+            end = _End("failed", error=told.message, advice=told.advice)
+        try:
+            self._settle(job, end)
+        finally:
+            with self._changed:
+                self._current = self._doomed = None
+                self._changed.notify_all()
+
+    def _have_done(self, job: JobRow) -> _End:
+        worker = self._employ()
+        data = self._store.data(job.data_id)
+        empty(self._store.places.scratch)
+        worker.send(
+            {
+                "job": job.id,
+                "kind": job.kind,
+                "data": asdict(data),
+                "settings": job.settings,
+                "limits": budget.given(),
+            }
+        )
+        while True:
+            ready = wait([worker.connection, self._poked])
+            if worker.connection in ready:
+                message = worker.receive()
+                if message is None:
+                    self._worker = None
+                    return _died(worker.bury())
+                end = self._heard(job, message)
+                if end is not None:
+                    return end
+            elif self._poked in ready:
+                os.read(self._poked, 1)
+                if self._doomed == job.id:
+                    self._dismiss()
+                    return _End("cancelled")
+                if self._closing:
+                    self._dismiss()
+                    return _End("interrupted", None, *_INTERRUPTED)
+
+    def _heard(self, job: JobRow, message: dict[str, Any]) -> _End | None:
+        """Take a message of the worker; return how the job ended, if it did."""
+        if "progress" in message:
+            steps = [Step(**step) for step in message["progress"]]
+            self._store.report(job.id, steps, message["notes"])
+            return None
+        if "error" in message:
+            return _End("failed", error=message["error"], advice=message["advice"] or None)
+        return _End("done", message["result"], facts=message["facts"])
+
+    def _settle(self, job: JobRow, end: _End) -> None:
+        """Commit the end; if that cannot be, nothing of the job is kept, and it failed."""
+        if end.state != "done":  # whoever reads that it ended finds nothing left of it
+            sweep_job(self._store, job)
+        try:
+            self._finish(job, end)
+        except StarshadeError as error:
+            if end.state == "done":
+                end = _End("failed", error=error.message, advice=error.advice)
+            self._unwritten.append((job, end))  # again when there is room: the sweep makes some
+            raise
+        finally:
+            sweep_job(self._store, job)
+
+    def _finish(self, job: JobRow, end: _End) -> None:
+        self._store.finish(
+            job.id,
+            end.state,
+            result=end.result,
+            error=end.error,
+            advice=end.advice,
+            facts=end.facts,
+        )
+
+    def _employ(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker(self._store.work)
+        return self._worker
+
+    def _dismiss(self) -> None:
+        """End the worker, if there is one."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+
+
+def _in_words(error: Exception) -> StarshadeError:
+    """Return what to tell of an error; of our own bug the rest goes to stderr."""
+    if isinstance(error, StarshadeError):
+        return error
+    traceback.print_exception(error)
+    return InternalError(type(error).__name__)
+
+
+def _died(code: int) -> _End:
+    """Say why a worker that nobody killed is gone."""
+    if code == -signal.SIGKILL:
+        return _End("failed", None, *_OUT_OF_MEMORY)
+    what = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return _End(
+        "failed",
+        error=f"The worker process broke down ({what}).",
+        advice="This is a bug in starshade, not in your data. Please report it with what stands "
+        "where the studio was started, and the output of `starshade doctor`.",
+    )

@@ -1,0 +1,173 @@
+"""Whose folder it is, and one studio at a time.
+
+What no row speaks of is swept away in a work folder. So a folder is taken only if it is empty or
+was made by a studio, which is looked at before anything is touched; and ``studio.id`` in it and
+its database must say the same id: another database would know nothing of the files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from starshade.errors import OutputError
+from starshade.ratings.places.place import output_error, refuse_in_release
+from starshade.server.jobs.database import refuse_foreign
+from starshade.server.jobs.work_folder import DATABASE, FOLDERS, MARK, Places
+
+__all__ = ["Claim", "claim", "refuse_newer"]
+
+_ELSEWHERE = "Choose another folder with --work, and take from here what you need."
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A folder that nobody else works in.
+
+    Parameters
+    ----------
+    studio : str
+        The id of the studio that it belongs to.
+    handle : int
+        Held until `release`, also when the process is killed.
+    """
+
+    studio: str
+    handle: int
+
+    def release(self) -> None:
+        """Let go of the folder."""
+        os.close(self.handle)
+
+
+def claim(work: Path) -> Claim:
+    """Take a folder for this studio; one that is refused is left as it was.
+
+    Parameters
+    ----------
+    work : Path
+        Made if it does not exist.
+
+    Raises
+    ------
+    OutputError
+        Another studio works there, the folder holds something else, or it cannot be written to.
+    """
+    refuse_in_release(Path(os.path.realpath(work)), work)
+    try:
+        new = not _is_studio(work)
+        if new:
+            work.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = _lock(work, os.O_CREAT if new else 0)
+        try:
+            # another one may have made it its own meanwhile
+            studio = _read(work, handle) if _is_studio(work) else _mark(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+    except OutputError:
+        raise
+    except OSError as error:
+        raise output_error(error, work) from error
+    return Claim(studio, handle)
+
+
+def refuse_newer(places: Places, *, data: int, job: int) -> None:
+    """Refuse a folder with files of which its database, an older copy, cannot know.
+
+    Parameters
+    ----------
+    places : Places
+    data, job : int
+        The last numbers that were given.
+
+    Raises
+    ------
+    OutputError
+    """
+    for name, last in (("data", data), ("releases", job)):
+        folder = places.work / name
+        for entry in os.listdir(folder) if folder.is_dir() else ():
+            if entry.isascii() and entry.isdigit() and int(entry) > last:
+                raise OutputError(
+                    f"{places.work / DATABASE}: is older than {name}/{entry}, of which it does "
+                    "not know",
+                    advice=f"Put the newest one back that you have. {_ELSEWHERE}",
+                )
+
+
+def _is_studio(work: Path) -> bool:
+    """Tell whether a studio worked here; if not, the folder is missing or empty."""
+    if not work.exists():
+        return False
+    if not work.is_dir():
+        raise OutputError(f"{work}: is a file", advice="Choose a folder with --work.")
+    there = {entry.name: Path(entry.path) for entry in os.scandir(work)}
+    database = there.get(DATABASE)
+    if database is not None and not database.is_file():
+        raise OutputError(f"{database}: is not a file", advice=_ELSEWHERE)
+    if database is not None and database.stat().st_size:
+        refuse_foreign(database)
+        if MARK not in there:
+            raise OutputError(
+                f"{work / MARK}: is gone, which says to which studio these files belong",
+                advice=f"Put it back. {_ELSEWHERE}",
+            )
+        return True
+    _refuse_others(work, there)
+    return False
+
+
+def _refuse_others(work: Path, there: dict[str, Path]) -> None:
+    """Refuse a folder without a database and with more in it than a studio's first moments."""
+    ours = {MARK, DATABASE, f"{DATABASE}.part", *FOLDERS}
+    if there.keys() - ours:
+        raise OutputError(
+            f"{work}: holds files that are not this studio's",
+            advice="Choose an empty folder, or one that does not exist yet.",
+        )
+    parts = [there[name] for name in FOLDERS if name in there]
+    if any(not place.is_dir() or any(place.iterdir()) for place in parts):
+        raise OutputError(
+            f"{work}: holds files that are not this studio's",
+            advice=f"Its {DATABASE} is gone, which says what they are. {_ELSEWHERE}",
+        )
+
+
+def _lock(work: Path, create: int) -> int:
+    handle = os.open(work / MARK, os.O_RDWR | create, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise OutputError(
+            f"{work}: another studio is at work in this folder",
+            advice="Use the page that it opened, end it first (Ctrl-C where it was started), or "
+            "choose another folder with --work.",
+        ) from error
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _read(work: Path, handle: int) -> str:
+    said = os.pread(handle, 100, 0).decode(errors="replace").strip()
+    if not said:
+        raise OutputError(
+            f"{work / MARK}: is empty, which says to which studio these files belong",
+            advice=f"Put it back. {_ELSEWHERE}",
+        )
+    return said
+
+
+def _mark(handle: int) -> str:
+    """Give a new folder its id."""
+    studio = secrets.token_hex(16)
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"{studio}\n".encode(), 0)
+    os.fsync(handle)
+    return studio

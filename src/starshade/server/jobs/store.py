@@ -1,0 +1,351 @@
+"""What the studio remembers: data sets and jobs, in SQLite (WAL).
+
+A row never speaks of files that are not whole: they are moved into place first, and then the row
+is committed and flushed to the disk. So a folder without its row is waste. (Only where somebody
+deletes data, the files go first.)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from starshade.errors import ConfigError, StarshadeError
+from starshade.ratings.places.place import resolve_folder
+from starshade.server.jobs.database import Database
+from starshade.server.jobs.ownership import claim, refuse_newer
+from starshade.server.jobs.rows import ENDED, DataKind, DataRow, JobKind, JobRow, State, Step
+from starshade.server.jobs.work_folder import DATABASE, Places, furnish
+
+__all__ = ["Store"]
+
+
+class Store:
+    """The work folder of one studio.
+
+    Any thread may use it: each reads over a connection of its own, and so never waits for a
+    write; writes take turns.
+
+    Parameters
+    ----------
+    work : Path
+        Made if it does not exist.
+
+    Raises
+    ------
+    OutputError
+        Another studio works there, the folder holds something else, it cannot be written to, or
+        its database is damaged, of another version, or another one than that of its files.
+    """
+
+    def __init__(self, work: Path) -> None:
+        self.work = resolve_folder(work)
+        self.places = Places(self.work)
+        self._live: dict[int, _Live] = {}
+        with ExitStack() as opened:
+            held = claim(self.work)
+            opened.callback(held.release)
+            self._database = Database(self.work / DATABASE, held.studio)
+            opened.callback(self._database.close)
+            given = dict(map(tuple, self._database.rows("SELECT name, seq FROM sqlite_sequence")))
+            refuse_newer(self.places, data=given.get("data", 0), job=given.get("job", 0))
+            furnish(self.work)
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Close the database and let go of the folder."""
+        self._opened.close()
+
+    def ensure_there(self) -> None:
+        """Refuse to begin what could not be kept.
+
+        Raises
+        ------
+        OutputError
+            The work folder was removed or replaced.
+        """
+        self._database.ensure_there()
+
+    # data sets
+
+    def add_data(
+        self, kind: DataKind, name: str, source: str, options: Mapping[str, Any] | None = None
+    ) -> DataRow:
+        """Remember a data set; nothing is read yet (`add_job` with kind "read")."""
+        with self._database.write() as db:
+            data_id = self._insert_data(db, kind, name, source, dict(options or {}))
+        return self.data(data_id)
+
+    def data(self, data_id: int) -> DataRow:
+        """Return one data set.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id.
+        """
+        found = self._database.rows("SELECT * FROM data WHERE id = ?", data_id)
+        if not found:
+            raise ConfigError("this data set is not here", advice="It may have been removed.")
+        return _data_row(found[0])
+
+    def all_data(self) -> tuple[DataRow, ...]:
+        """Return all data sets, the newest first."""
+        return tuple(map(_data_row, self._database.rows("SELECT * FROM data ORDER BY id DESC")))
+
+    def remove_data(self, data_id: int) -> None:
+        """Forget a data set and its jobs, and remove every file that was made of it.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id, or a job of it waits or runs.
+        """
+        self.data(data_id)
+        with self._database.write() as db:
+            busy = db.execute(
+                "SELECT 1 FROM job WHERE data_id = ? AND state IN ('queued', 'running')", (data_id,)
+            ).fetchone()
+            if busy:
+                raise ConfigError(
+                    "this data set is still being worked on",
+                    advice="Cancel its jobs first, or wait until they are done.",
+                )
+            made = [self.places.release(job.id) for job in self.jobs(data_id)]
+            # first: on a full disk they make the room that the rest needs
+            for folder in (*made, self.places.data(data_id), self.places.upload(data_id)):
+                shutil.rmtree(folder, ignore_errors=True)  # what stays is swept away later
+            db.execute("DELETE FROM data WHERE id = ?", (data_id,))
+        self._database.scrub()
+
+    def add_upload(self, name: str, file: str, part: Path) -> DataRow:
+        """Remember a file that was uploaded whole, and give it its place.
+
+        Parameters
+        ----------
+        name : str
+            What the pages call it.
+        file : str
+            What it is called on the disk.
+        part : Path
+            Where it lies: in the folder of uploads, under a name that is not a number (which is
+            swept away if it is still there at the next start). Flushed to the disk.
+
+        Raises
+        ------
+        OutputError
+            The disk is full or refuses; the file stays where it is.
+        """
+        place: Path | None = None
+        try:
+            with self._database.write() as db:
+                data_id = self._insert_data(db, "upload", name, file, {})
+                place = self.places.upload(data_id)
+                place.mkdir(mode=0o700)
+                part.rename(place / file)
+        except StarshadeError:
+            if place is not None:
+                with suppress(OSError):
+                    (place / file).rename(part)
+                shutil.rmtree(place, ignore_errors=True)
+            raise
+        return self.data(data_id)
+
+    # jobs
+
+    def add_job(
+        self, kind: JobKind, data_id: int, settings: Mapping[str, Any] | None = None
+    ) -> JobRow:
+        """Put a job at the end of the queue (and wake the engine).
+
+        Raises
+        ------
+        ConfigError
+            There is no such data set.
+        """
+        self.data(data_id)
+        with self._database.write() as db:
+            cursor = db.execute(
+                "INSERT INTO job (kind, data_id, settings, created) VALUES (?, ?, ?, ?)",
+                (kind, data_id, _text(dict(settings or {})), time.time()),
+            )
+        return self.job(int(cursor.lastrowid or 0))
+
+    def job(self, job_id: int) -> JobRow:
+        """Return one job as it stands, with its progress up to now.
+
+        Raises
+        ------
+        ConfigError
+            There is none of this id.
+        """
+        found = self._database.rows("SELECT * FROM job WHERE id = ?", job_id)
+        if not found:
+            raise ConfigError("this job is not here", advice="It may have been removed.")
+        return self._job_row(found[0])
+
+    def jobs(
+        self,
+        data_id: int | None = None,
+        *,
+        kinds: Sequence[JobKind] = (),
+        states: Sequence[State] = (),
+        limit: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        """Return all jobs, or those of one data set, the newest first.
+
+        Parameters
+        ----------
+        data_id : int, optional
+        kinds, states : sequence of str
+            Only these; empty: all.
+        limit : int, optional
+            No more than these; what jobs found can be long.
+        """
+        asked = {"kind": kinds, "state": states, "data_id": () if data_id is None else (data_id,)}
+        where = [f"{name} IN ({', '.join('?' * len(of))})" for name, of in asked.items() if of]
+        rows = self._database.rows(
+            f"SELECT * FROM job {'WHERE' if where else ''} {' AND '.join(where)} "
+            "ORDER BY id DESC LIMIT ?",
+            *(value for of in asked.values() for value in of),
+            -1 if limit is None else limit,
+        )
+        return tuple(map(self._job_row, rows))
+
+    def job_count(self, data_id: int, *, kinds: Sequence[JobKind]) -> int:
+        """Return how many jobs of these kinds a data set has."""
+        places = ", ".join("?" * len(kinds))
+        query = f"SELECT COUNT(*) FROM job WHERE data_id = ? AND kind IN ({places})"
+        return int(self._database.rows(query, data_id, *kinds)[0][0])
+
+    def next_job(self) -> JobRow | None:
+        """Return the job that has waited longest."""
+        found = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
+        return self._job_row(found[0]) if found else None
+
+    def begin(self, job_id: int) -> bool:
+        """Mark a waiting job as running; False if it waits no longer."""
+        with self._database.write() as db:
+            changed = db.execute(
+                "UPDATE job SET state = 'running', started = ? WHERE id = ? AND state = 'queued'",
+                (time.time(), job_id),
+            )
+        return changed.rowcount == 1
+
+    def report(self, job_id: int, progress: Sequence[Step], notes: Sequence[str]) -> None:
+        """Say how far a running job is: kept in memory until it ends."""
+        self._live[job_id] = _Live(tuple(progress), tuple(notes))
+
+    def finish(
+        self,
+        job_id: int,
+        state: State,
+        *,
+        result: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        advice: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """End a job that waits or runs; all at once, and on the disk when this returns.
+
+        Parameters
+        ----------
+        job_id : int
+        state : str
+            "done", "failed", "cancelled" or "interrupted".
+        result, error, advice : optional
+            As in `JobRow`.
+        facts : mapping, optional
+            What was found in its data set, which is read as the job's settings say from now on
+            (if they say anything).
+
+        Returns
+        -------
+        bool
+            False if the job had ended before; then nothing is changed.
+        """
+        live = self._live.get(job_id, _Live())
+        told = (
+            state,
+            time.time(),
+            _text([asdict(replace(step, over=True)) for step in live.now()]),
+            _text(list(live.notes)),
+            None if result is None else _text(dict(result)),
+            error,
+            advice,
+            job_id,
+        )
+        with self._database.write() as db:
+            changed = db.execute(
+                "UPDATE job SET state = ?, finished = ?, progress = ?, notes = ?, result = ?, "
+                "error = ?, advice = ? WHERE id = ? AND state IN ('queued', 'running')",
+                told,
+            ).rowcount
+            if changed and facts is not None:
+                db.execute(
+                    "UPDATE data SET facts = ?, options = "
+                    "CASE job.settings WHEN '{}' THEN options ELSE job.settings END "
+                    "FROM job WHERE job.id = ? AND data.id = job.data_id",
+                    (_text(dict(facts)), job_id),
+                )
+        self._live.pop(job_id, None)
+        return changed == 1
+
+    # rows
+
+    @staticmethod
+    def _insert_data(
+        db: sqlite3.Connection, kind: str, name: str, source: str, options: dict[str, Any]
+    ) -> int:
+        cursor = db.execute(
+            "INSERT INTO data (name, kind, source, options, created) VALUES (?, ?, ?, ?, ?)",
+            (name, kind, source, _text(options), time.time()),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _job_row(self, row: sqlite3.Row) -> JobRow:
+        told = dict(row)
+        told["settings"] = json.loads(told["settings"])
+        told["progress"] = tuple(Step(**step) for step in json.loads(told["progress"]))
+        told["notes"] = tuple(json.loads(told["notes"]))
+        told["result"] = None if told["result"] is None else json.loads(told["result"])
+        job = JobRow(**told)
+        live = self._live.get(job.id)
+        if live is None or job.state in ENDED:
+            return job
+        return replace(job, progress=live.now(), notes=live.notes)
+
+
+@dataclass(frozen=True)
+class _Live:
+    """How far a running job was at its last sign of life."""
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    heard: float = field(default_factory=time.monotonic)
+
+    def now(self) -> tuple[Step, ...]:
+        """Return the steps, the clocks of those that go on set to now."""
+        silent = time.monotonic() - self.heard
+        return tuple(
+            step if step.over else replace(step, seconds=step.seconds + silent)
+            for step in self.steps
+        )
+
+
+def _data_row(row: sqlite3.Row) -> DataRow:
+    told = dict(row)
+    told["options"] = json.loads(told["options"])
+    told["facts"] = None if told["facts"] is None else json.loads(told["facts"])
+    return DataRow(**told)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,1 @@
+"""What jobs found, as pages show it."""

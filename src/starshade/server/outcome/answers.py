@@ -1,0 +1,152 @@
+"""How the studio answers: pages, fragments, where to go next, and errors in one shape.
+
+A browser gets an error as a page; a script of ours, which asks for JSON, gets
+``{"error": {"status", "message", "advice"}}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from starshade.errors import ConfigError, InternalError, OutputError, StarshadeError
+from starshade.server.context.contexts import ErrorPage, Link
+from starshade.server.forms import Sent, parse
+from starshade.server.page.frame import bare_frame
+from starshade.server.uploads import TooLargeError
+from starshade.server.words import sentence
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from starshade.server.jobs.engine import Engine
+    from starshade.server.jobs.store import Store
+
+__all__ = ["Desk", "failure", "go_to", "html", "missing", "refusal", "sent_form", "wants_json"]
+
+_MOST_FORM = 256 * 1024  # bytes of a form
+_TITLES = {403: "Not allowed", 404: "Not here", 405: "Not here", 413: "Too large"}
+_LEAVE = {"Connection": "close"}  # what is too large is not waited for
+_LOST = "It may have been removed, or the address is mistyped. Begin at the first page."
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the routes work with.
+
+    Attributes
+    ----------
+    store : Store
+    engine : Engine
+    most_upload : int
+        Bytes that are taken at most.
+    closing : Event
+        Set when the studio is being ended.
+    """
+
+    store: Store
+    engine: Engine
+    most_upload: int
+    closing: Event = field(default_factory=Event)
+
+
+def html(template: str, page: Any, status: int = 200) -> HTMLResponse:
+    """Answer with a page."""
+    return HTMLResponse(rendered(template, page), status)
+
+
+def rendered(template: str, page: Any) -> str:
+    """Return a page as text; whatever is in it is escaped."""
+    return _environment().get_template(template).render(page=page)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("starshade.server"),
+        autoescape=True,
+        undefined=StrictUndefined,  # a name that no context has is a mistake of ours
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def go_to(request: Request, place: str) -> Response:
+    """Answer that the work was taken on, and where it can be seen."""
+    if wants_json(request):
+        return JSONResponse({"location": place})
+    return RedirectResponse(place, 303)
+
+
+def wants_json(request: Request) -> bool:
+    """Tell whether a script asks, not a browser that shows a page."""
+    said = request.headers.get("accept", "")
+    return "application/json" in said and "text/html" not in said
+
+
+def refusal(request: Request, status: int, message: str, advice: str) -> Response:
+    """Answer that something is refused, not there, or broken."""
+    message, advice = sentence(message), sentence(advice)
+    if wants_json(request):
+        error = {"status": status, "message": message, "advice": advice}
+        return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
+    title = _TITLES.get(status, "This did not work")
+    home = None if status == 403 else Link("To the first page", "/")
+    return html(
+        "error.html.j2", ErrorPage(bare_frame(title), status, message, advice, home), status
+    )
+
+
+def failure(request: Request, error: Exception) -> Response:
+    """Answer an error; what is our own mistake is said to be one, without its insides."""
+    if isinstance(error, HTTPException):
+        told = error.detail if isinstance(error.detail, Mapping) else {}
+        lost = "There is nothing at this address, or nothing that can be asked so."
+        message, advice = told.get("message", lost), told.get("advice", _LOST)
+        return refusal(request, error.status_code, str(message), str(advice))
+    if isinstance(error, StarshadeError) and not isinstance(error, InternalError):
+        return refusal(request, _status(error), error.message, error.advice)
+    bug = InternalError(type(error).__name__)  # its own words may quote an id
+    return refusal(request, 500, bug.message, bug.advice)
+
+
+def _status(error: StarshadeError) -> int:
+    if isinstance(error, TooLargeError):
+        return 413
+    return 507 if isinstance(error, OutputError) else 400
+
+
+def missing(error: ConfigError) -> HTTPException:
+    """Return the answer for what is not here."""
+    return HTTPException(404, {"message": error.message, "advice": error.advice or _LOST})  # type: ignore[arg-type]
+
+
+async def sent_form(request: Request) -> Sent:
+    """Read a form that was sent (a dependency).
+
+    Raises
+    ------
+    ConfigError
+        It is no form.
+    TooLargeError
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_FORM:
+            raise TooLargeError("the form is too large", advice="Shorten what you typed.")
+    if body and kind != "application/x-www-form-urlencoded":
+        raise ConfigError(
+            "what was sent is not a form", advice="Go back, reload the page, and try again."
+        )
+    return parse(bytes(body))

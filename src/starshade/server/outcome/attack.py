@@ -1,0 +1,132 @@
+"""What an attack found: of whom, by whom, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starshade.plain import percent
+from starshade.server.context.contexts import Chart, Figure, Outcome
+from starshade.server.in_words import for_page
+from starshade.server.words import count, interval, sentence
+
+__all__ = ["attack_outcome", "facts_known", "top1_of"]
+
+Result = Mapping[str, Any]
+
+
+def attack_outcome(result: Result) -> Outcome:
+    """Say what an attack found."""
+    found, records = top1_of(result), result.get("records") or 0
+    shares = [_share(share) for share in result.get("shares") or ()]
+    if not shares:
+        shares = [Figure("Right when it must answer", percent(found), "High means risk.", found)]
+    guess = Figure(
+        "Guessing without the data",
+        "not known" if not records else f"1 in {records:,}",
+        "What somebody achieves who knows nothing.",
+        1 / records if records else None,
+    )
+    headline = (
+        f"Somebody who knows {facts_known(result.get('knowledge') or {})} finds the right record "
+        f"in {percent(found)} of the cases{_attacked(result)}."
+    )
+    return Outcome(
+        headline=headline,
+        text=for_page(str(result.get("text") or ""), "attack"),
+        figures=(shares[0], guess, *shares[1:], *_silent(result)),
+        chart=_chart(result.get("chart"), f"{headline} The figures are below."),
+        reading_help=f"{_rests_on(result)} The range in brackets is where the figure of many such "
+        "people lies, in 19 of 20 cases. An attacker who knows more, or other things, may find "
+        "more.",
+    )
+
+
+def facts_known(knowledge: Mapping[str, Any]) -> str:
+    """Say what an attacker knows (fields of `Knowledge`), after “somebody who knows”.
+
+    Examples
+    --------
+    >>> facts_known({"known": 8, "ratings": True, "wrong": 2, "dates": True, "day_error": 14})
+    "8 of a person's ratings (exactly, dates to within 14 days, 2 of them wrong)"
+    """
+    told = knowledge.get
+    known, wrong, error = told("known") or 0, told("wrong") or 0, told("rating_error") or 0
+    how = [f"to within {error:g}" if error else "exactly"] if told("ratings", True) else []
+    days = told("day_error") if told("dates", True) else None
+    if days is None:
+        how.append("no dates")
+    else:
+        how.append(f"dates to within {count(int(days), 'day')}" if days else "dates exactly")
+    if wrong:
+        never = told("wrong_kind") == "item"
+        how.append(f"{wrong:,} of them " + ("items that were never rated" if never else "wrong"))
+    if outside := told("outside_top"):
+        how.append(f"none of the {count(outside, 'most rated item')}")
+    if told("about_count"):
+        how.append("and about how many there are")
+    what = "a person's ratings" if told("ratings", True) else "the items that a person rated"
+    return f"{known:,} of {what} ({', '.join(how)})"
+
+
+def top1_of(result: Result) -> float | None:
+    """Return how often the attacker who must answer is right."""
+    told = result.get("expected_top1")
+    value = told.get("rate") if isinstance(told, Mapping) else told
+    return None if value is None else float(value)
+
+
+def _attacked(result: Result) -> str:
+    """Say of whom the figure is, and of whom it says nothing."""
+    tried, left_out = result.get("targets"), result.get("ineligible")
+    if tried is None or left_out is None:
+        return ""
+    able = max((result.get("records") or 0) - left_out, tried)
+    drawn = f"{tried:,} drawn from the " if tried < able else "the "
+    if not left_out:
+        return f", among {drawn if tried < able else 'all '}{count(able, 'person', 'people')}"
+    enough, fewer = _enough(result.get("knowledge") or {})
+    return (
+        f", among {drawn}{count(able, 'person', 'people')} {enough}; {left_out:,} "
+        f"{'has' if left_out == 1 else 'have'} {fewer} and "
+        f"{'was' if left_out == 1 else 'were'} not tried"
+    )
+
+
+def _enough(knowledge: Mapping[str, Any]) -> tuple[str, str]:
+    """Say who has enough ratings to be attacked, and what the others have."""
+    if knowledge.get("wrong") and knowledge.get("wrong_kind") == "item":  # unrated ones are needed
+        return "of whom so much can be known", "too few ratings, or too many,"
+    outside = knowledge.get("outside_top") or 0
+    rare = f" outside the {count(outside, 'most rated item')}" if outside else ""
+    return f"with {count(knowledge.get('known') or 0, 'rating')} or more{rare}", "fewer"
+
+
+def _rests_on(result: Result) -> str:
+    """Say whether these are all people or a sample, and what was left to chance."""
+    tried, left_out = result.get("targets") or 0, result.get("ineligible") or 0
+    if tried < (result.get("records") or 0) - left_out:
+        return "The people were drawn at random, and so were the facts known of each."
+    return "Everybody of whom so much can be known was tried; the facts were drawn at random."
+
+
+def _share(share: Mapping[str, Any]) -> Figure:
+    name = str(share["name"])
+    return Figure(
+        name[0].upper() + name[1:],
+        interval(share),
+        sentence(str(share.get("meaning") or "")),
+        float(share["rate"]),
+    )
+
+
+def _silent(result: Result) -> list[Figure]:
+    if result.get("no_answer") is None:
+        return []
+    share = float(result["no_answer"])
+    meaning = "People for whom the attack names nobody. High is good for them."
+    return [Figure("No answer", percent(share), meaning, share)]
+
+
+def _chart(spec: Any, text: str) -> Chart | None:
+    return Chart("What the attack found", dict(spec), text) if isinstance(spec, Mapping) else None

@@ -1,0 +1,171 @@
+"""What jobs found, in figures and words; nothing is computed that the worker did not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from starshade.plain import percent
+from starshade.report.phrases import count as whole
+from starshade.report.phrases import figure
+from starshade.server.ask.again import address
+from starshade.server.ask.release import NEAR, PREDICTIVE_ITEMS
+from starshade.server.context.contexts import Chart, Figure, Outcome, Point
+from starshade.server.in_words import for_page
+from starshade.server.jobs.rows import JobRow
+from starshade.server.outcome.attack import attack_outcome, facts_known, top1_of
+from starshade.server.words import count, sentence
+
+__all__ = ["outcome_of", "summary_of"]
+
+Result = Mapping[str, Any]
+
+_LOSSES = {
+    "gen_iloss": "width of the released cells (GenILoss): 0 loses nothing, 1 everything",
+    "distortion_per_record": "how far ratings were moved, per person: 0 moves nothing",
+    "rmse_ratio": "a recommender's error on held-out ratings, of the original's: 1 is as good",
+}
+_NO_LIMIT = "no limit"
+_FOUND = (
+    "“Found” is how often somebody who knows the facts, and must point at one record, points at "
+    "the right one. 1/k is the most that a release with this k allows; the records of interval and "
+    "suppress are near each other, not equal, and have no such limit."
+)
+
+
+def outcome_of(job: JobRow) -> Outcome | None:
+    """Say what a job found; None while it is not done."""
+    if job.state != "done" or job.result is None:
+        return None
+    if job.kind == "attack":
+        return attack_outcome(job.result)
+    if job.kind == "compare":
+        return _compare(job, job.result)
+    if job.kind == "release":
+        return _release(job.result)
+    return _read(job.result)
+
+
+def summary_of(job: JobRow) -> str:
+    """Say in a line what came of a job; empty while there is nothing to say."""
+    if job.state == "failed":
+        return sentence(for_page(job.error or "", job.kind))
+    if job.state != "done" or job.result is None:
+        return ""
+    result = job.result
+    if job.kind == "attack":
+        tried = result.get("targets")
+        of = "the people" if tried is None else f"{count(tried, 'person', 'people')} attacked"
+        return f"{percent(top1_of(result))} found, of {of}"
+    if job.kind == "compare":
+        best = [row for row in result.get("rows", ()) if row.get("frontier")]
+        return f"{count(len(best), 'release')} on the frontier"
+    if job.kind == "release":
+        return "PASS" if result.get("passed") else "FAIL"
+    return f"{whole(result.get('ratings'))} ratings"
+
+
+def _read(result: Result) -> Outcome:
+    return Outcome(
+        headline=f"{count(result['ratings'], 'rating')} of "
+        f"{count(result['users'], 'person', 'people')} on {count(result['items'], 'item')}",
+        text="",
+    )
+
+
+def _compare(job: JobRow, result: Result) -> Outcome:
+    rows = result.get("rows") or []
+    items = (job.settings.get("items") or "").removeprefix("top:")
+    points = sorted(
+        (_point(row, job.data_id, items) for row in rows),
+        key=lambda point: (not point.best, bool(point.refused)),
+    )
+    best = [point for point in points if point.best]
+    original = result.get("original", {})
+    knows = facts_known({"known": result.get("known"), "dates": False})
+    if best:
+        headline = (
+            f"{count(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
+            "beaten by no other: choose among these."
+        )
+    else:
+        headline = "No release could be made at these settings."
+    return Outcome(
+        headline=headline,
+        text=str(result.get("text") or ""),
+        figures=(
+            Figure(
+                "Found in the ratings as they are",
+                percent(original.get("expected_top1")),
+                f"Before any release, by somebody who knows {knows}: what the releases are to be "
+                "held against.",
+                original.get("expected_top1"),
+            ),
+        ),
+        chart=_frontier(result.get("chart"), points),
+        points=tuple(points),
+        attacker=knows,
+        reading_help=f"The attacker of every release knows {knows}. Somebody who knows more finds "
+        f"more. {_FOUND} Left in the chart loses less, low gives less away. A release is on "
+        "the frontier when no other one is as good in everything and better in something. "
+        "Losses of different kinds are in different panels and cannot be compared.",
+    )
+
+
+def _point(row: Result, data_id: int, items: str) -> Point:
+    kind = next((name for name in _LOSSES if row.get(name) is not None), "")
+    k, method = int(row["k"]), str(row["method"])
+    profile, eps = row.get("profile"), row.get("eps")
+    label = method if profile is None else f"{method}, {profile}"
+    refused = str(row.get("refused") or "")
+    where = PREDICTIVE_ITEMS if method == "predictive" else "items"
+    asked = {"method": method, "k": k, "eps": eps, "profile": profile, where: items}
+    return Point(
+        name=f"{label} (k = {k}{'' if eps is None else f', ε = {eps:g}'})",
+        method=method,
+        k=k,
+        loss="" if refused or not kind else figure(row[kind], "ratio"),
+        success="" if refused else percent(row.get("expected_top1")),
+        loss_kind=_LOSSES.get(kind, ""),
+        best=bool(row.get("frontier")),
+        limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
+        href="" if refused else address(data_id, "release", asked),
+        refused=for_page(refused, "compare"),
+    )
+
+
+def _frontier(spec: Any, points: list[Point]) -> Chart | None:
+    if not isinstance(spec, Mapping):
+        return None
+    made = [point for point in points if not point.refused]
+    linked = deepcopy(dict(spec))
+    _link(linked, {(p.name.partition(" (k = ")[0], p.k): p.href for p in made})
+    best = ", ".join(point.name for point in made if point.best)
+    return Chart(
+        title="What methods lose, and what an attack still finds",
+        spec=linked,
+        text=f"On the frontier: {best}. Every point's figures are in the table, with a link to "
+        "make that release.",
+    )
+
+
+def _link(node: Any, addresses: Mapping[tuple[str, int], str]) -> None:
+    """Give every datum of a release, wherever it stands in the picture, its address."""
+    if isinstance(node, list):
+        for child in node:
+            _link(child, addresses)
+    elif isinstance(node, dict):
+        method, k = node.get("method"), node.get("k")
+        if isinstance(method, str) and isinstance(k, int) and (method, k) in addresses:
+            node["href"] = addresses[method, k]
+        for child in node.values():
+            _link(child, addresses)
+
+
+def _release(result: Result) -> Outcome:
+    verdict = result.get("verdict", {})
+    return Outcome(
+        headline=str(verdict.get("headline") or ""),
+        text=for_page(str(verdict.get("paragraph") or result.get("text") or ""), "release"),
+    )

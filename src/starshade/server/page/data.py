@@ -1,0 +1,270 @@
+"""The page of a data set: what was recognised, and everything that can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starshade.plain import percent
+from starshade.report.phrases import count as whole
+from starshade.server.ask.asking import Asking, Facts, form
+from starshade.server.ask.attack import ATTACK
+from starshade.server.ask.compare import COMPARE
+from starshade.server.ask.data import MAPPING, said_before
+from starshade.server.ask.release import FEWEST, RELEASE
+from starshade.server.ask.suggest import after_failure, with_data
+from starshade.server.columns import columns_of
+from starshade.server.context.contexts import Chart, DataPage, Figure, Form, Next, Table
+from starshade.server.forms import Sent
+from starshade.server.in_words import for_page
+from starshade.server.jobs.rows import DataRow, JobKind, JobRow
+from starshade.server.jobs.store import Store
+from starshade.server.page.frame import frame, job_line, kind_text, latest_reading, shape_of
+from starshade.server.page.job import files_of, job_view, source_of
+from starshade.server.words import count
+
+__all__ = ["FORMS", "data_page"]
+
+#: the forms of a data set, by the end of their address
+FORMS: Mapping[str, Asking] = {asking.id: asking for asking in (MAPPING, ATTACK, COMPARE, RELEASE)}
+
+_LISTED = 30  # jobs
+_WORK: tuple[JobKind, ...] = ("attack", "compare", "release")
+_ROLES = {
+    "user": "people",
+    "item": "items",
+    "rating": "ratings",
+    "day": "dates",
+    "users": "people",
+}
+
+
+def data_page(
+    store: Store,
+    data: DataRow,
+    *,
+    given: Sent | None = None,
+    refused: Mapping[str, Form] | None = None,
+) -> DataPage:
+    """Build the page of a data set.
+
+    Parameters
+    ----------
+    store : Store
+    data : DataRow
+    given : mapping, optional
+        What the address says: ``form`` names the one to unfold, the rest fills it in.
+    refused : mapping of id to Form, optional
+        A form that was sent and refused.
+    """
+    given, facts = given or {}, data.facts or {}
+    ok = data.facts is not None
+    reading = latest_reading(store, data.id)
+    shown = reading if reading is not None and reading.state != "done" else None
+    jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
+    said = data.options if reading is None else reading.settings
+    if data.kind != "synthetic":
+        facts = {**facts, "columns": columns_of(source_of(store, data))}
+    forms = {
+        name: _form(asking, data, facts, given, said)
+        for name, asking in FORMS.items()
+        if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
+    } | dict(refused or {})
+    mapping = forms["mapping"]
+    if shown is not None and shown.state == "failed":
+        mapping = replace(mapping, open=True)
+    return DataPage(
+        frame=frame(store, data.name),
+        id=str(data.id),
+        name=data.name,
+        kind_text=kind_text(data),
+        ok=ok,
+        reading=None if shown is None else job_view(shown, files_of(store, data)),
+        intro=_intro(data, shown),
+        figures=tuple(_figures(facts)) if ok else (),
+        columns=_columns(facts, said),
+        histogram=_histogram(facts) if ok else None,
+        per_user=_spread(facts) if ok else None,
+        notes=tuple(for_page(note, "read", files_of(store, data)) for note in _notes(facts)),
+        next=_next(data, shown, jobs),
+        mapping=None if data.kind == "synthetic" else mapping,
+        attack=forms.get("attack"),
+        compare=forms.get("compare"),
+        release=forms.get("release"),
+        jobs=tuple(map(job_line, jobs)),
+        jobs_left_out=store.job_count(data.id, kinds=_WORK) - len(jobs),
+        delete=_delete(data),
+    )
+
+
+def _form(
+    asking: Asking, data: DataRow, facts: Facts, given: Sent, options: Mapping[str, Any]
+) -> Form:
+    action = f"/data/{data.id}/{asking.id}"
+    asked = (given.get("form") or [""])[0] == asking.id
+    if asking is MAPPING:
+        return form(asking, action, facts, said_before(options), unfold=asked)
+    return form(asking, action, facts, given if asked else {}, unfold=asked)
+
+
+def _intro(data: DataRow, reading: JobRow | None) -> str:
+    if data.facts is None:
+        if reading is None or reading.state in ("queued", "running"):
+            return "The ratings are being read. What was found appears here by itself."
+        if reading.state == "failed":
+            return "The ratings could not be read. The message says why; below you can say how."
+        return "The ratings were not read to the end. Start it again."
+    return f"{shape_of(data)}. Check that this is what you meant before you go on."
+
+
+def _next(data: DataRow, reading: JobRow | None, jobs: tuple[JobRow, ...]) -> tuple[Next, ...]:
+    if reading is not None and reading.state == "failed":
+        return after_failure(reading)
+    return () if data.facts is None else with_data(data, jobs)
+
+
+def _figures(facts: Facts) -> list[Figure]:
+    scale, tail = facts["scale"], facts.get("long_tail") or {}
+    step = f" in steps of {scale['step']:g}" if scale.get("step") else ""
+    seen = (
+        "Found in the data: its ends may be two people's ratings. Declare it under “Read it "
+        "differently” if you know it."
+        if scale.get("inferred")
+        else "As it was declared."
+    )
+    told = [
+        Figure("People", whole(facts["users"]), "Everybody who gave a rating."),
+        Figure("Items", whole(facts["items"]), "Whatever was rated: films, products, questions."),
+        Figure("Ratings", whole(facts["ratings"]), ""),
+        Figure("Scale", f"{scale['min']:g} to {scale['max']:g}{step}", seen),
+        Figure(
+            "Empty cells",
+            percent(facts["sparsity"]),
+            "Pairs of a person and an item without a rating. High is usual, and it is what makes "
+            "people easy to recognise: hardly two rated the same items.",
+            facts["sparsity"],
+        ),
+    ]
+    if "top_10_percent" in tail:
+        told.append(
+            Figure(
+                "Ratings on the 10% most rated items",
+                percent(tail["top_10_percent"]),
+                "High means a long tail of rare items. A rare item gives a person away more than "
+                "a popular one.",
+                tail["top_10_percent"],
+            )
+        )
+    if facts.get("first_day"):
+        told.append(
+            Figure(
+                "Dates",
+                f"{facts['first_day']} to {facts['last_day']}",
+                "Attackers may know them roughly. No release has any.",
+            )
+        )
+    if facts.get("attributes"):
+        told.append(
+            Figure(
+                "Personal attributes",
+                ", ".join(facts["attributes"]),
+                "They single people out; a release leaves them out unless you ask for more.",
+            )
+        )
+    return told
+
+
+def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
+    mapping = facts.get("mapping")
+    if not mapping:
+        return None
+    rows = tuple((_ROLES.get(str(r), str(r)).replace("_", " "), str(c)) for r, c in mapping.items())
+    others = {"users": ", ".join(facts.get("attributes") or ()), "item_names": "names of items"}
+    for name, what in others.items():
+        if options.get(name):
+            rows += ((what or "personal attributes", f"the file {Path(options[name]).name}"),)
+    return Table("What was taken for what", ("Role", "Column"), rows)
+
+
+def _histogram(facts: Facts) -> Chart | None:
+    bins, total = facts.get("histogram") or [], max(facts["ratings"], 1)
+    if not bins:
+        return None
+    values = [{"rating": _label(b), "share": b["ratings"] / total} for b in bins]
+    most = max(values, key=lambda value: value["share"])
+    return Chart(
+        title="How the ratings spread",
+        spec={
+            "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+            "data": {"values": values},
+            "width": "container",
+            "height": 180,
+            "mark": {"type": "bar"},
+            "encoding": {
+                "x": {"field": "rating", "type": "ordinal", "sort": None, "title": "rating",
+                      "axis": {"labelAngle": 0}},
+                "y": {"field": "share", "type": "quantitative", "title": "share of all ratings",
+                      "axis": {"format": ".0%"}},
+                "tooltip": [{"field": "rating"}, {"field": "share", "format": ".1%"}],
+            },
+        },
+        text=f"The most frequent rating is {most['rating']}, with {percent(most['share'])} of all.",
+        table=Table(
+            "How the ratings spread",
+            ("Rating", "Ratings", "Share"),
+            tuple((_label(b), whole(b["ratings"]), percent(b["ratings"] / total)) for b in bins),
+        ),
+    )  # fmt: skip
+
+
+def _label(one: Mapping[str, Any]) -> str:
+    low, high = one["low"], one["high"]
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _spread(facts: Facts) -> Table | None:
+    rows = []
+    for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item")):
+        spread = facts.get(name)
+        if spread:
+            names = ("q05", "q25", "median", "q75", "q95", "mean")
+            rows.append((label, *(_few(spread[q]) for q in names)))
+    if not rows:
+        return None
+    head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
+    return Table("How many ratings", head, tuple(rows))
+
+
+def _few(number: float) -> str:
+    """Write a number of ratings that may be a mean: 16, 16.5."""
+    return f"{number:,.1f}".removesuffix(".0")
+
+
+def _notes(facts: Facts) -> list[str]:
+    told = []
+    if facts.get("users_dropped"):
+        people = count(facts["users_dropped"], "person", "people")
+        told.append(f"{people} left out: no rating of theirs was left.")
+    if facts.get("items_dropped"):
+        told.append(f"{count(facts['items_dropped'], 'item')} left out: nobody rated them.")
+    if facts.get("duplicates_merged"):
+        told.append(f"{count(facts['duplicates_merged'], 'rating')} merged with another one.")
+    if facts.get("days_unknown"):
+        told.append(f"{percent(facts['days_unknown'])} of the ratings have no date.")
+    return told + [str(note) for note in facts.get("notes") or ()]
+
+
+def _delete(data: DataRow) -> Form:
+    uploaded = "the uploaded file, " if data.kind == "upload" else ""
+    kept = " The file itself stays where it is." if data.kind == "file" else ""
+    return Form(
+        id="delete",
+        action=f"/data/{data.id}/delete",
+        title="Remove these data",
+        intro=f"Removes {uploaded}what was read, and every result and release made of it from the "
+        f"studio. Nothing can be brought back.{kept}",
+        submit="Remove for good",
+        fields=(),
+    )

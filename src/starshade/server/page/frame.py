@@ -1,0 +1,137 @@
+"""What every page has: its frame, and jobs and data sets as lines of a list."""
+
+from __future__ import annotations
+
+import time
+
+from starshade._version import __version__
+from starshade.server.ask.attack import attack_title
+from starshade.server.ask.compare import compare_title
+from starshade.server.ask.release import release_title
+from starshade.server.context.contexts import DataLine, Frame, JobLine, Link
+from starshade.server.jobs.rows import DataRow, JobRow
+from starshade.server.jobs.store import Store
+from starshade.server.outcome.outcomes import summary_of
+from starshade.server.words import ago, count, duration, iso
+
+__all__ = [
+    "HOME",
+    "bare_frame",
+    "data_line",
+    "frame",
+    "job_line",
+    "kind_text",
+    "latest_reading",
+    "shape_of",
+    "title_of",
+]
+
+HOME = Link("All data", "/")
+
+_KINDS = {
+    "file": "a file on this machine",
+    "upload": "uploaded to the studio",
+    "synthetic": "made up, no real person in it",
+}
+
+
+def frame(store: Store, title: str, trail: tuple[Link, ...] = (HOME,)) -> Frame:
+    """Return what surrounds a page."""
+    running = store.jobs(states=("running",))
+    waiting = store.jobs(states=("queued",))
+    return Frame(
+        title=title,
+        trail=trail,
+        version=__version__,
+        running=job_line(running[0]) if running else None,
+        waiting=len(waiting),
+    )
+
+
+def bare_frame(title: str) -> Frame:
+    """Return a frame that says nothing of what is in the studio."""
+    return Frame(title=title, trail=(), version=__version__)
+
+
+def title_of(job: JobRow) -> str:
+    """Return what a job is called."""
+    if job.kind == "read":
+        return "Reading the ratings"
+    titles = {"attack": attack_title, "compare": compare_title, "release": release_title}
+    return titles[job.kind](job.settings)
+
+
+def job_line(job: JobRow, name: str = "") -> JobLine:
+    """Return a job as a line of a list; with the name of its data where these differ."""
+    moment = job.created if job.finished is None else job.finished
+    return JobLine(
+        id=str(job.id),
+        href=f"/jobs/{job.id}",
+        title=title_of(job) + (f" ({name})" if name else ""),
+        state=job.state,
+        state_text=_state_text(job),
+        summary=summary_of(job),
+        when=ago(moment),
+        moment=iso(moment),
+    )
+
+
+def _state_text(job: JobRow) -> str:
+    if job.state == "running":
+        return f"running for {duration(time.time() - (job.started or job.created))}"
+    if job.state == "done" and job.started and job.finished:
+        return f"done, in {duration(job.finished - job.started)}"
+    return {
+        "queued": "waiting",
+        "done": "done",
+        "failed": "could not be done",
+        "cancelled": "cancelled",
+        "interrupted": "interrupted when the studio was ended",
+    }[job.state]
+
+
+def kind_text(data: DataRow) -> str:
+    """Say where data come from."""
+    return _KINDS[data.kind]
+
+
+def shape_of(data: DataRow) -> str:
+    """Return how many people, items and ratings; empty before they were read."""
+    facts = data.facts
+    if not facts:
+        return ""
+    return (
+        f"{count(facts['users'], 'person', 'people')}, {count(facts['items'], 'item')}, "
+        f"{count(facts['ratings'], 'rating')}"
+    )
+
+
+def latest_reading(store: Store, data_id: int) -> JobRow | None:
+    """Return the job that read a data set last, or is to."""
+    found = store.jobs(data_id, kinds=("read",), limit=1)
+    return found[0] if found else None
+
+
+def data_line(data: DataRow, reading: JobRow | None) -> DataLine:
+    """Return a data set as a line of a list."""
+    return DataLine(
+        id=str(data.id),
+        href=f"/data/{data.id}",
+        name=data.name,
+        kind_text=kind_text(data),
+        state_text=_data_state(data, reading),
+        shape=shape_of(data),
+        ok=data.facts is not None,
+        when=ago(data.created),
+        created=iso(data.created),
+    )
+
+
+def _data_state(data: DataRow, reading: JobRow | None) -> str:
+    if reading is not None and reading.state in ("queued", "running"):
+        return "being read" if reading.state == "running" else "waiting to be read"
+    if data.facts is not None:
+        return "read"
+    if reading is not None and reading.state == "failed":
+        return "could not be read: say which column is what"
+    return "not read yet"

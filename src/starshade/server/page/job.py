@@ -1,0 +1,110 @@
+"""The page of a job: how far it is, what it found, what to do next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starshade.server.ask.suggest import after_attack, after_compare, after_failure
+from starshade.server.context.asked import asked_for
+from starshade.server.context.contexts import JobPage, JobView, Link, Next
+from starshade.server.context.steps import steps_of
+from starshade.server.in_words import for_page
+from starshade.server.jobs.rows import DataRow, JobRow
+from starshade.server.jobs.store import Store
+from starshade.server.outcome.outcomes import outcome_of
+from starshade.server.page.frame import HOME, frame, title_of
+from starshade.server.words import duration, sentence
+
+__all__ = ["files_of", "job_page", "job_view", "source_of"]
+
+
+def job_page(store: Store, job: JobRow) -> JobPage:
+    """Build the page of a job."""
+    data = store.data(job.data_id)
+    outcome = outcome_of(job)
+    return JobPage(
+        frame=frame(store, title_of(job), (HOME, Link(data.name, f"/data/{data.id}"))),
+        data=Link(data.name, f"/data/{data.id}"),
+        job=job_view(job, files_of(store, data)),
+        outcome=outcome,
+        next=_next(job, outcome, data.facts or {}),
+    )
+
+
+def files_of(store: Store, data: DataRow) -> dict[str, str]:
+    """Return by which name a page calls the files of a data set: path → name."""
+    return {} if data.kind == "synthetic" else {str(source_of(store, data)): data.name}
+
+
+def source_of(store: Store, data: DataRow) -> Path:
+    """Return where the file of a data set lies."""
+    if data.kind == "upload":
+        return store.places.upload(data.id) / data.source
+    return Path(data.source).expanduser()
+
+
+def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:
+    if job.state == "failed":
+        return after_failure(job)
+    if outcome is None:
+        return ()
+    if job.kind == "attack":
+        return after_attack(job, facts)
+    if job.kind == "compare":
+        return after_compare(job, outcome)
+    if job.kind == "release":
+        link = Link("See the release", f"/releases/{job.id}")
+        return (Next("Read the verdict, then the report, before anything leaves the house.", link),)
+    return (Next("See what was recognised.", Link("To the data", f"/data/{job.data_id}")),)
+
+
+def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
+    """Return a job as it is now; `files`: see `files_of`."""
+
+    def said(text: str) -> str:
+        return for_page(text, job.kind, files)
+
+    error = said(job.error or "")
+    return JobView(
+        id=str(job.id),
+        kind=job.kind,
+        title=title_of(job),
+        state=job.state,
+        state_text=_state_text(job),
+        ended=job.ended,
+        steps=steps_of(job),
+        notes=tuple(map(said, job.notes)),
+        settings=asked_for(job.kind, job.settings),
+        error=error if error.startswith(tuple(files.values())) else sentence(error),
+        advice=said(job.advice or ""),
+        cancel="" if job.ended else f"/jobs/{job.id}/cancel",
+        again=f"/jobs/{job.id}/again" if _may_end_otherwise(job) else "",
+        events=f"/jobs/{job.id}/events",
+        panel=f"/jobs/{job.id}/panel",
+    )
+
+
+def _may_end_otherwise(job: JobRow) -> bool:
+    """Tell whether the same may succeed: not where a file that nobody changes is not understood."""
+    return job.ended and job.state != "done" and (job.kind, job.state) != ("read", "failed")
+
+
+def _state_text(job: JobRow) -> str:
+    if job.state == "queued":
+        return "Waiting until the work before it is done."
+    if job.state == "running":
+        since = duration(time.time() - (job.started or job.created))
+        return f"Running for {since}. You may close this page; the work goes on."
+    if job.state == "done":
+        if job.started is None or job.finished is None:
+            return "Done."
+        return f"Done, in {duration(job.finished - job.started)}."
+    return {
+        "failed": "This could not be done. Nothing was changed.",
+        "cancelled": "Cancelled. Nothing was kept of it, and nothing else was changed.",
+        "interrupted": "The studio was ended while this was running. Nothing was kept of it; "
+        "what was finished before is there. It can be started again.",
+    }[job.state]

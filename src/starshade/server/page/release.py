@@ -1,0 +1,206 @@
+"""The page of a release: the verdict, what may leave the house, and what must not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starshade.plain import percent
+from starshade.report.phrases import figure, size
+from starshade.server.ask.again import address, said
+from starshade.server.context.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
+from starshade.server.in_words import for_page
+from starshade.server.jobs.rows import DataRow, JobRow
+from starshade.server.jobs.store import Store
+from starshade.server.page.frame import HOME, frame, title_of
+from starshade.server.words import interval
+
+__all__ = ["release_page"]
+
+Result = Mapping[str, Any]
+
+
+def release_page(store: Store, job: JobRow) -> ReleasePage:
+    """Build the page of a release that was made."""
+    data, result = store.data(job.data_id), job.result or {}
+    folder = store.places.release(job.id)
+    passed = bool(result.get("passed"))
+    verdict = result.get("verdict") or {}
+    here, above = f"/releases/{job.id}", Link(data.name, f"/data/{data.id}")
+    whole = (folder / "release.zip").is_file()
+    return ReleasePage(
+        frame=frame(store, title_of(job), (HOME, above)),
+        data=above,
+        job=Link(title_of(job), f"/jobs/{job.id}"),
+        verdict=Verdict(
+            passed=passed,
+            word="PASS" if passed else "FAIL",
+            headline=str(verdict.get("headline") or ""),
+            paragraph=_said(verdict.get("paragraph") or result.get("text") or ""),
+        ),
+        claims=_claims(result),
+        findings=tuple(
+            f"{'Yes' if one['passed'] else 'No'}: {_said(one['text'])}"
+            for one in result.get("findings") or ()
+        ),
+        warnings=tuple(map(_said, result.get("warnings") or ())),
+        figures=tuple(_figures(result)),
+        attacks=_attacks(result),
+        files=_files(result),
+        download=Link(_download(folder, passed), f"{here}/download") if whole else None,
+        report=_there(folder / "report.html", "Report for the house", f"{here}/report"),
+        public_report=_there(
+            folder / "report-public.html",
+            "Report to publish",
+            f"{here}/report?edition=public",
+        ),
+        receipt=_there(folder / "receipt.json", "Receipt: who is which record", f"{here}/receipt"),
+        publish=_publish(passed, whole),
+        keep=_KEEP,
+        next=_next(data, job, passed, whole, verdict),
+    )
+
+
+def _said(text: object) -> str:
+    return for_page(str(text), "release")
+
+
+_KEEP = (
+    "The report for the house: it names the people who are most at risk, the seed, and paths.",
+    "The receipt: it says who is which record. Whoever has it and the release has the people. Keep "
+    "it safe: without it nobody can check the release again.",
+    "The ratings themselves, and any second release of them: two together can tell more than "
+    "either.",
+)
+
+
+def _publish(passed: bool, whole: bool) -> tuple[str, ...]:
+    if not whole:
+        return ("The files of this release are gone from the work folder; make it again.",)
+    if not passed:
+        return ("Nothing yet: this release did not pass. You may download it to look at it.",)
+    return (
+        "The release, as it is: its files belong together, and its README says what it is.",
+        "The report to publish: nothing in it is about a single person.",
+    )
+
+
+def _download(folder: Path, passed: bool) -> str:
+    length = size((folder / "release.zip").stat().st_size)
+    return f"Download the release (zip, {length})" + ("" if passed else ", not for publication")
+
+
+def _there(file: Path, text: str, href: str) -> Link | None:
+    return Link(text, href) if file.is_file() else None
+
+
+def _next(
+    data: DataRow, job: JobRow, passed: bool, whole: bool, verdict: Result
+) -> tuple[Next, ...]:
+    report = Link("Read the report", f"/releases/{job.id}/report")
+    asked = said("release", job.settings)
+    if not whole:
+        again = address(data.id, "release", asked)
+        return (Next("Its files are gone.", Link("Make it again", again)),)
+    if passed:
+        return (
+            Next(
+                "Read the report for the house and the warnings below. If you agree, sign it, and "
+                "publish the downloaded files as they are.",
+                report,
+            ),
+        )
+    k = 2 * int(asked.get("k") or 5)
+    larger = address(data.id, "release", {**asked, "k": k})
+    advice = " ".join(map(_said, verdict.get("advice") or ()))
+    return (
+        Next(
+            f"Do not publish this. {advice} The findings say what is not met; a larger k, fewer "
+            "items or another method may meet it.".replace("  ", " "),
+            Link(f"Try again with k = {k}", larger),
+        ),
+        Next("The report says more about each finding.", report, main=False),
+    )
+
+
+def _claims(result: Result) -> Table | None:
+    claims = result.get("claims")
+    if not claims:
+        return None
+    return Table(
+        "What the release claims, counted again on its files",
+        ("Model", "Asked", "Found", "Holds"),
+        tuple(
+            (str(c["model"]), str(c["asked"]), str(c["verified"]), "yes" if c["holds"] else "NO")
+            for c in claims
+        ),
+    )
+
+
+def _attacks(result: Result) -> Table | None:
+    attacks = result.get("attacks")
+    if not attacks:
+        return None
+    return Table(
+        "How often the right record is found, before and after. High means risk.",
+        ("Attack", "Known", "In the ratings", "In the release", "Limit"),
+        tuple(
+            (
+                str(a["attack"]),
+                str(a["knowledge"]),
+                interval(a["before"]),
+                interval(a["after"]),
+                percent(a["limit"]),
+            )
+            for a in attacks
+        ),
+    )
+
+
+def _files(result: Result) -> Table | None:
+    files = result.get("files")
+    if not files:
+        return None
+    return Table(
+        "Files of the release; whoever gets them can compare the checksums",
+        ("File", "Size", "SHA-256"),
+        tuple((str(f["name"]), size(f["bytes"]), str(f["sha256"])) for f in files),
+    )
+
+
+def _figures(result: Result) -> list[Figure]:
+    attacks = result.get("attacks") or ()
+    told = [_worst(attacks, when) for when in ("before", "after")]
+    rows = [*(result.get("disclosure") or {}).get("rows", ()), *(result.get("losses") or ())]
+    for row in rows:
+        if row.get("value") is not None:
+            value, unit = row["value"], str(row.get("unit") or "")
+            share = float(value) if unit == "share" else None
+            label = str(row.get("title") or row["name"])
+            told.append(Figure(label, figure(value, unit), str(row.get("meaning") or ""), share))
+    return [one for one in told if one is not None]
+
+
+_OTHERWISE = (
+    " A comparison may show another figure for the same settings: it tries one attacker, who knows "
+    "one number of ratings; the check of a release tries several, each with every number asked "
+    "for, and the strongest counts."
+)
+
+
+def _worst(attacks: Any, when: str) -> Figure | None:
+    """Return the attack that found most."""
+    rates = [a[when] for a in attacks if a.get(when) is not None]
+    if not rates:
+        return None
+    most = max(rates, key=lambda rate: float(rate["rate"]))
+    who = next(a for a in attacks if a.get(when) is most)
+    where = "the ratings as they are" if when == "before" else "this release"
+    return Figure(
+        f"Found in {where}, by the strongest attack tried",
+        interval(most),
+        "High means risk: how often the right record is named by somebody who must name one. Here "
+        f"by {who['attack']}, knowing {who['knowledge']}.{_OTHERWISE if when == 'after' else ''}",
+        float(most["rate"]),
+    )

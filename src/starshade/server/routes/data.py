@@ -1,0 +1,160 @@
+"""The first page, and everything that is done to a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from starshade.errors import ConfigError, InputError, StarshadeError
+from starshade.server.ask.asking import as_sent, asked
+from starshade.server.ask.data import PATH, SYNTHETIC
+from starshade.server.context.contexts import Form
+from starshade.server.forms import Sent
+from starshade.server.jobs.rows import DataKind, DataRow, JobKind, JobRow
+from starshade.server.jobs.store import Store
+from starshade.server.jobs.work_folder import PART
+from starshade.server.outcome.answers import Desk, go_to, html, missing, sent_form
+from starshade.server.page.data import FORMS, data_page
+from starshade.server.page.home import home_page
+from starshade.server.uploads import file_name, receive, shown_name
+from starshade.server.words import sentence
+
+__all__ = ["Id", "bring_path", "data_routes", "start_job"]
+
+Id = Annotated[int, InPath(ge=1, le=2**63 - 1)]
+Given = Annotated[Sent, Depends(sent_form)]
+
+_KINDS: Mapping[str, JobKind] = {
+    "mapping": "read",
+    "attack": "attack",
+    "compare": "compare",
+    "release": "release",
+}
+
+
+def data_routes(desk: Desk) -> APIRouter:
+    """Return the routes of data sets."""
+    router = APIRouter()
+    store = desk.store
+
+    @router.get("/")
+    def home() -> Response:
+        return html("home.html.j2", home_page(store, most_upload=desk.most_upload))
+
+    @router.post("/data/path")
+    def by_path(request: Request, sent: Given) -> Response:
+        options, errors = asked(PATH, {}, sent)
+        if errors:
+            return _refused(desk, path=as_sent(PATH, "/data/path", {}, sent, errors))
+        return go_to(request, bring_path(desk, options))
+
+    @router.post("/data/synthetic")
+    def made_up(request: Request, sent: Given) -> Response:
+        options, errors = asked(SYNTHETIC, {}, sent)
+        if errors:
+            refused = as_sent(SYNTHETIC, "/data/synthetic", {}, sent, errors)
+            return _refused(desk, synthetic=refused)
+        like = options["like"]
+        return go_to(request, _bring(desk, "synthetic", f"Made up like {like}", like, options))
+
+    @router.post("/data/upload")
+    async def upload(request: Request, name: Annotated[str, Query()] = "") -> Response:
+        shown = shown_name(name)
+        store.ensure_there()
+        part = store.work / "uploads" / f"{PART}{uuid4().hex}"
+        await receive(request.stream(), part, declared=_length(request), most=desk.most_upload)
+        try:
+            data = await run_in_threadpool(store.add_upload, shown, file_name(shown), part)
+        except StarshadeError:
+            part.unlink(missing_ok=True)
+            raise
+        await run_in_threadpool(start_job, desk, "read", data.id, {})
+        return go_to(request, f"/data/{data.id}")
+
+    @router.get("/data/{data_id}")
+    def show(request: Request, data_id: Id) -> Response:
+        query = request.query_params
+        given = {name: query.getlist(name) for name in query}
+        return html("data.html.j2", data_page(store, _found(store, data_id), given=given))
+
+    @router.post("/data/{data_id}/delete")
+    def delete(request: Request, data_id: Id) -> Response:
+        data = _found(store, data_id)
+        try:
+            store.remove_data(data_id)
+        except ConfigError as error:
+            page = data_page(store, data)
+            told = replace(
+                page.delete, error=sentence(error.message), advice=error.advice, open=True
+            )
+            return html("data.html.j2", replace(page, delete=told), 409)
+        return go_to(request, "/")
+
+    @router.post("/data/{data_id}/{what}")
+    def work(request: Request, data_id: Id, what: str, sent: Given) -> Response:
+        data = _found(store, data_id)
+        if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
+            raise missing(ConfigError("there is nothing at this address"))
+        asking, facts = FORMS[what], data.facts or {}
+        settings, errors = asked(asking, facts, sent)
+        error = "" if what == "mapping" or data.facts else "These data were not read yet."
+        if errors or error:
+            refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
+            return html("data.html.j2", data_page(store, data, refused={what: refused}), 422)
+        job = start_job(desk, _KINDS[what], data_id, settings)
+        return go_to(request, f"/data/{data_id}" if what == "mapping" else f"/jobs/{job.id}")
+
+    return router
+
+
+def _found(store: Store, data_id: int) -> DataRow:
+    """Return a data set; one that is not there is no page."""
+    try:
+        return store.data(data_id)
+    except ConfigError as error:
+        raise missing(error) from error
+
+
+def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
+    """Ask for work; what is asked for already, by a second click or tab, is asked for once."""
+    for job in desk.store.jobs(data_id, kinds=(kind,), states=("queued", "running")):
+        if job.settings == dict(settings):
+            return job
+    job = desk.store.add_job(kind, data_id, settings)
+    desk.engine.wake()
+    return job
+
+
+def bring_path(desk: Desk, options: Mapping[str, Any]) -> str:
+    """Add a file of this machine, and return the address of its page."""
+    path = str(options["path"])
+    others = {name: value for name, value in options.items() if name != "path"}
+    try:
+        name = shown_name(path)
+    except InputError:  # a folder without a name: the root
+        name = path
+    return _bring(desk, "file", name, path, others)
+
+
+def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[str, Any]) -> str:
+    data = desk.store.add_data(kind, name, source, options)
+    start_job(desk, "read", data.id, options)
+    return f"/data/{data.id}"
+
+
+def _refused(desk: Desk, *, path: Form | None = None, synthetic: Form | None = None) -> Response:
+    page = home_page(desk.store, most_upload=desk.most_upload, path=path, synthetic=synthetic)
+    return html("home.html.j2", page, 422)
+
+
+def _length(request: Request) -> int | None:
+    said = request.headers.get("content-length", "")
+    return int(said) if said.isascii() and said.isdigit() else None

@@ -1,0 +1,1 @@
+"""What jobs do, each in a process of its own."""

@@ -1,0 +1,57 @@
+"""Attack the ratings as they are.
+
+Result: what the attack's own result tells (`to_dict`), its ``shares`` in the reader's words (each
+with its ``name`` and ``meaning``), a paragraph on it as ``text``, and the shares as a Vega-Lite
+picture, ``chart``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starshade.server.settings import built, checked
+from starshade.server.tasks.read import open_ratings
+from starshade.server.tasks.tasks import Done, Order
+
+__all__ = ["perform"]
+
+_SETTINGS = {
+    "attack": str,
+    "config": dict[str, Any],
+    "knowledge": dict[str, Any],
+    "targets": int | None,
+    "seed": int | None,
+}
+
+
+def perform(order: Order) -> Done:
+    """Run one attack.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be run as asked, or there is nobody to attack.
+    """
+    from starshade.attack.knowledge import Knowledge
+    from starshade.attack.registry import ENTRIES
+    from starshade.registry import find
+
+    asked = checked("an attack", order.settings, _SETTINGS)
+    entry = find(ENTRIES, asked.get("attack", "scoreboard-rh"), "attack")
+    attack = built(entry.load(), f"the attack {entry.name}", asked.get("config", {}))
+    knowledge = built(Knowledge, "what the adversary knows", asked.get("knowledge", {}))
+    result = attack.run(
+        open_ratings(order), knowledge, targets=asked.get("targets"), rng=asked.get("seed")
+    )
+    shares = [
+        {"name": share.name, "meaning": share.meaning, **share.rate.to_dict()}
+        for share in result.shares()
+    ]
+    return Done(
+        {
+            **result.to_dict(),
+            "shares": shares,
+            "text": str(result),
+            "chart": dict(result.plot()),
+        }
+    )

@@ -1,0 +1,53 @@
+"""Make releases by several methods at several k, and hold them against each other.
+
+Result: what `starshade.audit.compare.result.Comparison` tells (`to_dict`; a row says whether it is
+on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-Lite picture,
+``chart`` (None where every method refused).
+"""
+
+from __future__ import annotations
+
+from starshade.server.settings import checked
+from starshade.server.tasks.read import open_ratings
+from starshade.server.tasks.tasks import Done, Order
+
+__all__ = ["perform"]
+
+_SETTINGS = {
+    "methods": list[str] | None,
+    "ks": list[int],
+    "items": str | None,
+    "eps": float | None,
+    "profile": str | None,
+    "attribute": str | None,
+    "known": int,
+    "targets": int,
+    "held_out": float,
+    "seed": int | None,
+}
+
+
+def perform(order: Order) -> Done:
+    """Compare.
+
+    Raises
+    ------
+    ConfigError
+        See `starshade.audit.compare.compare.compare`.
+    """
+    from starshade.audit.compare.compare import compare
+    from starshade.audit.compare.frontier import frontier_chart
+    from starshade.ratings.select import parse_items
+
+    asked = checked("a comparison", order.settings, _SETTINGS)
+    items, seed = asked.pop("items", None), asked.pop("seed", None)
+    result = compare(
+        open_ratings(order),
+        items=None if items is None else parse_items(items),
+        **asked,
+        rng=seed,
+    )
+    made = len(result.refused) < len(result.rows)
+    size = f"{result.data['users']:,} people, {result.data['items']:,} items"
+    chart = frontier_chart(result, size) if made else None
+    return Done({**result.to_dict(), "text": str(result), "chart": chart})

@@ -1,0 +1,109 @@
+"""Read what somebody brought, and keep it as a store.
+
+Facts of a data set, and the result of the job: what `starshade.ratings.describe.Description`
+finds, the ``job`` that read it, and how many ``seconds`` that took.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from starshade.errors import ConfigError, InputError
+from starshade.progress import task
+from starshade.server.jobs.work_folder import flush
+from starshade.server.settings import checked
+from starshade.server.tasks.tasks import Done, Order
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
+
+__all__ = ["open_ratings", "perform"]
+
+
+def perform(order: Order) -> Done:
+    """Read, describe, store.
+
+    Raises
+    ------
+    InputError, ConfigError
+        It cannot be read as ratings, or not as asked.
+    OutputError
+        The store cannot be written.
+    """
+    from starshade.ratings.describe import describe
+    from starshade.ratings.store.store import write_store
+
+    started = perf_counter()
+    options = order.settings or order.data.options
+    ratings = _made_up(order, options) if order.data.kind == "synthetic" else _read(order, options)
+    with task("looking at the ratings"):
+        described = describe(ratings).to_dict()
+    place = order.places.data(order.data.id)
+    place.mkdir(mode=0o700, exist_ok=True)
+    with task("keeping the ratings"):
+        write_store(ratings, place / str(order.job))
+        flush(place.parent)
+    facts = {**described, "job": order.job, "seconds": perf_counter() - started}
+    return Done(facts, facts)
+
+
+def open_ratings(order: Order) -> Ratings:
+    """Open the ratings of a job's data set.
+
+    Raises
+    ------
+    ConfigError
+        They were not read yet.
+    InputError
+        The store is damaged.
+    """
+    from starshade.ratings.store.store import open_store
+
+    facts = order.data.facts
+    if facts is None:
+        raise ConfigError(
+            "these data were not read yet", advice="Read them first, on the page of the data."
+        )
+    with task("opening the ratings"):
+        return open_store(order.places.data(order.data.id) / str(facts["job"]))
+
+
+def _read(order: Order, options: dict[str, Any]) -> Ratings:
+    from starshade.ratings.read import read_ratings
+
+    hints = get_type_hints(read_ratings)
+    for name in ("return", "source", "show_values"):
+        del hints[name]
+    hints |= dict.fromkeys(("users", "item_names"), str)
+    asked = checked("reading", options, hints)
+    if order.data.kind == "upload":
+        return read_ratings(order.places.upload(order.data.id) / order.data.source, **asked)
+    source = Path(order.data.source).expanduser()
+    before = _as_it_is(source)
+    ratings = read_ratings(source, **asked)
+    if _as_it_is(source) != before:
+        raise InputError(
+            f"{source}: was changed while it was read",
+            advice="Wait until nothing writes to it any more, then read it again.",
+        )
+    return ratings
+
+
+def _as_it_is(source: Path) -> list[tuple[str, int, int, int]]:
+    """Return what shows that a file, or one in a folder, was written to or replaced."""
+    files = sorted(source.iterdir()) if source.is_dir() else [source]
+    found = [(path.name, path.stat()) for path in files if path.exists()]
+    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in found]
+
+
+def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
+    from starshade.ratings.synth.synth import synthesize
+
+    hints: dict[str, Any] = {"like": str, "seed": int | None}
+    hints |= dict.fromkeys(("n_users", "n_items", "n_ratings"), int | None)
+    asked = checked("making up ratings", options, hints)
+    seed = asked.pop("seed", None)
+    like = asked.pop("like", order.data.source)
+    return synthesize(like, **asked, rng=seed)

@@ -1,0 +1,157 @@
+"""Make a release, judge it, report on it in both editions, pack it.
+
+Result::
+
+    k, seed
+    figures    of the new release: `starshade.audit.make.Made`
+    text       a paragraph on it
+    passed     whether it may leave the house
+    zip_bytes
+    verdict, claims, findings, warnings, attacks, disclosure, losses, method, files
+               as in a `Dossier`, for its owner
+
+Files: see `starshade.server.jobs.work_folder`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from starshade.progress import note, task
+from starshade.ratings.places.atomic import atomic_file
+from starshade.server.jobs.work_folder import flush
+from starshade.server.settings import built, checked
+from starshade.server.tasks.read import open_ratings
+from starshade.server.tasks.tasks import Done, Order
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starshade.ratings.table import Ratings
+
+__all__ = ["perform"]
+
+_SETTINGS = {
+    "method": str,
+    "config": dict[str, Any],
+    "items": str | None,
+    "known": list[int],
+    "targets": int,
+    "max_success": float | None,
+    "max_disclosed": float | None,
+    "held_out": float,
+    "seed": int | None,
+}
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # a release does not tell when it was made, nor does its wrapping
+_CHUNK = 1 << 20
+#: what the pages say of the judgement; the rest stands in the reports
+_TOLD = (
+    "verdict",
+    "claims",
+    "findings",
+    "warnings",
+    "attacks",
+    "disclosure",
+    "losses",
+    "method",
+    "files",
+)
+
+
+def perform(order: Order) -> Done:
+    """Make a release and everything that goes with it.
+
+    Raises
+    ------
+    ConfigError, UnmetError
+        The method refuses these ratings, or cannot be used as asked.
+    OutputError
+        The disk is full or refuses.
+    """
+    from starshade.anonymize.registry import ENTRIES
+    from starshade.audit.dossier.dossier import compile_dossier
+    from starshade.audit.evidence import knowable, numbers_to_try
+    from starshade.audit.make import make_release
+    from starshade.audit.verdict import Audit
+    from starshade.ratings.select import parse_items
+    from starshade.registry import find
+    from starshade.report.page import save_report
+    from starshade.rng import resolve_seed
+
+    asked = checked("a release", order.settings, _SETTINGS)
+    entry = find(ENTRIES, asked.get("method", "k-likeness"), "method")
+    items = None if asked.get("items") is None else parse_items(asked["items"])
+    method = built(entry.load(), f"the method {entry.name}", asked.get("config", {}), items=items)
+    limits = {"known", "targets", "max_success", "max_disclosed"} & asked.keys()
+    audit = Audit(**{name: asked[name] for name in limits})
+    seed = resolve_seed(asked.get("seed"))
+    ratings, probe = _set_aside(open_ratings(order), asked.get("held_out", 0.0), seed)
+    # what the audit would refuse is refused before the long work
+    numbers_to_try(audit.known, knowable(ratings if items is None else items.apply(ratings)))
+
+    folder = order.places.release(order.job)
+    folder.mkdir(mode=0o700)
+    release, receipt = folder / "release", folder / "receipt.json"
+    with task(f"making a release by {entry.name}"):
+        made = make_release(ratings, method, out=release, private=receipt, rng=seed)
+    # no path for the pages; and the most memory held is that of all jobs before, too
+    told = {**made.to_dict(), "out": "The release", "peak_rss_mb": None}
+    made = replace(made, figures=told)
+    note(str(made))
+    with task("judging it"):
+        dossier = compile_dossier(
+            ratings, release, private=receipt, audit=audit, probe=probe, rng=seed
+        )
+    with task("writing the report"):
+        save_report(dossier, folder / "report.html", public=False)
+        save_report(dossier, folder / "report-public.html", public=True)
+    size = _pack(release, folder / "release.zip")
+    flush(folder.parent)
+    judged = dossier.internal()
+    return Done(
+        {
+            "k": int(method.k),
+            "seed": seed,
+            "figures": told,
+            "text": str(made),
+            "passed": dossier.passed,
+            "zip_bytes": size,
+            **{name: judged[name] for name in _TOLD},
+        }
+    )
+
+
+def _set_aside(ratings: Ratings, share: float, seed: int) -> tuple[Ratings, Ratings | None]:
+    """Hold out a share of the ratings, to test recommenders on; the release is made without."""
+    if not share:
+        return ratings, None
+    from starshade.ratings.holdout import hold_out
+
+    train, probe = hold_out(ratings, share, rng=seed)
+    note(
+        f"{probe.n_ratings:,} ratings are held out to test recommenders on; they are not in the "
+        "release"
+    )
+    return train, probe
+
+
+def _pack(release: Path, out: Path) -> int:
+    """Write the files of a release, and nothing else, to a zip file; return its size."""
+    files = sorted(path for path in release.iterdir() if path.is_file())
+    total = sum(path.stat().st_size for path in files)
+    with (
+        atomic_file(out, 0o600, needs=total) as part,
+        zipfile.ZipFile(part, "w") as archive,
+        task("packing it", total) as step,
+    ):
+        for path in files:
+            entry = zipfile.ZipInfo(f"release/{path.name}", _NO_DATE)
+            entry.external_attr = 0o644 << 16
+            entry.file_size = path.stat().st_size  # beyond 4 GB other headers are needed
+            with path.open("rb") as source, archive.open(entry, "w") as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+            step(entry.file_size)
+    return out.stat().st_size

@@ -1,0 +1,70 @@
+"""What the worker can do: one function for each kind of job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from starshade.server.jobs.rows import DataRow, JobKind
+from starshade.server.jobs.work_folder import Places
+
+__all__ = ["Done", "Order", "perform"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A job as the worker gets it.
+
+    Attributes
+    ----------
+    job : int
+    kind : {"read", "attack", "compare", "release"}
+    data : DataRow
+    settings : dict
+        See `starshade.server.ask.asking`; not validated yet.
+    work : Path
+        The work folder.
+    """
+
+    job: int
+    kind: JobKind
+    data: DataRow
+    settings: dict[str, Any]
+    work: Path
+
+    @property
+    def places(self) -> Places:
+        """What lies where."""
+        return Places(self.work)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of it; all its files are in their places.
+
+    Attributes
+    ----------
+    result : dict
+        For `JobRow.result`.
+    facts : dict, optional
+        For `DataRow.facts`.
+    """
+
+    result: dict[str, Any]
+    facts: dict[str, Any] | None = None
+
+
+def perform(order: Order) -> Done:
+    """Do a job.
+
+    Raises
+    ------
+    StarshadeError
+        It cannot be done as asked.
+    """
+    # only what is asked for is loaded
+    task: Callable[[Order], Done] = import_module(f"starshade.server.tasks_{order.kind}").perform
+    return task(order)

@@ -1,0 +1,125 @@
+"""The worker process: gets an order, does it, tells how it went; see `starshade.server`.
+
+Started by `starshade.server.jobs.crew` as ``worker SOCKET PARENT WORK``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import queue
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from starshade import budget
+from starshade.errors import StarshadeError
+from starshade.plain import plain
+from starshade.progress import watch
+from starshade.ratings.places.place import output_error
+from starshade.server.jobs.rows import DataRow
+from starshade.server.jobs.telling import Telling
+from starshade.server.tasks.tasks import Order, perform
+
+__all__ = ["main"]
+
+_PR_SET_PDEATHSIG = 1
+_FIRST_TO_GO = "800"  # of 1000: who is killed when memory runs out
+_NICE = 5  # pages come first
+
+
+def main(arguments: list[str]) -> None:
+    """Do orders until the parent is gone.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The socket's file handle, the parent's process id, the work folder.
+    """
+    handle, parent, work = int(arguments[0]), int(arguments[1]), Path(arguments[2])
+    _die_with(parent)
+    _settle_in(work)
+    connection = Connection(handle)
+    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, orders), daemon=True).start()
+    _warm_up()
+    while True:
+        _do(orders.get(), work, connection)
+        gc.collect()  # maps of files that may be removed now
+
+
+def _die_with(parent: int) -> None:
+    """Let the kernel end this process with the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to answer
+    with suppress(OSError, AttributeError):  # elsewhere than on Linux `_listen` notices
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # gone already
+        os._exit(1)
+
+
+def _settle_in(work: Path) -> None:
+    """Let the server go first, and keep temporary files where they are swept away."""
+    with suppress(OSError):
+        os.nice(_NICE)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+    os.umask(0o077)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(work / "scratch")
+
+
+def _listen(connection: Connection, orders: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Take orders; end everything when nobody can give any more."""
+    try:
+        while True:
+            orders.put(json.loads(connection.recv_bytes()))
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _warm_up() -> None:
+    """Load what every job needs, while nobody waits."""
+    import starshade.attack.scoreboard_rh
+    import starshade.ratings.read  # noqa: F401
+
+
+def _do(told: dict[str, Any], work: Path, connection: Connection) -> None:
+    sending = threading.Lock()
+
+    def send(message: dict[str, Any]) -> None:
+        # the parent is gone where this fails, and `_listen` ends the process
+        with sending, suppress(OSError):
+            connection.send_bytes(json.dumps({"job": told["job"], **message}).encode())
+
+    order = Order(told["job"], told["kind"], DataRow(**told["data"]), told["settings"], work)
+    telling = Telling(send)
+    try:
+        with watch(telling), budget.limits(**told["limits"]):
+            done = perform(order)
+        message = {"result": plain(done.result), "facts": plain(done.facts)}
+    except StarshadeError as error:
+        message = {"error": error.message, "advice": error.advice}
+    except MemoryError:
+        message = {
+            "error": "The machine has no memory left for this.",
+            "advice": "Close other programs, or work on fewer items.",
+        }
+    except OSError as error:
+        refused = output_error(error, Path(error.filename or work))
+        message = {"error": refused.message, "advice": refused.advice}
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        message = {
+            "error": f"internal error: {type(error).__name__}",
+            "advice": "This is a bug in starshade, not in your data. Please report it with what "
+            "stands where the studio was started, and the output of `starshade doctor`.",
+        }
+    telling.close()
+    send(message)
