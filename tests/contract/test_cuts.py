@@ -24,47 +24,50 @@ NAMES = re.compile(
 #: the work that each is reached by; where nothing else is said, it is tried with 1
 REACHED = {
     "generalizing": """
-        kernels.csr:_AT_ONCE kernels.lanes:_COUNTERS kernels.lanes:_LANES kernels.lanes:_WORTH_IT
-        kernels.likeness:_BATCH kernels.likeness_blocks:BLOCK kernels.likeness_blocks:TRAY
-        kernels.likeness_search:_CHUNK kernels.likeness_search:_WORTH_THREADS
-        kernels.likeness_sparse:_CHUNK kernels.likeness_sparse:_WORTH_THREADS
-        kernels.widening:_BLOCK
-        release.receipt:_BLOCK release.store:ROWS_PER_GROUP release.verify_rows:_BATCH
-        release.verify_truth:_BLOCK release.verify_values:_BLOCK""",
+        kernels.csr:_AT_ONCE kernels.lanes:_COUNTERS kernels.lanes:_LANES
+        kernels.lanes:_WORTH_IT kernels.likeness:_BATCH kernels.likeness_blocks:BLOCK
+        kernels.likeness_blocks:TRAY kernels.likeness_search:_CHUNK
+        kernels.likeness_search:_WORTH_THREADS kernels.likeness_sparse:_CHUNK
+        kernels.likeness_sparse:_WORTH_THREADS kernels.widening:_BLOCK
+        release.folder.receipt:_BLOCK release.folder.write:ROWS_PER_GROUP
+        release.verify.rows:_BATCH release.verify.truth:_BLOCK release.verify.values:_BLOCK""",
     "averaging": """
-        anonymize.bins:_ROWS anonymize.bins:_TOGETHER anonymize.bounded_t_means:_BATCH
-        anonymize.bounded_t_means:_WRITTEN anonymize.homogenize:_BLOCK
-        anonymize.padded_distances:_TABLE audit.pa.padding:_BLOCK
+        anonymize.predictive.bins:_ROWS anonymize.predictive.bins:_TOGETHER
+        anonymize.predictive.bounded_t_means:_BATCH
+        anonymize.predictive.bounded_t_means:_WRITTEN anonymize.predictive.homogenize:_BLOCK
+        anonymize.predictive.padded_distances:_TABLE audit.reproduction.pa.padding:_BLOCK
         kernels.dissimilarity:_CHUNK kernels.dissimilarity:_TILE kernels.homogenize:_CHUNK
         kernels.homogenize:_TILE kernels.item_bits:_BLOCK kernels.padded:_CHUNK
         kernels.padded_centres:_CHUNK kernels.padded_centres:_TILE kernels.padded_nearest:_CHUNK
         kernels.pooled:_CHUNK kernels.profile_support:_CHUNKS
-        release.columns:PROFILE_BYTES release.layouts:_BUFFER release.layouts:_TOGETHER
-        release.verify_profiles:_BLOCK release.verify_profiles:_BUFFER""",
+        release.folder.columns:PROFILE_BYTES release.folder.layouts:_BUFFER
+        release.folder.layouts:_TOGETHER release.verify.profiles:_BLOCK
+        release.verify.profiles:_BUFFER""",
     "moving": """
-        anonymize.interval_groups:_NODE anonymize.interval_table:_CHUNK
-        anonymize.suppress_core:_MEMBERS kernels.balls_fields:_BUCKETS kernels.balls_tree:LEAF
-        ratings.proximity.balls:_STEP release.verify_near:_LEAF release.verify_near:_PAIRS
-        release.verify_near:_TOGETHER release.verify_records:_BLOCK""",
+        anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK
+        anonymize.suppress.core:_MEMBERS kernels.balls_fields:_BUCKETS kernels.balls_tree:LEAF
+        ratings.proximity.balls:_STEP release.verify.near:_LEAF release.verify.near:_PAIRS
+        release.verify.near:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
-        attack.candidates:_BATCH attack.link_existence:_BLOCK attack.scoring:_BATCH
+        attack.candidates.candidates:_BATCH attack.link.existence:_BLOCK attack.scoring:_BATCH
         attack.scoring:_TABLE kernels.candidates:CHUNK kernels.postings:WINDOW
         kernels.postings:_TOGETHER kernels.postings:_ENTRIES kernels.scoreboard:_CHUNK
-        kernels.summary:_RUN release.part:_CELLS release.profiles:_BLOCK""",
+        kernels.summary:_RUN release.origin.part:_CELLS release.profiles:_BLOCK""",
     "searching": """
-        attack.auxiliary:_AT_ONCE attack.risk:_BLOCK attack.sparsity:_BATCH
-        kernels.neighbours:_BLOCK ratings.readers.text:_BLOCK""",
+        attack.auxiliary.auxiliary:_AT_ONCE attack.risk.risk:_BLOCK
+        attack.sparsity.sparsity:_BATCH kernels.neighbours:_BLOCK ratings.readers.text:_BLOCK""",
     "asking": "query.evaluate:_BLOCK",
     "measuring": """
         kernels.als_predict:_ITEMS kernels.als_predict:_PAIRS kernels.averages:_BLOCK
-        utility.pairwise_dissimilarity:_CELLS utility.similarity:_CELLS utility.top_n:_CELLS""",
-    "checking": "privacy.classes:_BLOCK",
+        utility.held_out.pairwise_dissimilarity:_CELLS utility.held_out.similarity:_CELLS
+        utility.held_out.top_n:_CELLS""",
+    "checking": "privacy.classes.classes:_BLOCK",
     "reading": """
-        kernels.counting:_BUCKETS kernels.counting:_PART ratings.readers.inputs:_BLOCK
-        ratings.readers.netflix:_BLOCK ratings.readers.plain:_BLOCK ratings.readers.tables:_ROWS
-        ratings.staging:_PIECE ratings.store:_CHUNK ratings.write_parquet:_ROWS
-        ratings.write_text:_USERS""",
-    "drawing": "kernels.survey:_CHUNK kernels.synth:_CHUNK ratings.synth_drawing:_BLOCK",
+        kernels.counting:_BUCKETS kernels.counting:_PART ratings.readers.recognise.inputs:_BLOCK
+        ratings.readers.formats.netflix:_BLOCK ratings.readers.formats.plain:_BLOCK
+        ratings.readers.formats.tables:_ROWS ratings.building.staging:_PIECE
+        ratings.store.store:_CHUNK ratings.write.parquet:_ROWS ratings.write.text:_USERS""",
+    "drawing": "kernels.survey:_CHUNK kernels.synth:_CHUNK ratings.synth.drawing:_BLOCK",
 }
 SMALL = {
     "kernels.postings:WINDOW": 64,  # of which scratch space has a bit each
@@ -72,33 +75,33 @@ SMALL = {
 }
 #: what must be small as well for the constant to be looked at
 BESIDE = {
-    "anonymize.suppress_core:_MEMBERS": {"anonymize.suppress_core:_FULL": 1 << 20},
+    "anonymize.suppress.core:_MEMBERS": {"anonymize.suppress.core:_FULL": 1 << 20},
     "kernels.likeness_search:_CHUNK": {"kernels.likeness_search:_WORTH_THREADS": 0},
     "kernels.likeness_sparse:_CHUNK": {"kernels.likeness_sparse:_WORTH_THREADS": 0},
 }
 #: tried small by a test of their own
 ELSEWHERE = {
-    "release.verify_near:_AT_ONCE": "tests/unit/release/test_verify_record.py",
-    "anonymize.interval_groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "release.verify.near:_AT_ONCE": "tests/unit/release/test_verify_record.py",
+    "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
     "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
 }
 #: how much is looked at, not at once: the result may well depend on it
 NO_CUTS = {
-    "anonymize.k_exchange_plan:_CELLS": "a leaf: the groups follow it",
-    "anonymize.k_exchange_starts:_CELLS": "what is tried on so large a table",
-    "anonymize.k_exchange_starts:_PAIRS": "what is tried on so large a table",
+    "anonymize.k_exchange.plan:_CELLS": "a leaf: the groups follow it",
+    "anonymize.k_exchange.starts:_CELLS": "what is tried on so large a table",
+    "anonymize.k_exchange.starts:_PAIRS": "what is tried on so large a table",
     "anonymize.sparse_rows:_ITEMS": "from which on raters are walked",
-    "anonymize.suppress_spread:_PART": "of those who fail, how many go in a round",
+    "anonymize.suppress.spread:_PART": "of those who fail, how many go in a round",
     "audit.demo:ITEMS": "of the demonstration",
-    "audit.pa.padding:_CELLS": "more users are sampled",
-    "audit.pa.paper:USERS": "of Netflix",
+    "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
+    "audit.reproduction.pa.paper:USERS": "of Netflix",
     "kernels.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange:_LANES": "columns come in multiples of it",
     "kernels.holdout:_BUCKETS": "as many as there are highest bits",
-    "privacy.proximity_judge:_MEMBERS": "named in a witness",
-    "server.tasks_release:_CHUNK": "handed to shutil.copyfileobj",
-    "ratings.readers.sniff:_ROWS": "what a format is guessed from",
-    "ratings.synth_survey:_BLOCK": "questions on one topic",
+    "privacy.proximity.judge:_MEMBERS": "named in a witness",
+    "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",
+    "ratings.readers.recognise.sniff:_ROWS": "what a format is guessed from",
+    "ratings.synth.survey:_BLOCK": "questions on one topic",
 }
 
 

@@ -1,4 +1,4 @@
-"""`ratings.build`, once more, with dicts: one row at a time, nothing packed, nothing counted."""
+"""`ratings.building.build`, with dicts: one row at a time, nothing packed or counted."""
 
 from __future__ import annotations
 

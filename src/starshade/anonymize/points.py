@@ -24,8 +24,8 @@ class Points:
         scale.
     extra : ndarray, shape (n_users, n_extra)
         Quasi-identifiers as further columns, in the unit of `dense`: steps of the scale, on a
-        real scale ratings (`starshade.anonymize.personal.quasi`). Whole numbers or float64. No column
-        where personal attributes are not part of the groups.
+        real scale ratings (`starshade.anonymize.personal.quasi`). Whole numbers or float64. No
+        column where personal attributes are not part of the groups.
     """
 
     ratings: Ratings

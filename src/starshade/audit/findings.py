@@ -254,8 +254,8 @@ def judge_identifying(release: Release) -> Finding | None:
 def judge_rare_values(release: Release, few_have: Mapping[str, str]) -> Finding | None:
     """Ask whether k people have each value of an attribute; None without such attributes.
 
-    `few_have` is what `starshade.release.verify.verify.verify_folder` counted: with the receipt exactly,
-    without it as far as the files show it for certain.
+    `few_have` is what `starshade.release.verify.verify.verify_folder` counted: with the receipt
+    exactly, without it as far as the files show it for certain.
     """
     if release.manifest.attributes != "generalized":
         return None

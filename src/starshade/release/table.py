@@ -57,7 +57,7 @@ class Private:
         SHA-256 over the canonical input table.
     ratings : str
         SHA-256 over the released users' ratings of the released items, by which a receipt knows
-        them again (`starshade.release.folder.receipt.ratings_digest`); empty on a release just made.
+        them again (`starshade.release.folder.receipt.ratings_digest`); empty on one just made.
     original : Ratings or None
         The very table that was anonymized (chosen items, users left); not written anywhere.
         The verifier needs it to check every original cell against its generalized one.

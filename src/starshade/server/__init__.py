@@ -18,8 +18,8 @@ and then a result, all as JSON over a socket. To cancel a job is to kill the wor
 doing, and to start another: nothing that it leaves behind counts.
 
 **What counts** is decided by one rule. A task writes its files into a folder that bears the job's
-number; every file in it takes its place whole (`ratings.atomic`). Only when all are there does
-the worker report, and only then does the engine commit the job as done, together with what the
+number; every file in it takes its place whole (`ratings.places.atomic`). Only when all are there
+does the worker report, and only then does the engine commit the job as done, together with what the
 pages say about it. So whatever instant a process is killed at (the worker out of memory, the
 server with ``kill -9``, both by a power cut), a row that says "done" has its files, and a folder
 without such a row is waste: `sweep` removes it at the next start, and after every job that did

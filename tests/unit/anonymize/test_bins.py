@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.order import seeded_order
+from starshade.anonymize.predictive import bins as module
+from starshade.anonymize.predictive import padded_distances
 from starshade.anonymize.predictive.bins import group_users
 from starshade.anonymize.predictive.bounded_t_means import bounded_t_means
-from starshade.anonymize.predictive.predictive import bins as module
-from starshade.anonymize.predictive.predictive import padded_distances
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.recommend.dissimilarity import DISSIMILARITIES

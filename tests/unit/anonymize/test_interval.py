@@ -257,8 +257,8 @@ def test_a_large_table_is_searched_less_and_still_not_worse(
 ) -> None:
     ratings = random_table(300, 6, 2)
     _, before, whole = anonymized(ratings, k=4, partition="whole")
-    for module in ("interval", "interval_groups"):
-        monkeypatch.setattr(f"starshade.anonymize.{module}._LARGE_TABLE", 10)
+    for module in ("interval", "groups"):
+        monkeypatch.setattr(f"starshade.anonymize.interval.{module}._LARGE_TABLE", 10)
     monkeypatch.setattr("starshade.anonymize.interval.groups._NODE", 8)
     _, _, after = anonymized(ratings, k=4)
     assert naive.distortion(before, after, 5) < naive.distortion(before, whole, 5)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import starshade as ss
 from starshade import budget
 from starshade.anonymize.order import by_content
+from starshade.anonymize.predictive import predictive as room
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.anonymize.predictive.predictive import predictive as room
 from starshade.errors import ConfigError, UnmetError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.ratings.holdout import hold_out

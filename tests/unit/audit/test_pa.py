@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from starshade.audit.reproduction.shared.pa import paper
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.attempts import seeds_of
+from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.errors import ORIGINAL, measure_errors
 from starshade.audit.reproduction.pa.plan import LINES, MODEL, PADDED, SIMPLE
 from starshade.audit.reproduction.pa.reproduce import reproduce_pa

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from starshade.audit.reproduction.shared.pa import paper
 
 from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.charted import (
     bins_figure,
     error_figure,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.errors import ConfigError
-from starshade.privacy.classes.classes import classes
+from starshade.privacy.classes import classes
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary

@@ -14,7 +14,7 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.cliques import components, grow_cliques
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity.balls import graph_result
+from starshade.privacy.proximity import graph_result
 from starshade.privacy.proximity.graph import ProximityGraph
 from starshade.ratings.scale import Scale
 from starshade.release.cells import cells_of

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.anonymize.predictive import padded_distances
 from starshade.anonymize.predictive.padded_distances import factored, nearest, within
-from starshade.anonymize.predictive.predictive import padded_distances
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.recommend.padded import Padded

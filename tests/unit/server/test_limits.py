@@ -13,7 +13,8 @@ from starshade import budget
 from starshade.server.jobs import engine as engine_module
 from starshade.server.jobs.engine import Engine
 from starshade.server.jobs.store import Store
-from starshade.server.tasks.tasks import Done, Order, worker
+from starshade.server.tasks import worker
+from starshade.server.tasks.tasks import Done, Order
 
 LIMITS = {"memory": 12_345_678, "threads": 1}
 

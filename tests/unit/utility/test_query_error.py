@@ -211,7 +211,7 @@ def test_fewer_draws_ask_less_and_the_seed_decides_what() -> None:
 
 
 def test_large_tables_are_asked_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    from starshade.utility.query_error.query_error import query_error
+    from starshade.utility.query_error import query_error
 
     ratings = some()
     release = released(ratings)

@@ -2,9 +2,9 @@
 
 How they come about, step by step:
 
-1. *People* (`synth_people`): age, gender, occupation and zip code, and a taste that leans on
+1. *People* (`people`): age, gender, occupation and zip code, and a taste that leans on
    them: how much somebody likes each genre.
-2. *Shape* (`synth_shape`): a few users rate much and most rate little; a few items are known to
+2. *Shape* (`shape`): a few users rate much and most rate little; a few items are known to
    all and most to few; users arrive steadily and in campaigns.
 3. *Ratings* (`kernels.synth`): to find an item, a user goes to the charts or to the shelf of a
    genre, and picks there by popularity; casual users go to the charts. The rating is the item's
@@ -13,9 +13,9 @@ How they come about, step by step:
 
 What makes a user stand out is then what it is in real data, and an attack succeeds as often:
 `benchmarks/synth_realism.py` prints the comparison. The numbers behind each data set are in
-`synth_preset`; all were fitted to aggregates, and no row of real data is kept.
+`preset`; all were fitted to aggregates, and no row of real data is kept.
 
-A survey is another kind of thing, and has a module of its own: `synth_survey`.
+A survey is another kind of thing, and has a module of its own: `survey`.
 """
 
 from __future__ import annotations

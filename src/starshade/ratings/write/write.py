@@ -1,4 +1,4 @@
-"""The one door through which ratings go out as ratings (a release has its own, `release.store`)."""
+"""The one door through which ratings go out (a release has its own, `release.folder.write`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The verifier's own reading of layout "record": a row of ratings for each record.
 
 A record of a survey has a few ratings, a release millions of records: they are read and compared
-as arrays, block by block, where classes are walked one by one (`verify_rows`).
+as arrays, block by block, where classes are walked one by one (`verify.rows`).
 """
 
 from __future__ import annotations

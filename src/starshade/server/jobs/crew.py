@@ -42,7 +42,7 @@ class Worker:
 
     def __init__(self, work: Path) -> None:
         ours, theirs = socket.socketpair()
-        told = [str(Path(__file__).parents[2]), str(theirs.fileno())]
+        told = [str(Path(__file__).parents[3]), str(theirs.fileno())]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _START, *told, str(os.getpid()), str(work)],

@@ -66,5 +66,5 @@ def perform(order: Order) -> Done:
         It cannot be done as asked.
     """
     # only what is asked for is loaded
-    task: Callable[[Order], Done] = import_module(f"starshade.server.tasks_{order.kind}").perform
+    task: Callable[[Order], Done] = import_module(f"starshade.server.tasks.{order.kind}").perform
     return task(order)

@@ -9,10 +9,10 @@ from typing import Any
 
 from starshade.audit.attempts import Attempt, attempt, compile_first
 from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.measured import METRICS, Pairs, Ranks
 from starshade.audit.reproduction.pa.plan import PADDED, Line, padding
 from starshade.audit.reproduction.pa.result import Row
-from starshade.audit.reproduction.shared.pa import paper
 from starshade.errors import UnmetError, UserError
 from starshade.progress import silence, task
 from starshade.ratings.holdout import hold_out

@@ -11,9 +11,9 @@ from starshade.anonymize.order import seeded_order
 from starshade.anonymize.predictive.bins import cluster_sample
 from starshade.anonymize.predictive.bounded_t_means import Distances
 from starshade.anonymize.predictive.padded_distances import factored
+from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.measured import BinSizes
 from starshade.audit.reproduction.pa.result import LevelRow
-from starshade.audit.reproduction.shared.pa import paper
 from starshade.progress import task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.scale import Scale

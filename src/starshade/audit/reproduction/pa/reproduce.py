@@ -8,6 +8,7 @@ from typing import Any
 
 from starshade.audit.attempts import check_ks, seeds_of
 from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.charted import (
     bins_figure,
     error_figure,
@@ -19,7 +20,6 @@ from starshade.audit.reproduction.pa.errors import measure_errors
 from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
 from starshade.audit.reproduction.pa.plan import LINES, padding
 from starshade.audit.reproduction.pa.result import PredictiveStudy
-from starshade.audit.reproduction.shared.pa import paper
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.holdout import hold_out
