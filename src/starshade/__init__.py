@@ -385,7 +385,6 @@ _ROOMS = {
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
 
-
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for a public one
 
     def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 START = """
 import sys, time
-from starshade.cli import interrupt
+from starshade.cli.running import interrupt
 from starshade.cli.running.errors import exit_code_of
 interrupt.PATIENCE = 0.5
 {kernel}

@@ -324,7 +324,7 @@ def test_a_living_writer_is_not_undone(pair) -> None:
         PAIR
         + """
 import time
-from starshade.ratings import atomic
+from starshade.ratings.places import atomic
 true = atomic._rename
 def rename(temporary, place):
     if place.path == second:

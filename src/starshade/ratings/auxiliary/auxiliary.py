@@ -128,7 +128,8 @@ def read_auxiliary(
     dates may be empty (NS §5: a comment without a rating still says that the film was seen).
     Columns are recognised by their names as in `read_ratings` and by some more (``PUBLIC`` in
     `ratings.readers.recognise.aliases`), an item also by a catalogue's number or a title. A file
-    without a header has, by number of fields: the item; name, item and rating; name, item, rating, date.
+    without a header has, by number of fields: the item; name, item and rating; name, item, rating,
+    date.
 
     Parameters
     ----------
