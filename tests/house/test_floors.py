@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.circles import circles
 from tests.house.floors import SRC, imports, violations
+
+MOST_FILES = 16
 
 
 def test_every_import_goes_down() -> None:
@@ -69,3 +72,50 @@ def test_a_step_down_is_not(tmp_path: Path, room: str, source: str) -> None:
 def test_a_room_on_no_floor_is_caught(tmp_path: Path) -> None:
     (tmp_path / "attic.py").write_text("")
     assert len(violations(tmp_path)) == 1
+
+
+def test_no_files_go_round_in_a_circle() -> None:
+    found = circles()
+    assert not found, "\n".join(" <-> ".join(circle) for circle in found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "circle"),
+    [
+        ("from starshade.b import y", "from starshade.a import x", True),
+        ("from starshade.b import y", "def f():\n    from starshade import a", True),
+        ("import starshade.b", "def f():\n    import starshade.a", True),
+        ("from starshade.b import y", "class C:\n    def save(self):\n        import os", False),
+        ("from starshade.b import y", "if TYPE_CHECKING:\n    import starshade.a", False),
+        (
+            "from starshade.b import y",
+            'class C:\n    def save(self):\n        """Write."""\n'
+            "        from starshade.a import x\n        x(self)",
+            False,
+        ),
+        (
+            "from starshade.b import y",
+            'class C:\n    def save(self):\n        """Write."""\n'
+            "        from starshade.a import x\n        y = x(self)\n        y.go()",
+            True,
+        ),
+        (
+            "from starshade.b import y",
+            'class C:\n    def work(self):\n        """Write."""\n'
+            "        from starshade.a import x\n        x(self)",
+            True,
+        ),
+    ],
+)
+def test_a_circle_is_caught(tmp_path: Path, first: str, second: str, circle: bool) -> None:
+    (tmp_path / "starshade").mkdir()
+    for name, source in (("a", first), ("b", second), ("__init__", "")):
+        (tmp_path / "starshade" / f"{name}.py").write_text(source)
+    assert circles(tmp_path / "starshade") == ([["starshade.a", "starshade.b"]] if circle else [])
+
+
+def test_a_folder_holds_a_few_files() -> None:
+    folders = [SRC, *(each for each in SRC.rglob("*") if each.is_dir())]
+    held = {folder: len(list(folder.glob("*.py"))) for folder in folders}
+    wide = [f"{folder.relative_to(SRC)}: {n}" for folder, n in held.items() if n > MOST_FILES]
+    assert not wide, "what belongs together gets a folder of its own; " + ", ".join(wide)

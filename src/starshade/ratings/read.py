@@ -162,7 +162,7 @@ def _in_memory(source: Any) -> bool:
 def _read_frame(source: Any, request: Request) -> Ratings:
     if is_frame(source):
         return _built(open_frame(source, request), request)
-    from starshade.ratings.building.arrays import ratings_from_scipy
+    from starshade.ratings.building.sparse import ratings_from_scipy
 
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
 

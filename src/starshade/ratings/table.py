@@ -134,7 +134,7 @@ class Ratings:
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
         """Build a table from arrays of equal length; see `arrays.ratings_from_arrays`."""
-        from starshade.ratings.building.arrays import ratings_from_arrays
+        from starshade.ratings.arrays import ratings_from_arrays
 
         return ratings_from_arrays(
             users, items, ratings, days, scale=scale, on_duplicate=on_duplicate
@@ -148,8 +148,8 @@ class Ratings:
         scale: Scale | str | None = None,
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
-        """Build a table from a sparse matrix; see `arrays.ratings_from_scipy`."""
-        from starshade.ratings.building.arrays import ratings_from_scipy
+        """Build a table from a sparse matrix; see `building.sparse.ratings_from_scipy`."""
+        from starshade.ratings.building.sparse import ratings_from_scipy
 
         return ratings_from_scipy(matrix, scale=scale, on_duplicate=on_duplicate)
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
+from starshade.errors import ConfigError
 from starshade.kernels.balls_fields import Fields, fields_of
 from starshade.kernels.balls_tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
 from starshade.plain import counted
-from starshade.ratings.proximity.space import check_budget
 
 if TYPE_CHECKING:
     from starshade.ratings.proximity.space import Space
 
-__all__ = ["Index", "index_of"]
+__all__ = ["Index", "check_budget", "index_of"]
 
 _PER_KIND = 120  # bytes of places, weights and nodes
 
@@ -125,3 +126,28 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
     _, _, codes, _ = keep_rows(space.indptr, space.columns, space.codes, None, rows)
     items = np.where(shared, np.diff(space.indptr)[kinds.row[kinds.block[:-1]]], 0)
     return codes.astype(kind_type) + kind_type.type(1), items
+
+
+def check_budget(needed: float, what: str, advice: str = "") -> None:
+    """Refuse a table that does not fit the memory budget.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        The table, in words.
+    advice : str
+        What would help beside fewer items and more memory.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if needed > budget.memory():
+        helps = ["Choose fewer items, or allow more with --memory.", advice]
+        raise ConfigError(
+            f"{what}: searching them takes {budget.amount(needed)}; the budget is "
+            f"{budget.amount(budget.memory())}",
+            advice=" ".join(part for part in helps if part),
+        )

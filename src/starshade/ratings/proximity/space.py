@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade import budget
-from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
 from starshade.plain import counted
+from starshade.ratings.proximity.index import Index, check_budget, index_of
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.table import Ratings
 
-if TYPE_CHECKING:
-    from starshade.ratings.proximity.index import Index
-
-__all__ = ["Kinds", "Space", "check_budget", "space_of"]
+__all__ = ["Kinds", "Space", "space_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +88,6 @@ class Space:
     @cached_property
     def index(self) -> Index:
         """The tree that balls are looked for in."""
-        from starshade.ratings.proximity.index import index_of
-
         return index_of(self)
 
     def full(self) -> NDArray[Any]:
@@ -120,31 +114,6 @@ class Space:
     def code_type(self) -> np.dtype[Any]:
         """The type of codes that leave 0 to null: one byte where that is enough, else four."""
         return np.dtype(np.uint8 if len(self.rule.low) <= 256 else np.uint32)
-
-
-def check_budget(needed: float, what: str, advice: str = "") -> None:
-    """Refuse a table that does not fit the memory budget.
-
-    Parameters
-    ----------
-    needed : float
-        Bytes.
-    what : str
-        The table, in words.
-    advice : str
-        What would help beside fewer items and more memory.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if needed > budget.memory():
-        helps = ["Choose fewer items, or allow more with --memory.", advice]
-        raise ConfigError(
-            f"{what}: searching them takes {budget.amount(needed)}; the budget is "
-            f"{budget.amount(budget.memory())}",
-            advice=" ".join(part for part in helps if part),
-        )
 
 
 def space_of(ratings: Ratings, items: NDArray[np.integer], eps: float, nulls: NullRule) -> Space:

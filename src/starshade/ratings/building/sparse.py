@@ -1,4 +1,4 @@
-"""Rating tables from arrays and sparse matrices."""
+"""Rating tables from sparse matrices."""
 
 from __future__ import annotations
 
@@ -16,60 +16,7 @@ from starshade.ratings.readers.columns import shortest
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 
-__all__ = ["ratings_from_arrays", "ratings_from_scipy"]
-
-
-def ratings_from_arrays(
-    users: Any,
-    items: Any,
-    ratings: Any,
-    days: Any = None,
-    *,
-    scale: Scale | str | None = None,
-    on_duplicate: OnDuplicate = "error",
-) -> Ratings:
-    """Build a table from arrays, one rating per position.
-
-    Parameters
-    ----------
-    users, items : array_like, shape (n,)
-        Text or whole numbers.
-    ratings : array_like of float, shape (n,)
-    days : array_like, shape (n,), optional
-        Dates (datetime64, datetime, ISO text), or integers: days since 1970-01-01.
-    scale : Scale or str, optional
-        None: inferred.
-    on_duplicate : {"error", "first", "last", "mean"}
-
-    Raises
-    ------
-    InputError
-        Arrays of unequal length, or rows that `read_ratings` would refuse.
-
-    Examples
-    --------
-    >>> ratings_from_arrays(["a", "b"], ["x", "x"], [4, 5], scale="1:5:1")
-    Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
-    """
-    import pyarrow as pa
-
-    from starshade.ratings.read import read_ratings
-
-    columns = {"user": users, "item": items, "rating": ratings}
-    if days is not None:
-        days = np.asarray(days)
-        if days.dtype.kind in "iu":
-            days = days.astype("datetime64[D]")
-        columns["day"] = days
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"arrays of unequal length: {said}")
-    try:
-        frame = pa.table({name: pa.array(column) for name, column in columns.items()})
-    except (pa.ArrowException, TypeError) as error:
-        raise InputError(f"arrays: cannot be read as columns ({error})") from None
-    return read_ratings(frame, scale=scale, on_duplicate=on_duplicate)
+__all__ = ["ratings_from_scipy"]
 
 
 def ratings_from_scipy(
