@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.house.floors import SRC
 
@@ -91,34 +90,51 @@ def source(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("paper", WHOLE)
-def test_every_definition_has_its_row(paper: str) -> None:
-    assert set(WHOLE[paper]) <= labels(paper)
+def every_row() -> Iterator[tuple[str, list[str]]]:
+    """Return the place of each row of the papers' tables, and what its other columns hold."""
+    for paper in WHOLE:
+        for label, _, *told in rows(paper):
+            yield f"{paper}: {label}", told
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_every_file_and_every_test_is_there(section: str) -> None:
-    paths = re.findall(r"`([a-z_0-9/]+\.py)(?:::(\w+))?`", SECTIONS[section])
-    assert paths
-    for path, test in paths:
-        file = next((root / path for root in (SRC, TESTS) if (root / path).is_file()), None)
-        assert file is not None, path
-        assert not test or f"def {test}(" in source(file), f"{path} has no {test}"
+def test_every_definition_has_its_row() -> None:
+    missing = [
+        f"{paper}: {label}" for paper in WHOLE for label in set(WHOLE[paper]) - labels(paper)
+    ]
+    assert not missing, "\n".join(missing)
 
 
-@pytest.mark.parametrize("paper", WHOLE)
-def test_a_row_has_a_module_and_a_test_or_neither(paper: str) -> None:
-    for label, _, module, test, shown in rows(paper):
-        assert (module == "–") == (test == "–"), label
-        assert module == "–" or all(p.startswith("`") for p in (module, test)), label
-        assert shown == "–" or shown.startswith("`reproduce "), label
+def test_every_file_and_every_test_is_there() -> None:
+    gone = []
+    for section, text in SECTIONS.items():
+        paths = re.findall(r"`([a-z_0-9/]+\.py)(?:::(\w+))?`", text)
+        assert paths, section
+        for path, test in paths:
+            file = next((root / path for root in (SRC, TESTS) if (root / path).is_file()), None)
+            if file is None or (test and f"def {test}(" not in source(file)):
+                gone.append(f"{section}: {path} {test}")
+    assert not gone, "\n".join(gone)
 
 
-@pytest.mark.parametrize("paper", WHOLE)
-def test_what_is_reproduced_is_among_what_the_command_gives(paper: str) -> None:
-    for label, *_, shown in rows(paper):
-        for name, part in re.findall(r"`reproduce (\w\w)`(?:, (.*))?", shown):
-            assert not part or part in GIVEN[name], label
+def test_a_row_has_a_module_and_a_test_or_neither() -> None:
+    wrong = [
+        place
+        for place, (module, test, shown) in every_row()
+        if (module == "–") != (test == "–")
+        or not (module == "–" or all(p.startswith("`") for p in (module, test)))
+        or not (shown == "–" or shown.startswith("`reproduce "))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_reproduced_is_among_what_the_command_gives() -> None:
+    wrong = [
+        f"{place}: {part}"
+        for place, (*_, shown) in every_row()
+        for name, part in re.findall(r"`reproduce (\w\w)`(?:, (.*))?", shown)
+        if part and part not in GIVEN[name]
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_every_figure_that_is_drawn_is_in_some_row() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
 import click
-import pytest
 
 import starshade
 from starshade.attack.registry import ENTRIES as ATTACKS
@@ -75,45 +75,63 @@ def test_every_thing_with_settings_has_its_section_and_no_other_has() -> None:
     assert set(SECTIONS) == set(CLASSES)
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_settings_are_the_fields(name: str) -> None:
-    cls, _ = CLASSES[name]
-    assert is_dataclass(cls)
-    assert list(SECTIONS[name]) == [field.name for field in fields(cls)]
+def every_setting() -> Iterator[tuple[str, Field[Any], Row]]:
+    """Return the name of a thing, each of its fields, and what the page says of it."""
+    for name, (cls, _) in CLASSES.items():
+        for field in fields(cls):
+            yield name, field, SECTIONS[name].get(field.name, ("", "", ""))
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_defaults_are_those_of_the_code(name: str) -> None:
-    for field in fields(CLASSES[name][0]):
-        _, default, meaning = SECTIONS[name][field.name]
-        assert written(field) in default.split(" or "), field.name
-        assert meaning
-        if default == "`None`":
-            assert "None: " in meaning or meaning.startswith(("as of", "the same")), field.name
+def test_settings_are_the_fields() -> None:
+    assert all(is_dataclass(cls) for cls, _ in CLASSES.values())
+    assert {name: list(SECTIONS[name]) for name in CLASSES} == {
+        name: [field.name for field in fields(cls)] for name, (cls, _) in CLASSES.items()
+    }
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_options_set_what_the_page_says(name: str) -> None:
-    cls, command = CLASSES[name]
-    there = options(command)
-    by_parameter = {parameter: flag for flag, parameter in there.items()}
-    for field in fields(cls):
-        option = SECTIONS[name][field.name][0].strip("`")
+def test_defaults_are_those_of_the_code() -> None:
+    wrong = [
+        f"{name}.{field.name}: {written(field)}, the page says {default}"
+        for name, field, (_, default, _) in every_setting()
+        if written(field) not in default.split(" or ")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_setting_is_explained_and_so_is_a_default_of_none() -> None:
+    wrong = [
+        f"{name}.{field.name}: {meaning}"
+        for name, field, (_, default, meaning) in every_setting()
+        if not (meaning and (default != "`None`" or re.match(r"as of|the same|.*None: ", meaning)))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_options_set_what_the_page_says() -> None:
+    wrong = []
+    attacks = {entry.name for entry in ATTACKS}
+    there = {command: options(command) for _, command in CLASSES.values()}
+    for name, field, (told, _, _) in every_setting():
+        command = CLASSES[name][1]
+        option = told.strip("`")
         if option == "–":
-            told = command in ("check", "anonymize") or name in {e.name for e in ATTACKS}
-            assert not (told and field.name in by_parameter), field.name
-        else:
-            assert option in there, f"{command} has no {option}"
+            sets = command in ("check", "anonymize") or name in attacks
+            if sets and field.name in there[command].values():
+                wrong.append(f"{name}.{field.name}: {command} has an option, the page has none")
+        elif option not in there[command]:
+            wrong.append(f"{name}.{field.name}: {command} has no {option}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", [name for name, (cls, _) in CLASSES.items() if fields(cls)])
-def test_settings_are_in_the_docstring(name: str) -> None:
+def test_settings_are_in_the_docstring() -> None:
     # the reference is made of docstrings: what is not there, or in a base, is not explained
-    cls, _ = CLASSES[name]
-    texts = [base.__doc__ or "" for base in cls.__mro__]
-    for field in fields(cls):
+    missing = []
+    for name, field, _ in every_setting():
         row = rf"^\s+(?:\w+, )*{field.name}(?:, \w+)*(?: :|$)"
-        assert any(re.search(row, text, re.M) for text in texts), field.name
+        texts = (base.__doc__ or "" for base in CLASSES[name][0].__mro__)
+        if not any(re.search(row, text, re.M) for text in texts):
+            missing.append(f"{name}.{field.name}")
+    assert not missing, "\n".join(missing)
 
 
 def test_the_page_s_reader_reads() -> None:
