@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from starshade.ratings.scale import Scale
@@ -38,6 +39,11 @@ def table(
         levels=levels,
         days=cell_days,
     )
+
+
+def at_least(examples: int) -> settings:
+    """Look at so many examples, or at as many as the profile asks for (``thorough``: 1,000)."""
+    return settings(max_examples=max(examples, settings.default.max_examples))
 
 
 @st.composite

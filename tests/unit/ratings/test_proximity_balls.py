@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
@@ -15,7 +15,7 @@ from starshade.ratings.proximity.space import space_of
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from tests.naive.balls import balls
-from tests.strategies import ratings_tables, table
+from tests.strategies import at_least, ratings_tables, table
 
 NULLS = ("strict", "ignore", "zero")
 SEARCHES = ("tree", "slicing", "pairwise")
@@ -24,7 +24,7 @@ EPS = (0, 0.5, 1, 1.5, 2, 4, 5, 5.5, 20)
 
 @pytest.mark.parametrize("nulls", NULLS)
 @given(ratings=ratings_tables(max_users=16, with_days=False), data=st.data())
-@settings(max_examples=700)
+@at_least(200)
 def test_every_search_finds_the_balls_that_comparing_pair_by_pair_finds(nulls, ratings, data):
     values = ratings.values()
     gaps = st.sampled_from([float(abs(v - values[0])) for v in values[:9]] or [0.0])
