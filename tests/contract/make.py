@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from starshade.anonymize.k_likeness import KLikeness
 from starshade.registry import Entry
+from starshade.release.folder.read import read_release
+from starshade.release.table import Release
+from tests.contract.cast import CAST
 
 K = 2
 
@@ -53,3 +61,26 @@ def make(entry: Entry) -> Any:
     """Build one with small settings."""
     assert entry.name in _ARGUMENTS, f"{entry.name}: say in {__file__} how to build it"
     return entry.load()(**_ARGUMENTS[entry.name])
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A release as it was made, as it is read back with its receipt, and without."""
+
+    made: Release
+    linked: Release
+    alone: Release
+
+
+def stored(release: Release) -> Stored:
+    """Save a release and read it."""
+    with TemporaryDirectory() as place:
+        out, receipt = Path(place) / "out", Path(place) / "receipt"
+        release.save(out, private=receipt)
+        return Stored(release, read_release(out, private=receipt), read_release(out))
+
+
+@cache
+def grouped(name: str) -> Stored:
+    """Return the release of a table of the cast in groups of K; no test changes it."""
+    return stored(KLikeness(k=K).anonymize(CAST[name], rng=0))

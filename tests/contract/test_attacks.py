@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,8 @@ from starshade.errors import ConfigError, UserError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.registry import Entry
-from starshade.release.folder.read import read_release
 from tests.contract.cast import CAST
-from tests.contract.make import K, make
+from tests.contract.make import K, grouped, make
 
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 # link existence asks about every edge of a group, not about targets: it has no knowledge, and
@@ -76,9 +74,9 @@ def test_on_ratings(entry: Entry, name: str) -> None:
 
 @aimed
 @released
-def test_on_a_release(entry: Entry, name: str, tmp_path: Path) -> None:
-    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
-    linked = make(entry).run(release, ONE, original=CAST[name], rng=0)
+def test_on_a_release(entry: Entry, name: str) -> None:
+    release = grouped(name)
+    linked = make(entry).run(release.made, ONE, original=CAST[name], rng=0)
     sound(linked, CAST[name].n_users)
     assert linked.expected_top1.rate <= 1 / K + 1e-9
     if isinstance(linked, CandidateResult):  # it guesses, so success is an expectation
@@ -86,11 +84,9 @@ def test_on_a_release(entry: Entry, name: str, tmp_path: Path) -> None:
         assert linked.expected_top1.rate <= linked.bound + 1e-9 <= 1 / K + 2e-9
     else:
         assert linked.success.rate == 0
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert figures(make(entry).run(back, ONE, original=CAST[name], rng=0)) == figures(linked)
-    alone = read_release(tmp_path / "out")
-    compatible = make(entry).run(alone, ONE, original=CAST[name], rng=0)
+    back = make(entry).run(release.linked, ONE, original=CAST[name], rng=0)
+    assert figures(back) == figures(linked)
+    compatible = make(entry).run(release.alone, ONE, original=CAST[name], rng=0)
     sound(compatible, CAST[name].n_users)
     assert compatible.credit == "compatible"
     assert compatible.expected_top1.rate <= 1 / K + 1e-9
@@ -108,19 +104,17 @@ def test_links_on_ratings_are_all_there(name: str) -> None:
 
 
 @released
-def test_links_on_a_release(name: str, tmp_path: Path) -> None:
-    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
-    result = make(LINKS).run(release, ONE, original=CAST[name], rng=0)
+def test_links_on_a_release(name: str) -> None:
+    release = grouped(name)
+    result = make(LINKS).run(release.made, ONE, original=CAST[name], rng=0)
     assert result.targets + result.ineligible == CAST[name].n_users
     assert sum(bar["edges"] for bar in result.histogram) == result.edges
     # a generalized cell holds every truth: who is shown as null has none
     assert result.missing_true in (None, 1)
     assert result.nobody == 0
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert figures(make(LINKS).run(back, ONE, original=CAST[name])) == figures(result)
+    assert figures(make(LINKS).run(release.linked, ONE, original=CAST[name])) == figures(result)
     with pytest.raises(ConfigError, match="without a link"):
-        make(LINKS).run(read_release(tmp_path / "out"), ONE, original=CAST[name])
+        make(LINKS).run(release.alone, ONE, original=CAST[name])
 
 
 @somebody
@@ -140,17 +134,15 @@ def test_the_tracker_on_ratings(name: str) -> None:
 
 
 @released
-def test_the_tracker_on_a_release(name: str, tmp_path: Path) -> None:
-    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
-    result = make(TRACKER).run(release, ONE, original=CAST[name])
+def test_the_tracker_on_a_release(name: str) -> None:
+    release = grouped(name)
+    result = make(TRACKER).run(release.made, ONE, original=CAST[name])
     assert result.targets + result.ineligible == CAST[name].n_users
     assert result.at_risk.rate == result.breached.rate == result.refused == 0
     assert result.fewest >= K
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert figures(make(TRACKER).run(back, ONE, original=CAST[name])) == figures(result)
-    alone = make(TRACKER).run(read_release(tmp_path / "out"), ONE, original=CAST[name])
-    assert (alone.credit, alone.targets) == ("compatible", release.n_records)
+    assert figures(make(TRACKER).run(release.linked, ONE, original=CAST[name])) == figures(result)
+    alone = make(TRACKER).run(release.alone, ONE, original=CAST[name])
+    assert (alone.credit, alone.targets) == ("compatible", release.made.n_records)
     assert alone.fewest == result.fewest
 
 
@@ -168,7 +160,7 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
 
 
 def test_padding_is_of_profiles() -> None:
-    release = KLikeness(k=K).anonymize(CAST["ordinary"], rng=0)
+    release = grouped("ordinary").made
     with pytest.raises(ConfigError, match="of layout 'generalized'"):
         make(PADDING).run(release, ONE, original=CAST["ordinary"])
 
@@ -181,7 +173,7 @@ def test_nobody_to_attack(entry: Entry) -> None:
 
 @every
 def test_a_release_needs_its_original(entry: Entry) -> None:
-    release = KLikeness(k=K).anonymize(CAST["ordinary"], rng=0)
+    release = grouped("ordinary").made
     with pytest.raises(ConfigError):
         make(entry).run(release, ONE, rng=0)
 

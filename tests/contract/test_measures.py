@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,12 +14,11 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.folder.read import read_release
 from starshade.release.profiles import released_levels
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 from tests.contract.cast import CAST
-from tests.contract.make import K, make
+from tests.contract.make import K, grouped, make, stored
 from tests.unit.release.moved import released as recorded
 from tests.unit.utility.cases import profiled
 
@@ -31,9 +30,9 @@ released = pytest.mark.parametrize(
 
 @every
 @released
-def test_figures_are_plain_and_the_same_on_disk(entry: Entry, name: str, tmp_path: Path) -> None:
-    release = KLikeness(k=K).anonymize(CAST[name], rng=0)
-    result = make(entry).measure(release, original=CAST[name])
+def test_figures_are_plain_and_the_same_on_disk(entry: Entry, name: str) -> None:
+    release = grouped(name)
+    result = make(entry).measure(release.made, original=CAST[name])
     found = json.loads(json.dumps(result.to_dict()))
     assert found
     assert all(
@@ -43,9 +42,8 @@ def test_figures_are_plain_and_the_same_on_disk(entry: Entry, name: str, tmp_pat
     assert result.meaning
     assert str(result)
     assert result._repr_html_()
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert make(entry).measure(back, original=CAST[name]).to_dict() == result.to_dict()
+    back = make(entry).measure(release.linked, original=CAST[name])
+    assert back.to_dict() == result.to_dict()
 
 
 @every
@@ -63,19 +61,16 @@ def test_an_original_with_more_in_it_gives_the_same(entry: Entry) -> None:
     "name",
     ["ordinary", "real scale", "empty users", "constant ratings", "one giant user", "one level"],
 )
-def test_held_out_ratings_are_measured(
-    entry: Entry, layout: str, name: str, tmp_path: Path
-) -> None:
-    train, probe = hold_out(CAST[name], 0.2, rng=1)
-    release, measure = of_layout(layout, train), make(entry)
+def test_held_out_ratings_are_measured(entry: Entry, layout: str, name: str) -> None:
+    train, probe = held_out(name)
+    release, measure = of_layout(layout, name), make(entry)
     result = measure.measure(release, original=train, probe=probe)
     found = json.loads(json.dumps(result.to_dict()))
     assert all(v is None or math.isfinite(v) for v in found.values())
     assert str(result)
     if layout == "generalized":
-        release.save(tmp_path / "out", private=tmp_path / "receipt")
-        back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-        assert measure.measure(back, original=train, probe=probe).to_dict() == result.to_dict()
+        back = measure.measure(on_disk(name), original=train, probe=probe)
+        assert back.to_dict() == result.to_dict()
     if entry.name == "rating-histogram":
         return
     for told, held in ((release, None), (replace(release, private=None), probe)):
@@ -85,8 +80,15 @@ def test_held_out_ratings_are_measured(
     assert name == "one level" or any(v is not None for v in found.values())
 
 
-def of_layout(layout: str, train: Ratings) -> Release:
-    """Release the ratings in one of three forms."""
+@cache
+def held_out(name: str) -> tuple[Ratings, Ratings]:
+    return hold_out(CAST[name], 0.2, rng=1)
+
+
+@cache
+def of_layout(layout: str, name: str) -> Release:
+    """Release what is not held out in one of three forms."""
+    train, _ = held_out(name)
     if layout == "generalized":
         return KLikeness(k=K, rare_items="keep").anonymize(train, rng=0)
     train = train.drop_empty_users()
@@ -101,8 +103,13 @@ def of_layout(layout: str, train: Ratings) -> Release:
     return profiled(train, levels, groups.tolist(), step, "simple")
 
 
+@cache
+def on_disk(name: str) -> Release:
+    return stored(of_layout("generalized", name)).linked
+
+
 def test_no_two_measures_give_a_figure_of_one_name() -> None:
-    release = KLikeness(k=K).anonymize(CAST["ordinary"], rng=0)
+    release = grouped("ordinary").made
     names = [
         name
         for entry in ENTRIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -36,6 +37,11 @@ def peopled(ratings: Ratings) -> Ratings:
     age = [float(20 + u % 3) if u % 7 else None for u in range(n)]
     people = {"age": pa.array(age, pa.float64()), "job": pa.array(job, pa.string())}
     return replace(ratings, attributes=pa.table(people))
+
+
+@cache
+def grouped(name: str) -> Release:
+    return KLikeness(k=K, attributes="exact").anonymize(peopled(CAST[name]), rng=0)
 
 
 def judged(entry: Entry, data: Ratings | Release) -> Verdict | None:
@@ -79,7 +85,7 @@ def test_on_ratings(entry: Entry, name: str) -> None:
 @every
 @pytest.mark.parametrize("name", [name for name in CAST if name not in ("one user", "nobody")])
 def test_on_a_release(entry: Entry, name: str) -> None:
-    release = KLikeness(k=K, attributes="exact").anonymize(peopled(CAST[name]), rng=0)
+    release = grouped(name)
     verdict = judged(entry, release)
     if verdict is None:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES as MEASURES
 from tests.contract.cast import CAST
-from tests.contract.make import make
+from tests.contract.make import Stored, make, stored
 
 ONE = Knowledge(known=1)
 NEAR = [entry for entry in METHODS if entry.name in ("interval", "suppress")]
@@ -50,26 +51,27 @@ def figures(result: Any) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in VOLATILE}
 
 
-def made(method: Entry, name: str) -> Release:
+@cache
+def made(method: Entry, name: str) -> Stored:
+    """Return a release that no test changes."""
     release = loose(method).anonymize(CAST[name], rng=0)
     assert isinstance(release, Release)
     assert release.manifest.layout == "record"
-    return release
+    return stored(release)
 
 
 @attacks
 @near
 @somebody
-def test_every_attack_runs(entry: Entry, method: Entry, name: str, tmp_path: Path) -> None:
+def test_every_attack_runs(entry: Entry, method: Entry, name: str) -> None:
     release = made(method, name)
-    linked = make(entry).run(release, ONE, original=CAST[name], rng=0)
-    assert linked.records == release.n_records
+    linked = make(entry).run(release.made, ONE, original=CAST[name], rng=0)
+    assert linked.records == release.made.n_records
     assert str(linked)
     assert linked._repr_html_()
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert figures(make(entry).run(back, ONE, original=CAST[name], rng=0)) == figures(linked)
-    alone = read_release(tmp_path / "out")
+    back = make(entry).run(release.linked, ONE, original=CAST[name], rng=0)
+    assert figures(back) == figures(linked)
+    alone = release.alone
     if entry.name == "link-existence":
         with pytest.raises(ConfigError, match="without a link"):
             make(entry).run(alone, ONE, original=CAST[name])
@@ -87,14 +89,13 @@ def test_every_attack_runs(entry: Entry, method: Entry, name: str, tmp_path: Pat
 @measures
 @near
 @somebody
-def test_every_measure_is_plain(entry: Entry, method: Entry, name: str, tmp_path: Path) -> None:
+def test_every_measure_is_plain(entry: Entry, method: Entry, name: str) -> None:
     release = made(method, name)
-    result = make(entry).measure(release, original=CAST[name])
+    result = make(entry).measure(release.made, original=CAST[name])
     found = json.loads(json.dumps(result.to_dict()))
     assert all(v is None or math.isfinite(v) for v in found.values())
-    release.save(tmp_path / "out", private=tmp_path / "receipt")
-    back = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    assert make(entry).measure(back, original=CAST[name]).to_dict() == result.to_dict()
+    back = make(entry).measure(release.linked, original=CAST[name])
+    assert back.to_dict() == result.to_dict()
 
 
 @near
