@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.anonymize.suppress import core as suppress_core
 from starshade.anonymize.suppress.core import largest_core
 from starshade.anonymize.suppress.suppress import SuppressAnonymizer, Suppressed
-from starshade.anonymize.suppress.suppress import core as suppress_core
 from starshade.errors import ConfigError, UnmetError
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.k_eps_l import KEpsLAnonymity

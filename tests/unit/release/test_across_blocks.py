@@ -14,10 +14,10 @@ import pytest
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.release.folder.receipt import ratings_digest
+from starshade.release.verify import records as verify_records
+from starshade.release.verify import rows as verify_rows
 from starshade.release.verify.rows import Failed
 from starshade.release.verify.truth import check_rare
-from starshade.release.verify.verify import records as verify_records
-from starshade.release.verify.verify import rows as verify_rows
 from starshade.release.verify.verify import verify_folder
 from tests.strategies import table
 from tests.unit.release.damage import change, permute, say
