@@ -8,8 +8,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 DEMO_OUT ?= demo-out
 TESTS ?=
+# a file's tests stay together, and files that take long come first (tests/conftest.py)
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo test check docs bench oracles format clean
+.PHONY: help demo quick test check docs bench oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -18,8 +20,11 @@ demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, 
 	@rm -rf "$(DEMO_OUT)"
 	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
 
+quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; no processes, browsers or slow tests
+	@$(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --ignore=tests/system $(TESTS)
+
 test: $(VENV)/.dev  ## the whole test suite
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	@$(BIN)/python -m pytest $(WORKERS) $(TESTS)
 
 check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff check src tests benchmarks

@@ -65,6 +65,12 @@ settings.register_profile("thorough", parent=settings.get_profile("starshade"), 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "starshade"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long, so that no worker waits at the end for another."""
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 def _data(name: str) -> Path:
     root = Path(__file__).parent.parent.parent / "shared" / "data"
     root = Path(os.environ.get("STARSHADE_DATA", root))

@@ -10,6 +10,7 @@ import math
 import pytest
 
 from starshade.ratings.scale import Scale
+from starshade.release.table import Release
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.held_out.self_rank import SelfRank
 from starshade.utility.held_out.similar_user import SimilarUserDeviation
@@ -20,34 +21,38 @@ from tests.unit.utility.cases import probe_of, profiled
 
 A, B, C = 0, 1, 2
 ORIGINAL = table([{A: 5}, {A: 4, B: 2}, {B: 1, C: 5}, {B: 2}], Scale(1, 5, 1))
-RELEASE = profiled(ORIGINAL, [[8, 3, 0], [0, 2, 9]], [0, 0, 1, 1], 0.5, "simple")
 #: what the own profile says: 2 (1 off), null = 0 (1 off), null (2 off), null (4 off)
 PROBE = probe_of(ORIGINAL, {(0, B): 3.0, (1, C): 1.0, (2, A): 2.0, (3, A): 4.0})
 GIVEN = {"original": ORIGINAL, "probe": PROBE}
 
 
-def test_from_their_own_profile() -> None:
-    found = TargetDeviation().measure(RELEASE, **GIVEN).figures
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return profiled(ORIGINAL, [[8, 3, 0], [0, 2, 9]], [0, 0, 1, 1], 0.5, "simple")
+
+
+def test_from_their_own_profile(release: Release) -> None:
+    found = TargetDeviation().measure(release, **GIVEN).figures
     assert found["target_deviation_release"] == pytest.approx(math.sqrt((1 + 1 + 4 + 16) / 4))
-    same = RecommenderError().measure(RELEASE, **GIVEN).figures
+    same = RecommenderError().measure(release, **GIVEN).figures
     assert same["rmse_release"] == found["target_deviation_release"]
     assert same["rmse_refit"] == found["target_deviation_refit"]
     assert same["mae_release"] == pytest.approx(2)
 
 
-def test_from_the_most_similar_profile() -> None:
+def test_from_the_most_similar_profile(release: Release) -> None:
     # u4's 2 on B is that of the first profile (0) and not of the second (1 - (1 - .5/4)^2 = .234);
     # it says 4.5 on A. The others are nearest to their own: u1 .234 against 1 (nothing in common),
     # u2 .117 against .234, u3 .117 against .4375
-    found = SimilarUserDeviation().measure(RELEASE, **GIVEN).figures
+    found = SimilarUserDeviation().measure(release, **GIVEN).figures
     assert found["similar_user_deviation_release"] == pytest.approx(
         math.sqrt((1 + 1 + 4 + 0.25) / 4)
     )
     assert found["similar_user_users"] == 4
 
 
-def test_the_ranks_of_their_own_profiles() -> None:
-    result = SelfRank().measure(RELEASE, **GIVEN)
+def test_the_ranks_of_their_own_profiles(release: Release) -> None:
+    result = SelfRank().measure(release, **GIVEN)
     assert result.figures == {
         "self_rank_mean": 62.5,
         "self_rank_median": 50.0,
@@ -59,9 +64,9 @@ def test_the_ranks_of_their_own_profiles() -> None:
     assert result.within[99] == 1
 
 
-def test_the_histograms() -> None:
+def test_the_histograms(release: Release) -> None:
     # of twelve cells, before: 6 null, a 1, two 2, a 4, two 5; after: 4 null, four 2, four 5
-    result = RatingHistogram().measure(RELEASE, original=ORIGINAL)
+    result = RatingHistogram().measure(release, original=ORIGINAL)
     assert result.before == pytest.approx([6 / 12, 1 / 12, 2 / 12, 0, 1 / 12, 2 / 12])
     assert result.after == pytest.approx([4 / 12, 0, 4 / 12, 0, 0, 4 / 12])
     assert result.figures["histogram_distance"] == pytest.approx(1 / 3)

@@ -12,11 +12,16 @@ from starshade.cli.again import repeated
 from starshade.cli.audit import audit
 from starshade.cli.options.shared import Reading
 from starshade.cli.report import report
+from starshade.release.table import Release
 from tests.contract.cast import CAST
 
-RELEASE = KLikeness(k=3).anonymize(CAST["duplicate records"], rng=0)
 #: what changes nothing in what is found, or is said in another way
 WITHOUT = {"as_json", "threads", "memory", "quiet", "log_file"}
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return KLikeness(k=3).anonymize(CAST["duplicate records"], rng=0)
 
 
 def given(option: click.Option) -> list[str]:
@@ -38,13 +43,13 @@ def params_of(command: click.Command, words: list[str]) -> click.Context:
 
 
 @pytest.mark.parametrize("command", [audit, report], ids=lambda command: command.name)
-def test_every_option_is_said_again(command: click.Command) -> None:
+def test_every_option_is_said_again(command: click.Command, release: Release) -> None:
     options = [o for o in command.params if isinstance(o, click.Option) and o.name not in WITHOUT]
     assert {"private", "targets", "earlier", "no_dates", "scale"} < {o.name for o in options}
     words = ["ratings.csv", "out", *(word for option in options for word in given(option))]
     context = params_of(command, words)
     reading = Reading(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
-    *_, again = repeated(context, RELEASE, reading, 3).split("\n")
+    *_, again = repeated(context, release, reading, 3).split("\n")
     starshade, name, *said = shlex.split(again)
     assert (starshade, name) == ("starshade", command.name)
     told = params_of(command, said).params
@@ -56,9 +61,9 @@ def test_every_option_is_said_again(command: click.Command) -> None:
 
 
 @pytest.mark.parametrize("command", [audit, report], ids=lambda command: command.name)
-def test_what_was_not_given_is_not_said(command: click.Command) -> None:
+def test_what_was_not_given_is_not_said(command: click.Command, release: Release) -> None:
     out = ["--out", "r.html"] if command is report else ["--report", "r.html"]
     context = params_of(command, ["ratings.csv", "out/", *out])
     reading = Reading(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
-    *_, again = repeated(context, RELEASE, reading, 7).split("\n")
+    *_, again = repeated(context, release, reading, 7).split("\n")
     assert again == f"starshade {command.name} ratings.csv out/ {out[0]} out-report.html --seed 7"
