@@ -102,7 +102,7 @@ def look_at(folder: Path, n: int, threads: int) -> tuple:
 
 def full(folder: Path, n: int, threads: int) -> dict:
     """Attack as `starshade attack` does, everything included but reading the data."""
-    from starshade.attack.scoreboard_rh import ScoreboardRH
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 
     view, known = look_at(folder, n, threads)
     ScoreboardRH().judge(view, known.take(slice(0, 2)))  # loads the kernel
@@ -114,7 +114,7 @@ def full(folder: Path, n: int, threads: int) -> dict:
 def best_guess(folder: Path, n: int, threads: int) -> dict:
     """Score and match, without the second pass that entropies need."""
     from starshade.attack.outcomes import stands_out
-    from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
+    from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare
     from starshade.kernels.scoreboard import score
 
     view, known = look_at(folder, n, threads)

@@ -18,7 +18,7 @@ import numpy as np
 
 from at_hand import ML_100K, public
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings

@@ -49,14 +49,14 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from starshade.attack.result import AttackResult
     from starshade.attack.risk.result import RiskResult, save_risk_list
     from starshade.attack.risk.risk import Risk
-    from starshade.attack.scoreboard_rh import ScoreboardRH
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+    from starshade.attack.scoreboard_rh.tradeoff import TradeOff
     from starshade.attack.sparsity.bounds import facts_needed, lineup_facts, sample_sparsity
     from starshade.attack.sparsity.few_facts import few_facts
     from starshade.attack.sparsity.information_gain import information_gain
     from starshade.attack.sparsity.sparsity import Sparsity, SparsityResult
     from starshade.attack.tracker.result import TrackerResult
     from starshade.attack.tracker.tracker import TrackerAttack
-    from starshade.attack.tradeoff import TradeOff
     from starshade.audit.compare.compare import compare
     from starshade.audit.compare.result import Comparison
     from starshade.audit.dossier.dossier import Dossier, compile_dossier
@@ -295,12 +295,12 @@ _ROOMS = {
     "starshade.attack.risk.risk": ("Risk",),
     "starshade.attack.risk.result": ("RiskResult", "save_risk_list"),
     "starshade.attack.candidates.scoreboard": ("Scoreboard",),
-    "starshade.attack.scoreboard_rh": ("ScoreboardRH",),
+    "starshade.attack.scoreboard_rh.scoreboard_rh": ("ScoreboardRH",),
     "starshade.attack.sparsity.sparsity": ("Sparsity", "SparsityResult"),
     "starshade.attack.candidates.structure": ("StructureAttack",),
     "starshade.attack.tracker.tracker": ("TrackerAttack",),
     "starshade.attack.tracker.result": ("TrackerResult",),
-    "starshade.attack.tradeoff": ("TradeOff",),
+    "starshade.attack.scoreboard_rh.tradeoff": ("TradeOff",),
     "starshade.audit.compare.compare": ("compare",),
     "starshade.audit.compare.result": ("Comparison",),
     "starshade.audit.dossier.dossier": ("Dossier", "compile_dossier"),

@@ -31,6 +31,9 @@ class Entry:
         One line.
     source : str
         Paper and section.
+    settings : str
+        Dotted path of the module that declares its settings, in a class called as it is with
+        ``Settings`` behind; empty: the class itself declares them.
     """
 
     name: str
@@ -38,10 +41,17 @@ class Entry:
     cls: str
     summary: str
     source: str
+    settings: str = ""
 
     def load(self) -> Any:
         """Import and return the class."""
         return getattr(import_module(self.module), self.cls)
+
+    def declaration(self) -> type:
+        """Return the dataclass that declares its settings; light where a module of its own does."""
+        cls = f"{self.cls}Settings" if self.settings else self.cls
+        found: type = getattr(import_module(self.settings or self.module), cls)
+        return found
 
     def to_dict(self) -> dict[str, str]:
         """Return ``{"name", "summary", "source"}``."""

@@ -32,7 +32,7 @@ from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.attack.risk.risk import Risk
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.audit.reproduction.pa.padding import histogram_of
 from starshade.errors import ConfigError

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
 

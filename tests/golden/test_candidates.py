@@ -15,7 +15,7 @@ from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.link.existence import LinkExistence
 from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
-from starshade.attack.scoring import goal_of
+from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import look
 from starshade.kernels.candidates import Thresholds, candidates
 from starshade.kernels.postings import NO_DAY

@@ -13,7 +13,7 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 #: from the ground up; a room imports only from floors below its own
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "progress"}),  # the ground: everybody stands on it
-    frozenset({"scratch"}),
+    frozenset({"scratch", "setting"}),
     frozenset({"chart", "checksum", "kernels", "markup", "plain"})
     | frozenset({"registry", "rng", "stats"}),
     frozenset({"budget"}),  # it loads Numba as the kernels need it

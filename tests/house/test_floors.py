@@ -58,7 +58,7 @@ def test_a_step_up_or_sideways_is_caught(tmp_path: Path, room: str, source: str)
         ("ratings", "from starshade.errors import ConfigError"),
         ("ratings", "from . import scale"),
         ("ratings", "import numpy"),
-        ("audit", "from starshade.attack.scoreboard_rh import ScoreboardRH"),
+        ("audit", "from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH"),
         ("attack", 'message = "starshade is a house"'),
         ("cli", "from starshade.server.serve import open_studio"),
     ],

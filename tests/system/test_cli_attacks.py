@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import stat
 from pathlib import Path
 
 import pytest
 
 from starshade.attack.registry import ENTRIES
+from starshade.registry import Entry
+from starshade.setting import settings_of
 from tests.system.conftest import Made, call, refused, told
 
 FITTING = ("scoreboard", "structure", "label", "homogeneity")
@@ -221,9 +224,20 @@ def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path
 
 
 def test_the_names_in_the_help_are_those_there_are() -> None:
-    line = " ".join(call("attack", "--help").stdout.split())
-    named = line.split("One of ")[1].split(".")[0].split(", ")
-    assert sorted(named) == [entry.name for entry in ENTRIES]
+    said = call("attack", "--help").stdout.split("What there is")[1]
+    named = re.findall(r"^  ([a-z-]+)  ", said, re.M)
+    assert named == [entry.name for entry in ENTRIES]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_help_on_an_attack_shows_its_settings_and_no_other(entry: Entry) -> None:
+    said = call("attack", "--attack", entry.name, "--help").stdout
+    shared, own = said.split(f"Settings of {entry.name}:")
+    named = set(re.findall(r"^  --([a-z0-9-]+)", own, re.M))
+    taken = {"rating-error", "day-error"}  # what is known has these names
+    declared = {s.name.replace("_", "-") for s in settings_of(entry.declaration())}
+    assert named == declared - taken
+    assert not named & set(re.findall(r"^  --([a-z0-9-]+)", shared, re.M))
 
 
 def test_useless_options_are_named_as_they_are_written(ratings_csv: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.settings import KnowledgeSettings
 from starshade.errors import ConfigError
 from starshade.kernels.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
+from starshade.setting import check
 
 __all__ = ["Knowledge", "Known"]
 
@@ -68,7 +69,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Knowledge(KnowledgeSettings):
     """What the adversary knows about every target.
 
     Parameters
@@ -111,39 +112,13 @@ class Knowledge:
     '8 known, 2 wrong values, ratings exact, days ±14'
     """
 
-    known: int = 8
-    wrong: int = 0
-    wrong_kind: Literal["value", "item"] = "value"
-    rating_error: float = 0.0
-    day_error: float | None = 14
-    outside_top: int = 0
-    about_count: bool = False
-    ratings: bool = True
-    dates: bool = True
-    except_items: Sequence[str] = ()
-
     def __post_init__(self) -> None:
-        for field, least in (("known", 1), ("wrong", 0), ("outside_top", 0)):
-            value = getattr(self, field)
-            if isinstance(value, bool) or not float(value).is_integer() or value < least:
-                raise ConfigError(f"{field} {value}: a whole number, at least {least}")
-            object.__setattr__(self, field, int(value))
+        check(self)
         if self.wrong > self.known:
             raise ConfigError(
                 f"wrong {self.wrong}: more than the {self.known} known",
                 advice="wrong counts those among the known that are mistaken.",
             )
-        if self.wrong_kind not in ("value", "item"):
-            raise ConfigError(f"wrong_kind {self.wrong_kind!r}: allowed are value and item")
-        if not (math.isfinite(self.rating_error) and self.rating_error >= 0):
-            raise ConfigError(
-                f"rating_error {self.rating_error}: a finite number, at least 0",
-                advice="ratings=False (--no-ratings) says that ratings are not known at all.",
-            )
-        if isinstance(self.except_items, str):
-            raise ConfigError("except_items: give a list of item ids, not one text")
-        object.__setattr__(self, "except_items", tuple(str(key) for key in self.except_items))
-        object.__setattr__(self, "rating_error", float(self.rating_error))
         object.__setattr__(self, "day_error", _whole_days(self.day_error))
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.tradeoff import SLACK
+from starshade.attack.scoreboard_rh.tradeoff import SLACK
 from starshade.attack.view import View
 from starshade.kernels.summary import mass_unit, sigmas
 

@@ -6,6 +6,8 @@ from starshade.registry import Entry
 
 __all__ = ["ENTRIES"]
 
+_SETTINGS = "starshade.attack.settings"
+
 ENTRIES = (
     Entry(
         name="homogeneity",
@@ -13,6 +15,7 @@ ENTRIES = (
         cls="HomogeneityAttack",
         summary="Learn what all records in which everything known fits have in common.",
         source="Chang, Thompson, Wang & Yao, definition 5.1; Sun & Sun, section 4",
+        settings=_SETTINGS,
     ),
     Entry(
         name="label",
@@ -20,6 +23,7 @@ ENTRIES = (
         cls="LabelAttack",
         summary="Pick among the records that rated all known items as the target did.",
         source="Chang, Thompson, Wang & Yao, definition 3.2",
+        settings=_SETTINGS,
     ),
     Entry(
         name="link-existence",
@@ -27,6 +31,7 @@ ENTRIES = (
         cls="LinkExistence",
         summary="Ask how many of a group really rated what its records show.",
         source="Chang, Thompson, Wang & Yao, section 6",
+        settings=_SETTINGS,
     ),
     Entry(
         name="padding",
@@ -34,6 +39,7 @@ ENTRIES = (
         cls="PaddingAttack",
         summary="Tell which cells of averaged profiles rest on a real rating.",
         source="starshade's own",
+        settings=_SETTINGS,
     ),
     Entry(
         name="scoreboard",
@@ -41,13 +47,15 @@ ENTRIES = (
         cls="Scoreboard",
         summary="Pick among the records in which everything known fits.",
         source="Narayanan & Shmatikov 2008, section 4",
+        settings=_SETTINGS,
     ),
     Entry(
         name="scoreboard-rh",
-        module="starshade.attack.scoreboard_rh",
+        module="starshade.attack.scoreboard_rh.scoreboard_rh",
         cls="ScoreboardRH",
         summary="Name the record that fits what is known of a person, if it stands out.",
         source="Narayanan & Shmatikov 2008, sections 4 and 5",
+        settings=_SETTINGS,
     ),
     Entry(
         name="structure",
@@ -55,6 +63,7 @@ ENTRIES = (
         cls="StructureAttack",
         summary="Pick among the records that rated all known items.",
         source="Chang, Thompson, Wang & Yao, definition 3.1",
+        settings=_SETTINGS,
     ),
     Entry(
         name="tracker",
@@ -62,5 +71,6 @@ ENTRIES = (
         cls="TrackerAttack",
         summary="Single people out by asking counts, then ask about them.",
         source="Riyana & Natwichai 2018, section 1.1",
+        settings=_SETTINGS,
     ),
 )

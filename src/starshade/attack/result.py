@@ -16,7 +16,7 @@ from starshade.stats import Rate
 
 if TYPE_CHECKING:
     from starshade.attack.outcomes import Outcomes
-    from starshade.attack.tradeoff import TradeOff
+    from starshade.attack.scoreboard_rh.tradeoff import TradeOff
     from starshade.chart import Chart
 
 __all__ = ["RESTRICT", "AttackResult", "Bits"]

@@ -13,7 +13,7 @@ import numpy as np
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.dossier.dossier import Dossier, gather
 from starshade.audit.make import Made, make_release
 from starshade.privacy.k_anonymity import KAnonymity

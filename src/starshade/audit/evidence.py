@@ -24,7 +24,7 @@ from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import AVERAGED, averaged
 from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.tracker.result import TrackerResult
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.errors import ConfigError

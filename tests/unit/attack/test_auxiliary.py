@@ -19,7 +19,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.auxiliary.matching import Matched
 from starshade.attack.auxiliary.result import NameAnswer
-from starshade.attack.scoring import table_bytes
+from starshade.attack.scoreboard_rh.scoring import table_bytes
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
 from starshade.ratings.building.batch import NO_DAY

@@ -14,7 +14,7 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
 from starshade.ratings.synth.synth import Like, synthesize
 from starshade.ratings.table import Ratings

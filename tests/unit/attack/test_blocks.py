@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Known
-from starshade.attack.scoring import Pricing, block_of, goal_of, prepare
+from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare
 from starshade.attack.view import View, look
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.scoreboard import Block, attack, score, scores, weigh

@@ -16,7 +16,7 @@ from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.release.table import Release

@@ -17,7 +17,7 @@ from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.candidates.result import CandidateOutcomes
 from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.scoring import goal_of
+from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View, look
 from starshade.kernels.candidates import Thresholds, _leap, candidates
 from starshade.kernels.postings import NO_DAY

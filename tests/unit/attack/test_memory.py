@@ -12,7 +12,7 @@ import pytest
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.memory import bytes_held, bytes_needed
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.ratings.store.store import open_store, write_store

@@ -17,7 +17,7 @@ from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link.existence import LinkExistence
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings

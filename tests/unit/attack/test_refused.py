@@ -17,7 +17,7 @@ from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link.existence import LinkExistence
 from starshade.attack.risk.risk import Risk
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError

@@ -22,7 +22,7 @@ from starshade.attack.risk import result as risk_result
 from starshade.attack.risk import risk
 from starshade.attack.risk.result import RiskResult, save_risk_list
 from starshade.attack.risk.risk import Risk
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.outcomes import Outcomes
-from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.scoring import Pricing, block_of, prepare
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import View, look
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.scoreboard import fraction_bits, scores
@@ -216,7 +216,7 @@ def test_ratings_too_many_for_a_table_are_priced_the_same(
     block = block_of(view)
     in_tables = scores(block, *prepare(view, known, pricing))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("starshade.attack.scoring._MANY", 0)
+        patch.setattr("starshade.attack.scoreboard_rh.scoring._MANY", 0)
         aux, tables = prepare(view, known, pricing)
         assert len(tables.similarity) == 2
         assert np.array_equal(scores(block, aux, tables), in_tables)
@@ -229,7 +229,7 @@ def test_small_batches_change_nothing(data: st.DataObject, ratings: Ratings) -> 
     view = look(ratings, None, None)
     whole, _ = ScoreboardRH().judge(view, known)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("starshade.attack.scoring._TABLE", 1)
+        patch.setattr("starshade.attack.scoreboard_rh.scoring._TABLE", 1)
         parts, _ = ScoreboardRH().judge(view, known)
     assert_equal(whole, parts)
 

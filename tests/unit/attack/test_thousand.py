@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.scoring import Pricing, block_of, prepare
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import View, look
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.scoreboard import scores

@@ -249,15 +249,15 @@ def test_more_background_finds_more() -> None:
     [
         ({"conditions": 0}, "1 to 16"),
         ({"conditions": 17}, "1 to 16"),
-        ({"background": "Age"}, "a list of names"),
+        ({"background": "Age"}, "a list of texts"),
         ({"background": ["Age", "Age"]}, "more than once"),
         ({"queries": 0}, "at least 1"),
-        ({"queries": 1.5}, "queries 1.5: must be a whole number"),
-        ({"conditions": 2.5}, "conditions 2.5: must be a whole number"),
-        ({"conditions": True}, "conditions True: must be a whole number"),
-        ({"conditions": "4"}, "conditions '4': must be a whole number"),
-        ({"background": 3}, "a list of names"),
-        ({"background": [3]}, "a list of names"),
+        ({"queries": 1.5}, "queries 1.5: a whole number"),
+        ({"conditions": 2.5}, "conditions 2.5: a whole number"),
+        ({"conditions": True}, "conditions True: a whole number"),
+        ({"conditions": "4"}, "conditions '4': a whole number"),
+        ({"background": 3}, "a list of texts"),
+        ({"background": [3]}, "a list of texts"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, Any], says: str) -> None:

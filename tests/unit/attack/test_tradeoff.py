@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.tradeoff import TradeOff, trade_off
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.tradeoff import TradeOff, trade_off
 from starshade.ratings.synth.synth import synthesize
 from tests.naive import tradeoff as naive
 

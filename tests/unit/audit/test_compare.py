@@ -16,7 +16,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
 from starshade.audit.compare.compare import compare, grouping_methods

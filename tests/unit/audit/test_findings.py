@@ -7,7 +7,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
 from starshade.audit.findings import (
     judge_attack,

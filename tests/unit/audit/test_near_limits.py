@@ -13,7 +13,7 @@ import pytest
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.evidence import Asked, Evidence, ask_both, numbers_to_try
 from starshade.audit.findings import (
     judge_attack,

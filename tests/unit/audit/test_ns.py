@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.ns.checks import check_figures
 from starshade.audit.reproduction.ns.plan import (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.progress import watch
 from starshade.ratings.read import read_ratings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items

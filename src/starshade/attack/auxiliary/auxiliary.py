@@ -24,8 +24,8 @@ from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import eccentricity_of, stands_out
-from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.scoring import Pricing, block_of, goal_of, prepare, table_bytes
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run

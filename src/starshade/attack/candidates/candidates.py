@@ -15,7 +15,7 @@ from starshade.attack.candidates.result import CandidateOutcomes, CandidateResul
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.layout import NO_DAYS, rows_of
 from starshade.attack.result import Bits
-from starshade.attack.scoring import goal_of
+from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.targets import choose_targets
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
@@ -33,7 +33,6 @@ from starshade.stats import bootstrap, wilson
 __all__ = [
     "Hunt",
     "Plan",
-    "at_least_zero",
     "attack",
     "batches",
     "clues_of",
@@ -76,12 +75,6 @@ class Plan:
     absent: bool = False
     k: int = 5
 
-    def __post_init__(self) -> None:
-        if not 0 < self.theta <= 1:
-            raise ConfigError(f"theta {self.theta}: above 0, at most 1")
-        if isinstance(self.k, bool) or not float(self.k).is_integer() or self.k < 1:
-            raise ConfigError(f"k {self.k}: a whole number, at least 1")
-
 
 @dataclass(frozen=True, eq=False)
 class Hunt:
@@ -96,20 +89,6 @@ class Hunt:
     ineligible: int
     seen: Seen
     goal: Goal
-
-
-def at_least_zero(**values: float | None) -> None:
-    """Refuse a threshold below 0 or NaN; None and infinity may pass.
-
-    Raises
-    ------
-    ConfigError
-    """
-    for name, value in values.items():
-        if value is not None and not value >= 0:
-            raise ConfigError(
-                f"{name} {value}: a number, at least 0", advice="Infinity sets no condition."
-            )
 
 
 def attack(plan: Plan, data: Ratings | Release, **who: Any) -> CandidateResult:

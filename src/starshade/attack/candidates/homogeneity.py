@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from starshade.attack.candidates.candidates import (
     Hunt,
     Plan,
-    at_least_zero,
     batches,
     judge,
     prepare,
@@ -30,6 +28,7 @@ from starshade.attack.groups import Groups, groups_of
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.layout import truth_of
 from starshade.attack.profiles import averaged, tolerance_of
+from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
 from starshade.kernels.homogeneity import shared_cells
@@ -38,13 +37,14 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 from starshade.stats import wilson
 
 __all__ = ["HomogeneityAttack"]
 
 
 @dataclass(frozen=True)
-class HomogeneityAttack:
+class HomogeneityAttack(HomogeneityAttackSettings):
     """Learn what all candidates have in common, without knowing which of them is the target.
 
     The adversary finds the records in which everything known fits. Where these say the same
@@ -83,29 +83,15 @@ class HomogeneityAttack:
     them is a difference, and all null discloses nothing.
     """
 
-    by: Literal["label", "structure"] = "label"
-    tolerance: float | None = None
-    sensitive: Sequence[int] = ()
-    theta: float = 1.0
-    absent: bool = False
-    k: int = 5
-
     name: ClassVar[str] = "homogeneity"
 
     def __post_init__(self) -> None:
-        if self.by not in ("label", "structure"):
-            raise ConfigError(f"by {self.by!r}: allowed are label and structure")
-        at_least_zero(tolerance=self.tolerance)
+        check(self)
         if self.by == "structure" and self.tolerance:
             raise ConfigError(
                 f"tolerance {self.tolerance:g}: by structure no ratings are compared",
                 advice="Leave the tolerance out, or find candidates by label.",
             )
-        for item in self.sensitive:
-            if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
-                raise ConfigError(f"sensitive {item!r}: a position among the items, from 0")
-        object.__setattr__(self, "sensitive", tuple(int(item) for item in self.sensitive))
-        self._plan(Knowledge(), 0.0)
 
     @announced("attacking: homogeneity")
     def run(

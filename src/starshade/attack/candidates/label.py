@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from starshade.attack.candidates.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.candidates import Plan, attack
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import tolerance_of
+from starshade.attack.settings import LabelAttackSettings
 from starshade.errors import ConfigError
 from starshade.kernels.candidates import Thresholds
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 
 __all__ = ["LabelAttack", "labelled"]
 
 
 @dataclass(frozen=True)
-class LabelAttack:
+class LabelAttack(LabelAttackSettings):
     """Take every record that rated all known items as the target did, and pick one at random.
 
     The adversary knows items and ratings of somebody, not the days: the subgraph of the review
@@ -50,16 +52,10 @@ class LabelAttack:
     generalized cell fits when some member that is no null lies within the tolerance.
     """
 
-    tolerance: float | None = None
-    theta: float = 1.0
-    absent: bool = False
-    k: int = 5
-
     name: ClassVar[str] = "label"
 
     def __post_init__(self) -> None:
-        at_least_zero(tolerance=self.tolerance)
-        self._plan(Knowledge(), 0.0)
+        check(self)
 
     @announced("attacking: label")
     def run(

@@ -6,15 +6,16 @@ import math
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from starshade.attack.candidates.candidates import Plan, at_least_zero, attack
+from starshade.attack.candidates.candidates import Plan, attack
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
-from starshade.errors import ConfigError
+from starshade.attack.settings import ScoreboardSettings
 from starshade.kernels.candidates import Thresholds
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 
 __all__ = ["Scoreboard"]
 
@@ -22,7 +23,7 @@ _DAYS = 2**20  # more than lie between any two days
 
 
 @dataclass(frozen=True)
-class Scoreboard:
+class Scoreboard(ScoreboardSettings):
     """Take every record in which all that is known fits, and pick one at random.
 
     The adversary trusts what they know: a record that misses one known item, or whose rating or
@@ -58,23 +59,10 @@ class Scoreboard:
     member that is no null does. An item that the data lack fits nobody.
     """
 
-    rating_error: float | None = None
-    day_error: float | None = None
-    alpha: float = 0.5
-    theta: float = 1.0
-    absent: bool = False
-    k: int = 5
-
     name: ClassVar[str] = "scoreboard"
 
     def __post_init__(self) -> None:
-        at_least_zero(rating_error=self.rating_error, day_error=self.day_error)
-        if not 0 <= self.alpha < 1:
-            raise ConfigError(
-                f"alpha {self.alpha}: at least 0, below 1",
-                advice="A record's score is 0 or 1, so 0.5 says all there is to say.",
-            )
-        self._plan(Knowledge())
+        check(self)
 
     @announced("attacking: scoreboard")
     def run(

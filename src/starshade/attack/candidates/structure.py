@@ -9,17 +9,19 @@ from typing import ClassVar
 from starshade.attack.candidates.candidates import Plan, attack
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.settings import StructureAttackSettings
 from starshade.kernels.candidates import Thresholds
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 
 __all__ = ["StructureAttack"]
 
 
 @dataclass(frozen=True)
-class StructureAttack:
+class StructureAttack(StructureAttackSettings):
     """Take every record that rated all the items known of the target, and pick one at random.
 
     The adversary knows which items somebody rated, not how and not when: the subgraph of the
@@ -46,14 +48,10 @@ class StructureAttack:
     generalized cell counts as rated when some member is no null.
     """
 
-    theta: float = 1.0
-    absent: bool = False
-    k: int = 5
-
     name: ClassVar[str] = "structure"
 
     def __post_init__(self) -> None:
-        self._plan(Knowledge())
+        check(self)
 
     @announced("attacking: structure")
     def run(

@@ -15,6 +15,7 @@ from starshade.attack.link.edges import Shown, shown_profiles, shown_view
 from starshade.attack.link.result import LinkResult, Tally
 from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.roles import roles_of
+from starshade.attack.settings import LinkExistenceSettings
 from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.progress import announced, note, task
@@ -23,6 +24,7 @@ from starshade.release.folder.receipt import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 
 __all__ = ["LinkExistence"]
 
@@ -30,7 +32,7 @@ _BLOCK = 2**21  # cells treated together
 
 
 @dataclass(frozen=True)
-class LinkExistence:
+class LinkExistence(LinkExistenceSettings):
     """Ask of every released edge how many of the users it may belong to really rated the item.
 
     The adversary has found a person's group, by whatever they know, and reads in it that an item
@@ -62,13 +64,10 @@ class LinkExistence:
     Everything is counted: nothing is drawn, no targets are chosen, and knowledge plays no part.
     """
 
-    prior: float | None = None
-
     name: ClassVar[str] = "link-existence"
 
     def __post_init__(self) -> None:
-        if self.prior is not None and not 0 <= self.prior <= 1:
-            raise ConfigError(f"prior {self.prior}: a probability, from 0 to 1")
+        check(self)
 
     @announced("attacking: link-existence")
     def run(

@@ -17,6 +17,7 @@ from starshade.attack.padding.cells import PaddedCells, padded_cells
 from starshade.attack.padding.rank import low_rank
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
+from starshade.attack.settings import PaddingAttackSettings
 from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
@@ -24,6 +25,7 @@ from starshade.release.folder.receipt import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
+from starshade.setting import check
 from starshade.stats import Rate
 
 __all__ = ["PaddingAttack"]
@@ -35,7 +37,7 @@ _RANKS = (1, 2, 4, 8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
-class PaddingAttack:
+class PaddingAttack(PaddingAttackSettings):
     """Rank the cells of profiles by how likely they rest on a real rating.
 
     Where empty cells were filled with a model's predictions before groups were averaged, the
@@ -72,20 +74,10 @@ class PaddingAttack:
     who knows the padding model exactly, or others' ratings, may do better.
     """
 
-    rank: int | None = None
-    top: float = 0.01
-    groups: int | None = None
-
     name: ClassVar[str] = "padding"
 
     def __post_init__(self) -> None:
-        for name, least in (("rank", 0), ("groups", 2)):
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= least):
-                raise ConfigError(f"{name} {value}: a whole number, at least {least}")
-        if not 0 < self.top <= 1:
-            raise ConfigError(f"top {self.top}: a share, above 0 and at most 1")
+        check(self)
 
     @announced("attacking: padding")
     def run(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.candidates.candidates import clues_of, seen_by
 from starshade.attack.knowledge import Known
-from starshade.attack.scoring import goal_of
+from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View
 from starshade.kernels.candidates import Thresholds, count_candidates
 

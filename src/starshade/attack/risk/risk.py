@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk.only_fit import OnlyFit
 from starshade.attack.risk.result import RiskResult, RiskStep
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import ClassVar
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.settings import TrackerAttackSettings
 from starshade.attack.tracker.background import verify
 from starshade.attack.tracker.board import Items, spelt
 from starshade.attack.tracker.result import Condition, TrackerResult
@@ -22,15 +22,14 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
+from starshade.setting import check
 from starshade.stats import wilson
 
 __all__ = ["TrackerAttack"]
 
-_LONGEST = 16  # predicates in a condition: lists are held for each
-
 
 @dataclass(frozen=True)
-class TrackerAttack:
+class TrackerAttack(TrackerAttackSettings):
     """Single people out by counting, then ask about them.
 
     The adversary cannot see the data, only ask: how many records have these ratings? They ask
@@ -77,28 +76,14 @@ class TrackerAttack:
     >>> TrackerAttack(background=("Age", "City")).run(ratings)  # doctest: +SKIP
     """
 
-    conditions: int = 4
-    background: Sequence[str] | None = ()
-    queries: int = 5_000_000
-
     name: ClassVar[str] = "tracker"
 
     def __post_init__(self) -> None:
-        for name in ("conditions", "queries"):
-            _whole(name, getattr(self, name))
-        if not 1 <= self.conditions <= _LONGEST:
-            raise ConfigError(f"conditions {self.conditions}: allowed are 1 to {_LONGEST}")
-        if isinstance(self.background, str):
-            raise ConfigError(f"background {self.background!r}: a list of names is needed")
-        said = () if self.background is None else self.background
-        names = tuple(said) if isinstance(said, Iterable) else (said,)
-        if not all(isinstance(name, str) for name in names):
-            raise ConfigError(f"background {self.background!r}: a list of names is needed")
+        check(self)
+        names = self.background or ()
         object.__setattr__(self, "background", names)
         if len(set(names)) < len(names):
             raise ConfigError("background: an attribute is named more than once")
-        if self.queries < 1:
-            raise ConfigError(f"queries {self.queries}: at least 1")
 
     @announced("attacking: tracker")
     def run(
@@ -181,11 +166,6 @@ class TrackerAttack:
                 asked += int(counts[QUERIES] > before)
                 step(int(counts[QUERIES]) - before)
         return singled, counts, asked
-
-
-def _whole(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ConfigError(f"{name} {value!r}: must be a whole number, 1 or more")
 
 
 def _conditions(

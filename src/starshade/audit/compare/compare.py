@@ -15,7 +15,7 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.attempts import (
     ORIGINAL,
     Attempt,

@@ -13,6 +13,7 @@ import click
 from starshade.cli.attack.options import attacking, rows_of
 from starshade.cli.attack.public import PublicRatings, attack_with, public
 from starshade.cli.attack.summary import describe, describe_risk
+from starshade.cli.options.declared import Choosing
 from starshade.cli.options.settings import configured, given, refuse_beside
 from starshade.cli.options.shared import Reading, ensure_free, knowing, knowledge_of, reading
 from starshade.cli.running.run import Run, running
@@ -27,20 +28,17 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
-_NAMES = (
-    "scoreboard-rh, scoreboard, structure, label, homogeneity, link-existence, padding, tracker"
-)
 _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
 
 
-@click.command()
+@click.command(cls=Choosing, chooser="--attack", room="attack")
 @click.argument("data", metavar="DATA")
 @click.option(
     "--original", metavar="RATINGS", help="The ratings that a release was made of (needed there)."
 )
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
 @click.option(
-    "--attack", "name", default="scoreboard-rh", show_default=True, help=f"One of {_NAMES}."
+    "--attack", "name", default="scoreboard-rh", show_default=True, help="One of those below."
 )
 @knowing
 @click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
@@ -116,6 +114,9 @@ def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> 
     from starshade.attack.registry import ENTRIES
     from starshade.registry import find
 
+    background = settings.get("background") or ()
+    names = tuple(n.strip() for text in background for n in text.split(",") if n.strip())
+    settings = {**settings, "background": names}
     cls = find(ENTRIES, name, "attack").load()
     if sensitive and name != "homogeneity":  # which has them once the ratings are read
         settings = {**settings, "sensitive": sensitive}
@@ -151,7 +152,7 @@ def _risk(chosen: Any, path: str | None, draws: int) -> Any:
         refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
         return None
     from starshade.attack.risk.risk import Risk
-    from starshade.attack.scoreboard_rh import ScoreboardRH
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 
     if not isinstance(chosen, ScoreboardRH):
         raise ConfigError(

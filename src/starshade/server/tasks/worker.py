@@ -86,7 +86,7 @@ def _listen(connection: Connection, orders: queue.SimpleQueue[dict[str, Any]]) -
 
 def _warm_up() -> None:
     """Load what every job needs, while nobody waits."""
-    import starshade.attack.scoreboard_rh
+    import starshade.attack.scoreboard_rh.scoreboard_rh
     import starshade.ratings.read  # noqa: F401
 
 

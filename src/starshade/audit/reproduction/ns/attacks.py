@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh import ScoreboardRH
-from starshade.attack.tradeoff import TradeOff
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.tradeoff import TradeOff
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.ns.paper import NETFLIX_BITS, marks_of
 from starshade.audit.reproduction.ns.plan import (

@@ -12,9 +12,10 @@ import numpy as np
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.outcomes import Outcomes, outcomes_of
 from starshade.attack.result import AttackResult, Bits
-from starshade.attack.scoring import Pricing, score_all
+from starshade.attack.scoreboard_rh.scoring import Pricing, score_all
+from starshade.attack.scoreboard_rh.tradeoff import TradeOff, trade_off
+from starshade.attack.settings import ScoreboardRHSettings
 from starshade.attack.targets import choose_targets, usable
-from starshade.attack.tradeoff import TradeOff, trade_off
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.progress import announced
@@ -22,13 +23,14 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 from starshade.stats import bootstrap, wilson
 
 __all__ = ["ScoreboardRH"]
 
 
 @dataclass(frozen=True)
-class ScoreboardRH:
+class ScoreboardRH(ScoreboardRHSettings):
     """Find the record that fits best what is known, if it stands out.
 
     The adversary adds up, over the items they know of, how well each record agrees with them:
@@ -81,25 +83,10 @@ class ScoreboardRH:
     1.0
     """
 
-    phi: float = 1.5
-    rho0: float | None = None
-    d0: float = 30.0
-    theta: float = 1.0
-    absent: bool = False
-
     name: ClassVar[str] = "scoreboard-rh"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.phi) and self.phi >= 0):
-            raise ConfigError(f"phi {self.phi}: a finite number, at least 0")
-        for field in ("rho0", "d0"):
-            value = getattr(self, field)
-            if value is not None:
-                if not (math.isfinite(value) and value > 0):
-                    raise ConfigError(f"{field} {value}: a finite number above 0")
-                object.__setattr__(self, field, float(value))
-        if not 0 < self.theta <= 1:
-            raise ConfigError(f"theta {self.theta}: above 0, at most 1")
+        check(self)
 
     @announced("attacking: scoreboard-rh")
     def run(

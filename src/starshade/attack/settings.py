@@ -1,0 +1,297 @@
+"""What can be set of what an adversary knows, and of each attack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from starshade.setting import declared
+
+__all__ = [
+    "HomogeneityAttackSettings",
+    "KnowledgeSettings",
+    "LabelAttackSettings",
+    "LinkExistenceSettings",
+    "PaddingAttackSettings",
+    "ScoreboardRHSettings",
+    "ScoreboardSettings",
+    "StructureAttackSettings",
+    "TrackerAttackSettings",
+]
+
+_THETA = declared(
+    "How alike the record found must be",
+    "Record similarity from which on what was found agrees with the truth; 1: in every cell.",
+    least=0,
+    above=True,
+    most=1,
+)
+_ABSENT = declared(
+    "Also attack people who are not in the data",
+    "Attack each target a second time without their record.",
+)
+_K = declared("Fewer candidates are counted", "Targets with fewer candidates are counted.", least=1)
+_ENDLESS = {"least": 0, "endless": True}
+_TOLERANCE = declared(
+    "How far a rating may be off and still fit",
+    "How far ratings may be off and still fit.",
+    **_ENDLESS,
+    unset="0; 0.5 on averaged profiles",
+    unit="ratings",
+)
+
+
+@dataclass(frozen=True)
+class KnowledgeSettings:
+    """What is known of each target (NS §5; SPEC §1.3)."""
+
+    known: int = field(
+        default=8,
+        metadata=declared("Facts known about each person", "Cells known of each target.", least=1),
+    )
+    wrong: int = field(
+        default=0,
+        metadata=declared("How many of them are wrong", "How many of them are wrong.", least=0),
+    )
+    wrong_kind: Literal["value", "item"] = field(
+        default="value",
+        metadata=declared(
+            "A wrong fact is", "Wrong rating and day of a rated item, or the wrong item too."
+        ),
+    )
+    rating_error: float = field(
+        default=0.0,
+        metadata=declared(
+            "Ratings known to within", "Ratings are known to within this.", least=0, unit="ratings"
+        ),
+    )
+    day_error: float | None = field(
+        default=14,
+        metadata=declared(
+            "Dates known to within (days)",
+            "Days are known to within this.",
+            least=0,
+            endless=True,
+            unset="days are not known",
+            unit="days",
+        ),
+    )
+    outside_top: int = field(
+        default=0,
+        metadata=declared(
+            "Leave out the most rated items", "Nothing is known of the N most rated.", least=0
+        ),
+    )
+    about_count: bool = field(
+        default=False,
+        metadata=declared(
+            "The attacker knows about how many items somebody rated",
+            "About how many items the target rated is known, to within half of it.",
+        ),
+    )
+    ratings: bool = field(
+        default=True,
+        metadata=declared(
+            "The attacker knows how the items were rated", "Whether ratings are known."
+        ),
+    )
+    dates: bool = field(
+        default=True, metadata=declared("The attacker knows dates", "Whether days are known.")
+    )
+    except_items: Sequence[str] = field(
+        default=(),
+        metadata=declared("Items never known", "Ids of items of which nothing is known."),
+    )
+
+
+@dataclass(frozen=True)
+class ScoreboardRHSettings:
+    """NS §4, §5; SPEC §1.2."""
+
+    phi: float = field(
+        default=1.5,
+        metadata=declared(
+            "How clearly a match must stand out",
+            "By how many standard deviations the best record must lead; higher: fewer answers, "
+            "fewer wrong ones.",
+            least=0,
+        ),
+    )
+    rho0: float | None = field(
+        default=None,
+        metadata=declared(
+            "Decay of ratings",
+            "Difference in ratings at which likeness falls to 1/e.",
+            least=0,
+            above=True,
+            unset="0.375 of the scale's width",
+            unit="ratings",
+        ),
+    )
+    d0: float = field(
+        default=30.0,
+        metadata=declared(
+            "Decay of days",
+            "Difference in days at which likeness falls to 1/e.",
+            least=0,
+            above=True,
+            unit="days",
+        ),
+    )
+    theta: float = field(default=1.0, metadata=_THETA)
+    absent: bool = field(default=False, metadata=_ABSENT)
+
+
+@dataclass(frozen=True)
+class ScoreboardSettings:
+    """NS §4; SPEC §1.1."""
+
+    rating_error: float | None = field(
+        default=None,
+        metadata=declared(
+            "How far a rating may be off",
+            "A rating fits when it is this near.",
+            **_ENDLESS,
+            unset="as far as the knowledge says",
+            unit="ratings",
+        ),
+    )
+    day_error: float | None = field(
+        default=None,
+        metadata=declared(
+            "How far a day may be off",
+            "A day fits when it is this near.",
+            **_ENDLESS,
+            unset="as far as the knowledge says",
+            unit="days",
+        ),
+    )
+    alpha: float = field(
+        default=0.5,
+        metadata=declared(
+            "Score from which on a record fits",
+            "A score above it fits; scores are 0 or 1, so all values say the same.",
+            least=0,
+            most=1,
+            below=True,
+        ),
+    )
+    theta: float = field(default=1.0, metadata=_THETA)
+    absent: bool = field(default=False, metadata=_ABSENT)
+    k: int = field(default=5, metadata=_K)
+
+
+@dataclass(frozen=True)
+class StructureAttackSettings:
+    """PA Def. 3.1; SPEC §1.5."""
+
+    theta: float = field(default=1.0, metadata=_THETA)
+    absent: bool = field(default=False, metadata=_ABSENT)
+    k: int = field(default=5, metadata=_K)
+
+
+@dataclass(frozen=True)
+class LabelAttackSettings:
+    """PA Def. 3.2; SPEC §1.5."""
+
+    tolerance: float | None = field(default=None, metadata=_TOLERANCE)
+    theta: float = field(default=1.0, metadata=_THETA)
+    absent: bool = field(default=False, metadata=_ABSENT)
+    k: int = field(default=5, metadata=_K)
+
+
+@dataclass(frozen=True)
+class HomogeneityAttackSettings:
+    """PA Def. 5.1, SR §4; SPEC §1.6."""
+
+    by: Literal["label", "structure"] = field(
+        default="label",
+        metadata=declared(
+            "Candidates are found by", "Candidates by items and ratings, or by items alone."
+        ),
+    )
+    tolerance: float | None = field(default=None, metadata=_TOLERANCE)
+    sensitive: Sequence[int] = field(
+        default=(),
+        metadata=declared(
+            "Sensitive items",
+            "Items of which is told how many groups rated them all alike: on the command line "
+            "ids, in Python places among the original's items.",
+        ),
+    )
+    theta: float = field(default=1.0, metadata=_THETA)
+    absent: bool = field(default=False, metadata=_ABSENT)
+    k: int = field(default=5, metadata=_K)
+
+
+@dataclass(frozen=True)
+class LinkExistenceSettings:
+    """PA §6; SPEC §1.6."""
+
+    prior: float | None = field(
+        default=None,
+        metadata=declared(
+            "Chance that a user rated an item",
+            "How likely the adversary holds a rating beforehand.",
+            least=0,
+            most=1,
+            unset="each item's share of raters",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class PaddingAttackSettings:
+    """starshade's own."""
+
+    rank: int | None = field(
+        default=None,
+        metadata=declared(
+            "Rank of the part that is taken out",
+            "Singular values that are taken out.",
+            least=0,
+            unset="those that stand out of the noise (Gavish & Donoho 2014)",
+        ),
+    )
+    top: float = field(
+        default=0.01,
+        metadata=declared(
+            "Share of cells called the highest",
+            "Share of the cells, ranked highest, whose precision is told.",
+            least=0,
+            above=True,
+            most=1,
+        ),
+    )
+    groups: int | None = field(
+        default=None,
+        metadata=declared(
+            "Groups looked at",
+            "Groups looked at; of more so many are drawn.",
+            least=2,
+            unset="as many as have a million cells, at least 200",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class TrackerAttackSettings:
+    """KL §1.1; SPEC §1.7."""
+
+    conditions: int = field(
+        default=4,
+        metadata=declared(
+            "Conditions joined by AND", "Conditions joined by AND at most.", least=1, most=16
+        ),
+    )
+    background: Sequence[str] | None = field(
+        default=(),
+        metadata=declared(
+            "What is known of the target", "Personal attributes known of the target."
+        ),
+    )
+    queries: int = field(
+        default=5_000_000,
+        metadata=declared("COUNT queries", "COUNT queries at most.", least=1),
+    )

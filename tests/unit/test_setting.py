@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from starshade.attack.registry import ENTRIES
+from starshade.errors import ConfigError
+from starshade.setting import check, declared, json_schema, settings_of
+
+
+@dataclass(frozen=True)
+class Declared:
+    whole: int = field(metadata=declared("Whole", "A count.", least=1, most=16))
+    share: float = field(default=0.5, metadata=declared("Share", "A share.", least=0, above=True))
+    below: float = field(default=0.5, metadata=declared("Below", "A share.", most=1, below=True))
+    far: float | None = field(
+        default=None, metadata=declared("Far", "How far.", least=0, endless=True, unset="near")
+    )
+    on: bool = field(default=False, metadata=declared("On", "Whether."))
+    one: Literal["a", "b"] = field(default="a", metadata=declared("One", "Which."))
+    text: str = field(default="", metadata=declared("Text", "A text."))
+    names: Sequence[str] = field(default=(), metadata=declared("Names", "Some names."))
+    places: Sequence[int] = field(default=(), metadata=declared("Places", "Some places."))
+    own: object = None
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def made(**asked: Any) -> Declared:
+    return Declared(**{"whole": 1} | asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("whole", np.int8(16), 16),
+        ("whole", 2.0, 2),
+        ("share", 1, 1.0),
+        ("share", np.float32(0.5), 0.5),
+        ("below", -3, -3.0),
+        ("far", None, None),
+        ("far", math.inf, math.inf),
+        ("on", np.bool_(True), True),
+        ("one", "b", "b"),
+        ("names", ["x", "y"], ("x", "y")),
+        ("places", np.array([0, 2]).tolist(), (0, 2)),
+        ("places", [np.int64(3)], (3,)),
+        ("own", math.nan, math.nan),
+    ],
+)
+def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept: Any) -> None:
+    found = getattr(made(**{name: value}), name)
+    assert type(found) is type(kept)
+    assert found is kept or found == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("whole", 0, "whole 0: a whole number from 1 to 16"),
+        ("whole", 17, "whole 17: a whole number from 1 to 16"),
+        ("whole", 1.5, "whole 1.5: a whole number"),
+        ("whole", True, "whole True: a whole number"),
+        ("whole", np.bool_(True), "whole True: a whole number"),
+        ("whole", "4", "whole '4': a whole number"),
+        ("whole", None, "whole None: a whole number"),
+        ("whole", math.nan, "whole nan: a whole number"),
+        ("whole", math.inf, "whole inf: a whole number"),
+        ("share", 0, "share 0: a finite number, above 0"),
+        ("share", math.inf, "share inf: a finite number, above 0"),
+        ("share", 1j, "share 1j: a finite number"),
+        ("below", 1, "below 1: a finite number, below 1"),
+        ("far", -1, "far -1: a number, at least 0"),
+        ("far", -math.inf, "far -inf: a number, at least 0"),
+        ("far", math.nan, "far nan: a number, at least 0"),
+        ("on", 1, "on 1: True or False"),
+        ("one", "c", "one 'c': allowed are a and b"),
+        ("one", ["a"], "allowed are a and b"),
+        ("text", 3, "text 3: a text"),
+        ("names", "x", "names 'x': a list of texts"),
+        ("names", [3], "a list of texts"),
+        ("names", 3, "names 3: a list of texts"),
+        ("places", [-1], "a list of places"),
+        ("places", [True], "a list of places"),
+        ("places", "12", "places '12': a list of places"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_and_told(name: str, value: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        made(**{name: value})
+    assert said in caught.value.message
+
+
+def test_a_schema_says_the_same() -> None:
+    schema = json_schema(Declared)
+    assert schema["required"] == ["whole"]
+    assert schema["additionalProperties"] is False
+    assert "own" not in schema["properties"]
+    told = schema["properties"]
+    assert told["whole"] == {
+        "title": "Whole",
+        "description": "A count.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 16,
+    }
+    assert told["share"]["exclusiveMinimum"] == 0
+    assert told["below"]["exclusiveMaximum"] == 1
+    assert told["far"]["type"] == ["number", "null"]
+    assert told["far"]["default"] is None
+    assert told["one"]["enum"] == ["a", "b"]
+    assert told["names"] == {
+        "title": "Names",
+        "description": "Some names.",
+        "type": "array",
+        "items": {"type": "string"},
+        "default": [],
+    }
+    assert told["places"]["items"] == {"type": "integer", "minimum": 0}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_an_attack_has_the_fields_that_are_declared_and_their_defaults(entry: Any) -> None:
+    declaration, cls = entry.declaration(), entry.load()
+    assert issubclass(cls, declaration)
+    assert [f.name for f in fields(cls)] == [s.name for s in settings_of(declaration)]
+    made = cls()  # what is declared as a default is allowed
+    assert all(getattr(made, s.name) == s.default for s in settings_of(declaration))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_setting_is_explained(entry: Any) -> None:
+    for setting in settings_of(entry.declaration()):
+        assert setting.help.endswith("."), setting.name
+        assert setting.label, setting.name
+        assert not setting.label.endswith("."), setting.name
+        assert not (setting.default is None) or setting.unset, setting.name
