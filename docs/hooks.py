@@ -1,14 +1,16 @@
-"""What MkDocs does beyond its settings: an index of keys, and the pages of the notebooks."""
+"""What MkDocs does beyond its settings: indexes, tables of settings, the pages of notebooks."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 _COMMANDS = Path(__file__).with_name("command-line.md")
 _MARK = "<!-- keys -->"
+_SETTINGS = re.compile(r"<!-- settings: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
 _PATH = re.compile(r"<code>([^<]*/[^<]*)</code>")
@@ -31,8 +33,35 @@ def keys_of_commands(page: str) -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
+def settings_of_room(room: str) -> str:
+    """Return a section with a table of settings for everything that a room registers."""
+    from starshade.setting import settings_of
+
+    sections = []
+    for entry in import_module(f"starshade.{room}.registry").ENTRIES:
+        rows = [
+            f"| `{s.name}` | `--{s.name.replace('_', '-')}` | `{_default(s)}` | {_meaning(s)} |"
+            for s in settings_of(entry.declaration())
+        ]
+        head = [f"### `{entry.name}`", "", "| setting | option | default | meaning |"]
+        sections.append("\n".join([*head, "|---|---|---|---|", *rows]))
+    return "\n\n".join(sections)
+
+
+def _default(setting: Any) -> str:
+    numeric = type(setting.default) in (int, float)
+    return f"{setting.default:.12g}" if numeric else str(setting.default)
+
+
+def _meaning(setting: Any) -> str:
+    unset = f" None: {setting.unset}." if setting.unset else ""
+    bounded = f" ({setting.allowed})" if setting.kind in ("integer", "number", "choice") else ""
+    return f"{setting.help.removesuffix('.')}{bounded}.{unset}"
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the index of keys where its mark stands."""
+    """Put tables of settings and the index of keys where their marks stand."""
+    markdown = _SETTINGS.sub(lambda mark: settings_of_room(mark[1]), markdown)
     if _MARK not in markdown:
         return markdown
     rows = ["| key | command |", "|---|---|"]

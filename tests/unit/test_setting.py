@@ -140,4 +140,4 @@ def test_every_setting_is_explained(entry: Any) -> None:
         assert setting.help.endswith("."), setting.name
         assert setting.label, setting.name
         assert not setting.label.endswith("."), setting.name
-        assert not (setting.default is None) or setting.unset, setting.name
+        assert setting.default is not None or setting.unset, setting.name
