@@ -200,6 +200,7 @@ def test_every_table_of_the_cast(method: str, name: str) -> None:
     assert made(method, asked, renamed(CAST[name], 2)) == first
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(PAIRS), ratings_tables(min_users=4, max_users=24), st.integers(0, 99))
 def test_among_any_people(pair: tuple[str, str], ratings: Ratings, seed: int) -> None:

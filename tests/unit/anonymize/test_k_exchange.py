@@ -79,6 +79,7 @@ def cases(draw: st.DrawFn):
     return points(ratings, extra), k, draw(st.integers(0, 1000))
 
 
+@pytest.mark.slow
 @given(
     cases(), st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.2, 1.5]), st.booleans()
 )
@@ -132,6 +133,7 @@ def small_tables(draw: st.DrawFn):
 RIVALS = (KLikeness, KMember, Mondrian, MondrianRelaxed)
 
 
+@pytest.mark.slow
 @given(small_tables(), st.integers(0, 1000))
 def test_no_rival_loses_less(case, seed):
     ratings, k = case
@@ -164,6 +166,7 @@ def test_a_group_goes_where_its_members_are_at_home():
     assert dissolve(table, group, 5, 2) == 0
 
 
+@pytest.mark.slow
 def test_many_records_of_few_kinds_lose_nothing():
     rng = np.random.default_rng(6)
     kinds = rng.integers(1, 6, (60, 8)).astype(float)

@@ -74,6 +74,7 @@ def test_a_copy_raises_the_alarm_when_most_cells_are_null(sparse: Ratings, tmp_p
     assert found.false_match.rate == 0
 
 
+@pytest.mark.slow
 def test_a_wide_copy_raises_the_alarm_when_most_cells_are_null(
     sparse: Ratings, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def test_errors_are_those_of_the_queries(found: GeneralizationStudy, ratings: Ra
     assert [p.x for p in line_of(found, "15", "k = 2", LIKENESS).points] == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same(found: GeneralizationStudy, ratings: Ratings) -> None:
     again = reproduce_kl(ratings, items=top_items(4), ks=[2, 3], runs=2, draws=5, rng=5)
     assert again.queries == found.queries

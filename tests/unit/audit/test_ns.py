@@ -328,6 +328,7 @@ def test_the_same_line_in_two_figures_is_compared_once() -> None:
     assert sum(check.against == "error" for check in checks) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_movielens_beside_the_reference(ml100k_dir: Path) -> None:
     found = reproduce_ns(read_ratings(ml100k_dir), rng=0)

@@ -164,6 +164,7 @@ def test_other_layouts_have_no_such_part() -> None:
     assert what_it_gives_away(ratings, release, [], evidence=[], targets=5, seed=0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("kind", ["padded", "model"])
 def test_movielens_passes_and_padding_tells_them_apart(
