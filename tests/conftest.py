@@ -44,6 +44,8 @@ def _usual_surroundings() -> None:
     for name in _SAID_ELSEWHERE:
         os.environ.pop(name, None)
     os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "dumb"}
+    # two workers share two processors: a thread that has nothing to do leaves its own to others
+    os.environ["OMP_WAIT_POLICY"] = "passive"
     time.tzset()
 
 
