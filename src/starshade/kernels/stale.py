@@ -12,54 +12,78 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["forget_stale"]
+__all__ = ["STAMP", "forget_stale"]
 
-_STAMP = "starshade-kernels.json"
-_IMPORTS = re.compile(rb"^from starshade\.kernels\.(\w+) import", re.MULTILINE)
+#: where the digests stand, in the cache of the first folder
+STAMP = "starshade-kernels.json"
+_IMPORTS = re.compile(
+    rb"^(?:from|import) starshade\.kernels((?:\.\w+)*)(?: import (\([^)]*\)|.*))?", re.MULTILINE
+)
 
 
-def forget_stale(sources: Path, cache: Path) -> None:
+def forget_stale(sources: Path, place: Callable[[Path], Path | None]) -> None:
     """Remove from a cache what no longer stems from the sources.
 
     Parameters
     ----------
     sources : Path
-        The folder of the kernels' files.
-    cache : Path
-        Where Numba keeps what it compiled from them. If it cannot be written to, nothing can
-        have been kept there either.
+        The folder of the kernels' files, with folders in it.
+    place : callable
+        Says where Numba keeps what it compiled from a folder. If that cannot be written to,
+        nothing can have been kept there either.
     """
+    first = place(sources)
+    if first is None:
+        return
     now = _digests(sources)
-    stamp = cache / _STAMP
     before = None
     with suppress(OSError, ValueError):
-        before = json.loads(stamp.read_text(encoding="utf-8"))
+        before = json.loads((first / STAMP).read_text(encoding="utf-8"))
     if before == now:
         return
     known: dict[str, str] = before if isinstance(before, dict) else {}
     with suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
+        first.mkdir(parents=True, exist_ok=True)
         for name, digest in now.items():
-            if known.get(name) != digest:
-                for index in cache.glob(f"{name}.*.nbi"):
+            folder, _, stem = name.rpartition(".")
+            cache = place(sources.joinpath(*folder.split(".")))
+            if known.get(name) != digest and cache is not None:
+                for index in cache.glob(f"{stem}.*.nbi"):
                     index.unlink(missing_ok=True)
-        written = stamp.with_name(f"{_STAMP}.{os.getpid()}")
+        written = first / f"{STAMP}.{os.getpid()}"
         written.write_text(json.dumps(now), encoding="utf-8")
-        written.replace(stamp)
+        written.replace(first / STAMP)
 
 
 def _digests(sources: Path) -> dict[str, str]:
-    """Return a digest per file, over it and everything that it imports from its folder."""
-    texts = {path.stem: path.read_bytes() for path in sources.glob("*.py")}
-    kernels = {name: text for name, text in texts.items() if b"njit" in text}
-    needs = {
-        name: {found.decode() for found in _IMPORTS.findall(text)} & kernels.keys()
-        for name, text in kernels.items()
-    }
+    """Return a digest per file, over it and everything that it imports from the folder."""
+    texts = {_name(path, sources): path.read_bytes() for path in sources.rglob("*.py")}
+    # what a package hands on is no kernel, but on the way to one
+    kernels = {name: text for name, text in texts.items() if b"njit" in text or _is_package(name)}
+    needs = {name: _imported(text) & kernels.keys() for name, text in kernels.items()}
     return {name: _digest(_reach(name, needs), kernels) for name in sorted(kernels)}
+
+
+def _name(path: Path, sources: Path) -> str:
+    return ".".join(path.relative_to(sources).with_suffix("").parts)
+
+
+def _is_package(name: str) -> bool:
+    return name.endswith(".__init__")
+
+
+def _imported(text: bytes) -> set[str]:
+    """Return the files that a file may import: ``from a import b`` takes a/b.py or a/__init__.py."""
+    found = set()
+    for path, names in _IMPORTS.findall(text):
+        module = path.decode().lstrip(".")
+        found |= {module, f"{module}.__init__"}
+        found |= {f"{module}.{name}".lstrip(".") for name in re.findall(r"\w+", names.decode())}
+    return found
 
 
 def _reach(name: str, needs: dict[str, set[str]]) -> set[str]:

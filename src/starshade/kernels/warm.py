@@ -19,7 +19,7 @@ from starshade.kernels.stale import forget_stale
 from starshade.progress import insist
 from starshade.scratch import keep_scratch
 
-__all__ = ["KernelCache", "announce", "kernel_cache", "prepare_cache"]
+__all__ = ["KernelCache", "announce", "cache_place", "kernel_cache", "prepare_cache"]
 
 _said: set[str] = set()
 
@@ -74,8 +74,8 @@ def kernel_cache() -> KernelCache:
     """Look at every kernel of this package; imports Numba."""
     found: dict[int, Any] = {}
     package = importlib.import_module("starshade.kernels")
-    for module in pkgutil.iter_modules(package.__path__):
-        for value in vars(importlib.import_module(f"starshade.kernels.{module.name}")).values():
+    for module in pkgutil.walk_packages(package.__path__, "starshade.kernels."):
+        for value in vars(importlib.import_module(module.name)).values():
             if hasattr(value, "signatures") and hasattr(value, "_cache"):
                 found[id(value)] = value
     kernels = list(found.values())
@@ -96,14 +96,12 @@ def prepare_cache() -> None:
     folder that lives as long as the process; a shared one could be poisoned.
     """
     sources = Path(__file__).parent
-    place = _cache_place(sources)
-    if place is None:
+    if cache_place(sources) is None:
         os.environ["NUMBA_CACHE_DIR"] = str(keep_scratch("kernels"))
-    else:
-        forget_stale(sources, place)
+    forget_stale(sources, cache_place)
 
 
-def _cache_place(sources: Path) -> Path | None:
+def cache_place(sources: Path) -> Path | None:
     """Return where Numba will keep what it compiles from a folder; None: nowhere."""
     own = f"{sources.name}_{hashlib.sha1(str(sources).encode()).hexdigest()}"
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):

@@ -40,16 +40,16 @@ def test_what_has_changed_is_forgotten_with_all_that_holds_it(
     sources: Path, tmp_path: Path
 ) -> None:
     cache = tmp_path / "new" / "cache"
-    forget_stale(sources, cache)  # the first time: the place is made and stamped
+    forget_stale(sources, lambda _: cache)  # the first time: the place is made and stamped
     fill(cache)
-    forget_stale(sources, cache)
+    forget_stale(sources, lambda _: cache)
     assert kept(cache) == set(FILES)
     (sources / "middle.py").write_text(FILES["middle"] + "\n# changed")
-    forget_stale(sources, cache)
+    forget_stale(sources, lambda _: cache)
     assert kept(cache) == {"ground", "other", "plain"}
     fill(cache)
     (sources / "ground.py").write_text(FILES["ground"] + "\n# changed")
-    forget_stale(sources, cache)
+    forget_stale(sources, lambda _: cache)
     assert kept(cache) == {"other", "plain"}
 
 
@@ -62,13 +62,13 @@ def test_a_cache_without_a_good_stamp_is_not_trusted(
     fill(cache)
     if stamp is not None:
         (cache / "starshade-kernels.json").write_text(stamp)
-    forget_stale(sources, cache)
+    forget_stale(sources, lambda _: cache)
     assert kept(cache) == {"plain"}
 
 
 def test_a_place_that_cannot_be_written_is_no_error(sources: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    forget_stale(sources, tmp_path / "file" / "cache")
+    forget_stale(sources, lambda _: tmp_path / "file" / "cache")
 
 
 @pytest.mark.skipif(

@@ -118,7 +118,7 @@ def test_a_place_for_the_cache_is_left_alone(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_place_is_the_one_that_numba_takes() -> None:
     from starshade.kernels.fingerprint import mix
 
-    assert str(warm._cache_place(Path(warm.__file__).parent)) == mix._cache.cache_path
+    assert str(warm.cache_place(Path(warm.__file__).parent)) == mix._cache.cache_path
 
 
 def test_the_doctor_finds_the_kernels() -> None:

@@ -24,6 +24,7 @@ from starshade.cli.running.interrupt import has_written, written_so_far
 from starshade.cli.running.streams import closed_streams, writes_unicode
 from starshade.cli.running.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
+from starshade.kernels.ahead import compile_ahead
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release
 from starshade.scratch import sweep_scratch
@@ -114,6 +115,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 _watching(quiet, log_file, values) as terminal,
                 budget.limits(memory=allowed, threads=threads),
             ):
+                compile_ahead(_use(), budget.threads())
                 run = Run(as_json, seed, terminal.show, terminal.close)
                 return command(*args, run=run, **kwargs)
 
@@ -144,6 +146,16 @@ _OPTIONS = [
         help="Append notes and errors to this file.",
     ),
 ]
+
+
+def _use() -> str:
+    """Name the command at work, with the attack or method that it runs."""
+    context = click.get_current_context()
+    words = context.command_path.split()[1:]
+    for option in context.command.params:
+        if {"--attack", "--method"} & set(option.opts):
+            words.append(str(context.params[str(option.name)]))
+    return " ".join(words)
 
 
 def _seed(given: int | None, tell: Callable[[str], None]) -> int:

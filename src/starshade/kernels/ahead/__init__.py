@@ -1,0 +1,121 @@
+"""Compile the kernels of a command before it needs them, on all processors at once.
+
+Numba compiles a kernel when it is first called, one after the other. On a fresh installation a
+command would wait longer for that than for its answer. So which kernels the commands compile is
+written down (``list.jsonl``, one a line, callees before callers), and small processes compile
+them into the cache while the command loads its code. Whatever goes wrong here does no harm: what
+is not in the cache is compiled when it is called, as ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from starshade.kernels.stale import STAMP
+from starshade.kernels.warm import cache_place
+from starshade.progress import insist, task
+
+__all__ = ["LIST", "READY", "compile_ahead", "listed"]
+
+#: what is compiled for what
+LIST = Path(__file__).with_name("list.jsonl")
+#: stands beside the cache: for what everything is there
+READY = "starshade-ahead.json"
+_KERNELS = Path(__file__).parents[1]
+# not `-m`: nothing is imported from the folder that the command was started in
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from starshade.kernels.ahead.crew import main; main(*sys.argv[2:])"
+)
+_MOST = 4  # processes: more would only wait for callees
+
+
+def compile_ahead(use: str, processes: int) -> None:
+    """See to it that what a command compiles is in the cache; return when it is.
+
+    Parameters
+    ----------
+    use : str
+        As the list names it, such as "data describe". What it does not name compiles nothing.
+    processes : int
+        At most so many compile at the same time.
+    """
+    place = cache_place(_KERNELS)
+    if place is None or os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"):
+        return
+    key = _key(place)
+    if _ready(place / READY).get(use) == key:
+        return
+    modules = {entry["kernel"].partition(":")[0] for entry in listed(use)}
+    if not modules:
+        return
+    told = (os.getpid(), place, key, use, min(processes, _MOST))
+    with (
+        suppress(OSError),
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", _START, str(_KERNELS.parents[1]), *map(str, told)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as crew,
+    ):
+        try:
+            for module in sorted(modules):  # needed soon, and so they are loaded side by side
+                importlib.import_module(module)
+            _watch(crew)
+        finally:
+            crew.kill()  # its own processes look after it
+
+
+def listed(use: str) -> list[dict[str, Any]]:
+    """Return what is compiled for a use: ``kernel``, ``types``, ``seconds``; callees first."""
+    lines = map(json.loads, LIST.read_text(encoding="utf-8").splitlines())
+    return [entry for entry in lines if use in entry["for"]]
+
+
+def _watch(crew: subprocess.Popen[str]) -> None:
+    """Show how far it is: a line says how many kernels and seconds, then one comes for each."""
+    assert crew.stdout is not None
+    n, _, seconds = crew.stdout.readline().partition(" ")
+    if int(n or 0) == 0:
+        return
+    insist(f"compiling {n} kernels (first use of this installation; later runs start at once)")
+    with task("compiling", float(seconds)) as step:
+        for line in crew.stdout:
+            step(float(line))
+
+
+def _key(place: Path) -> str:
+    """Return what makes a cache another one: the list, the sources, Numba, Python."""
+    numba = find_spec("numba")
+    installed = os.stat(numba.origin).st_mtime_ns if numba and numba.origin else 0
+    digest = hashlib.sha256(f"{installed} {sys.version}".encode())
+    for file in (LIST, place / STAMP):
+        with suppress(OSError):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _ready(file: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def note_ready(file: Path, use: str, key: str) -> None:
+    """Note that everything is there for a use; what was ready by another key is not any more."""
+    ready = {name: known for name, known in _ready(file).items() if known == key}
+    written = file.with_name(f"{file.name}.{os.getpid()}")
+    written.write_text(json.dumps({**ready, use: key}), encoding="utf-8")
+    written.replace(file)
