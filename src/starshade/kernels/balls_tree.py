@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.balls_fields import Fields, low_bits
+from starshade.kernels.copying import copy_to
 from starshade.kernels.warm import announce
 
 __all__ = ["LEAF", "Blocks", "Forest", "grow", "next_branch"]
@@ -143,7 +144,8 @@ def _grow(blocks, fields, leaf):  # type: ignore[no-untyped-def]
 def _add_node(nodes, n_nodes, first, last, parent, block):  # type: ignore[no-untyped-def]
     if n_nodes == len(nodes):
         more = np.empty((2 * n_nodes, 6), np.int64)
-        more[:n_nodes] = nodes
+        for i in range(n_nodes):
+            copy_to(more[i], nodes[i])
         nodes = more
     nodes[n_nodes, FIRST] = first
     nodes[n_nodes, LAST] = last
@@ -216,7 +218,7 @@ def _split(table, rows, first, item, fields, leaf, spare):  # type: ignore[no-un
         a = fields.bucket[table[rows[i] - first, item]]
         spare[counts[a]] = rows[i]
         counts[a] += 1
-    rows[:] = spare
+    copy_to(rows, spare)
     return ends[:n].copy()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange_anneal import CHANCES, anneal, nearest
 from starshade.kernels.exchange_dissolve import dissolve
 from starshade.kernels.exchange_leaves import Ints, Rows
@@ -161,5 +162,5 @@ def _form(  # type: ignore[no-untyped-def]
         group, width = greedy_groups(table, k, far, kind)
         first = leaf_ptr[leaf] // k
         groups[records] = group + first
-        widths[first : first + len(width)] = width
+        copy_to(widths[first:], width)
     return groups, widths

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.fingerprint import number
 
 __all__ = ["CHANCES", "anneal", "distance", "nearest", "widened"]
@@ -122,8 +123,8 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
             cost += rise
         if cost < least:
             least = cost
-            kept[:] = group
-    group[:] = kept
+            copy_to(kept, group)
+    copy_to(group, kept)
     return least
 
 

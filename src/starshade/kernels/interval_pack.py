@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.interval import item_cost
 from starshade.kernels.lanes import cut, run
 
@@ -134,7 +135,7 @@ def _greedy(rows, groups, counts, width, null_cost, k):  # type: ignore[no-untyp
                 at = _extreme(rows, free[:left], changes, 1.0)
             groups[free[at]] = g
             _put(counts[g], rows[free[at]], 1)
-            free[at : left - 1] = free[at + 1 : left]
+            copy_to(free[at:], free[at + 1 : left])
             left -= 1
             _changes(counts[g], 1, width, null_cost, _TIE, changes)
     for r in free[:left]:  # fewer than k

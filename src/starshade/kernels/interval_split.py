@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.interval import item_cost
 
 __all__ = ["split"]
@@ -89,7 +90,7 @@ def _best_cut(rows, counts, left, width, null_cost, k):  # type: ignore[no-untyp
         own = item_cost(counts[j], width, null_cost)
         total += own
         low[:] = 0
-        high[:] = counts[j]
+        copy_to(high, counts[j])
         on_left = 0
         for c in range(n_codes - 1):
             low[c] = counts[j, c]
@@ -146,13 +147,14 @@ def _part(rows, order, item, value, kept_rows, kept_order):  # type: ignore[no-u
     for r in range(len(rows)):
         if rows[r, item] <= value:
             if front < r:
-                rows[front] = rows[r]
+                copy_to(rows[front], rows[r])
                 order[front] = order[r]
             front += 1
         else:
-            kept_rows[back] = rows[r]
+            copy_to(kept_rows[back], rows[r])
             kept_order[back] = order[r]
             back += 1
-    rows[front:] = kept_rows[:back]
-    order[front:] = kept_order[:back]
+    for i in range(back):
+        copy_to(rows[front + i], kept_rows[i])
+    copy_to(order[front:], kept_order[:back])
     return front

@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
+
 __all__ = ["BLOCK", "TRAY", "Blocks", "directions", "lay_out"]
 
 BLOCK = 64
@@ -208,4 +210,4 @@ def _sort_by(keys, d, rows, spare):  # type: ignore[no-untyped-def]
         place = np.int64(keys[i, d])
         spare[counts[place]] = i
         counts[place] += 1
-    rows[:] = spare
+    copy_to(rows, spare)

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.likeness_blocks import BLOCK, TRAY, Blocks
 from starshade.kernels.likeness_cells import fill, least_away
 
@@ -80,7 +81,7 @@ def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
     for q in range(len(nuclei)):
         nucleus = nuclei[q]
         slot, at = np.int64(blocks.slot[nucleus]), blocks.along[:, nucleus]
-        query[:] = cells[:, slot]
+        copy_to(query, cells[:, slot])
         full, done = _start(cells, position, slot, free, nucleus, query, buffer, near[q], least)
         if not full:
             continue

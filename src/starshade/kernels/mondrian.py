@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.warm import announce
 
 __all__ = ["relaxed_parts", "strict_parts"]
@@ -196,4 +197,4 @@ def _sort_run(rows, run, item, most, extra, spare):  # type: ignore[no-untyped-d
         else:
             spare[right] = i
             right += 1
-    run[left:] = spare[:right]
+    copy_to(run[left:], spare[:right])

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.warm import announce
 
 __all__ = ["Parts", "dense_rows", "few_rows", "fill_corrections", "gram", "mean_rows", "project"]
@@ -235,7 +236,7 @@ def _few_rows(  # type: ignore[no-untyped-def]
 def _dense_row(  # type: ignore[no-untyped-def]
     indptr, columns, codes, levels, base, phi, across, u, low, high, row
 ):  # fmt: skip
-    row[:] = base
+    copy_to(row, base)
     _add_low_rank(phi[u], across, row)
     for i in range(len(row)):
         row[i] = min(max(row[i], low), high)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.warm import announce
 
 __all__ = ["Nearness", "Table", "scan_balls", "table_of"]
@@ -117,5 +118,5 @@ def _slice(row, table, rule, candidates):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _put(rows, candidates, n):  # type: ignore[no-untyped-def]
-    candidates[n : n + len(rows)] = rows
+    copy_to(candidates[n:], rows)
     return n + len(rows)

@@ -77,7 +77,7 @@ def _is_package(name: str) -> bool:
 
 
 def _imported(text: bytes) -> set[str]:
-    """Return the files that a file may import: ``from a import b`` takes a/b.py or a/__init__.py."""
+    """Return the files that a file may import; ``from a import b`` may mean a, or b within a."""
     found = set()
     for path, names in _IMPORTS.findall(text):
         module = path.decode().lstrip(".")

@@ -24,7 +24,7 @@ from starshade.cli.running.interrupt import has_written, written_so_far
 from starshade.cli.running.streams import closed_streams, writes_unicode
 from starshade.cli.running.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
-from starshade.kernels.ahead import compile_ahead
+from starshade.kernels.ahead import compiled_ahead
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release
 from starshade.scratch import sweep_scratch
@@ -114,8 +114,8 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             with (
                 _watching(quiet, log_file, values) as terminal,
                 budget.limits(memory=allowed, threads=threads),
+                compiled_ahead(_use(), budget.threads()),
             ):
-                compile_ahead(_use(), budget.threads())
                 run = Run(as_json, seed, terminal.show, terminal.close)
                 return command(*args, run=run, **kwargs)
 

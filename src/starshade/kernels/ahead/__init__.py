@@ -10,12 +10,13 @@ is not in the cache is compiled when it is called, as ever.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from starshade.kernels.stale import STAMP
 from starshade.kernels.warm import cache_place
 from starshade.progress import insist, task
 
-__all__ = ["LIST", "READY", "compile_ahead", "listed"]
+__all__ = ["LIST", "READY", "compiled_ahead", "listed", "note_ready"]
 
 #: what is compiled for what
 LIST = Path(__file__).with_name("list.jsonl")
@@ -39,8 +40,9 @@ _START = (
 _MOST = 4  # processes: more would only wait for callees
 
 
-def compile_ahead(use: str, processes: int) -> None:
-    """See to it that what a command compiles is in the cache; return when it is.
+@contextmanager
+def compiled_ahead(use: str, processes: int) -> Iterator[None]:
+    """Let what is needed inside be compiled; whoever calls a kernel first waits until it is.
 
     Parameters
     ----------
@@ -49,32 +51,49 @@ def compile_ahead(use: str, processes: int) -> None:
     processes : int
         At most so many compile at the same time.
     """
+    crew = _start(use, processes)
+    if crew is None:
+        yield
+        return
+    from numba.core import event  # needed soon, and now the crew is loading it too
+
+    turn = threading.Lock()
+
+    class Wait(event.Listener):
+        def on_start(self, event: Any) -> None:
+            with turn:  # threads that come second wait for the first
+                _watch(crew)
+
+        def on_end(self, event: Any) -> None: ...
+
+    try:
+        # Numba takes this lock before it looks for a kernel in its cache
+        with event.install_listener("numba:compiler_lock", Wait()):
+            yield
+    finally:
+        crew.kill()  # its own processes look after it
+        crew.communicate()
+
+
+def _start(use: str, processes: int) -> subprocess.Popen[str] | None:
+    """Start the crew; None: there is nothing to do, or no way."""
     place = cache_place(_KERNELS)
     if place is None or os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"):
-        return
+        return None
     key = _key(place)
-    if _ready(place / READY).get(use) == key:
-        return
-    modules = {entry["kernel"].partition(":")[0] for entry in listed(use)}
-    if not modules:
-        return
-    told = (os.getpid(), place, key, use, min(processes, _MOST))
-    with (
-        suppress(OSError),
-        subprocess.Popen(
-            [sys.executable, "-P", "-c", _START, str(_KERNELS.parents[1]), *map(str, told)],
+    if _ready(place / READY).get(use) == key or not listed(use):
+        return None
+    told = (_KERNELS.parents[1], os.getpid(), place, key, use, min(processes, _MOST))
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", _START, *map(str, told)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-        ) as crew,
-    ):
-        try:
-            for module in sorted(modules):  # needed soon, and so they are loaded side by side
-                importlib.import_module(module)
-            _watch(crew)
-        finally:
-            crew.kill()  # its own processes look after it
+        )
+    except OSError:
+        return None
 
 
 def listed(use: str) -> list[dict[str, Any]]:
@@ -84,7 +103,10 @@ def listed(use: str) -> list[dict[str, Any]]:
 
 
 def _watch(crew: subprocess.Popen[str]) -> None:
-    """Show how far it is: a line says how many kernels and seconds, then one comes for each."""
+    """Wait for the crew: its first line says how many kernels and seconds, then comes one for each.
+
+    Again at the end of its lines this does nothing.
+    """
     assert crew.stdout is not None
     n, _, seconds = crew.stdout.readline().partition(" ")
     if int(n or 0) == 0:

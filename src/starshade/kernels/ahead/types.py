@@ -31,7 +31,7 @@ def write_types(arguments: tuple[types.Type, ...]) -> str:
 
 def read_types(text: str) -> tuple[types.Type, ...]:
     """Return the types of a text from our own list."""
-    return tuple(eval(f"[{text}]", _NAMES))  # noqa: S307 - a file of this package
+    return tuple(eval(f"[{text}]", _NAMES))
 
 
 def _write(one: Any) -> str:
