@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.search import place_of
 
 __all__ = ["Contents", "Rows", "Truth", "agrees", "count_outside", "is_member"]
@@ -129,7 +130,7 @@ def _count_outside(row_of_user, rows, truth, contents, both):  # type: ignore[no
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lies_in(row, rows, user, truth, contents, both):  # type: ignore[no-untyped-def]
     """Tell whether every true cell, null too, is a member of the released one; days aside."""
     p, p_end = truth.indptr[user], truth.indptr[user + 1]

@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
 
@@ -117,7 +118,7 @@ def _solve_rows(first, last, indptr, columns, codes, targets, others, penalty, b
         solve(system, right, solved[row])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gather(columns, codes, targets, others, block, y):  # type: ignore[no-untyped-def]
     """Copy up to eight fixed rows beside each other, and what is left to explain; 0 beyond."""
     factors = block.shape[1]
@@ -133,7 +134,7 @@ def _gather(columns, codes, targets, others, block, y):  # type: ignore[no-untyp
         y[q] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
     """Add the sum of x xᵀ to the system and of x y to its right-hand side, x ending in a 1.
 
@@ -162,7 +163,7 @@ def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
         system[n, n] += count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def solve(system, right, out):  # type: ignore[no-untyped-def]
     """Solve a positive semidefinite system by Cholesky, in place; unspanned directions are 0.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["Asked", "Board", "averages_all", "averages_any"]
@@ -93,7 +94,7 @@ def _any(board, asked):  # type: ignore[no-untyped-def]
     return _divided(totals, counts)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unpacked(board, start, stop):  # type: ignore[no-untyped-def]
     """Return the share of each row that is in each set, items by sets by rows."""
     table = np.empty((len(board.codes), board.shares.shape[1], stop - start))
@@ -105,7 +106,7 @@ def _unpacked(board, start, stop):  # type: ignore[no-untyped-def]
     return table
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _divided(total, count):  # type: ignore[no-untyped-def]
     """Return the averages; a share that no condition has leaves NaN."""
     out = np.full(len(total), np.nan)

@@ -19,8 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from starshade.kernels.inner import inner
 
 __all__ = ["Fields", "accept", "fields_of", "low_bits", "relation"]
 
@@ -155,7 +156,7 @@ def low_bits(fields: Fields, items: NDArray[np.int64]) -> NDArray[np.uint64]:
     return np.asarray(marks[(items - 1) % fields.per_word + 1])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def accept(masks, row, fields, out):  # type: ignore[no-untyped-def]
     """Write the words that a row of codes accepts; `masks` is outer or inner."""
     out[:] = 0
@@ -164,7 +165,7 @@ def accept(masks, row, fields, out):  # type: ignore[no-untyped-def]
         out[j // fields.per_word] |= masks[row[j]] << shift
 
 
-@njit(cache=True, nogil=True)
+@inner
 def relation(stood, at, n_words, outer, inner, q, folds, lows, last_lows):  # type: ignore[no-untyped-def]
     """Tell how a group of records lies to query q: APART, MIXED or INSIDE.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.balls_fields import INSIDE, MIXED, accept, relation
 from starshade.kernels.balls_tree import BLOCK, FIRST, LAST, LEAF
+from starshade.kernels.inner import inner
 
 __all__ = [
     "Asked",
@@ -71,7 +71,7 @@ class Room(NamedTuple):
     hits: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_room(widest):  # type: ignore[no-untyped-def]
     """Return room for queries of at most so many words."""
     return Room(
@@ -83,7 +83,7 @@ def make_room(widest):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def ask(record, leaf, blocks, forest, fields, n_words, room, q):  # type: ignore[no-untyped-def]
     """Write what one record accepts."""
     b = forest.nodes[leaf, BLOCK]
@@ -93,7 +93,7 @@ def ask(record, leaf, blocks, forest, fields, n_words, room, q):  # type: ignore
     accept(fields.inner, row, fields, room.inner[q, :n_words])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_branch(node, record, asked, found):  # type: ignore[no-untyped-def]
     """Add all records below a node to one record's ball."""
     found.sizes[record] += asked.node_weights[node]
@@ -101,7 +101,7 @@ def add_branch(node, record, asked, found):  # type: ignore[no-untyped-def]
         found.sums[record, s] += asked.node_columns[node, s]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def weigh_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
     """Add the weights of the records of a leaf that are near by their words."""
     b, at = forest.nodes[node, BLOCK], forest.node_word[node]
@@ -133,7 +133,7 @@ def weigh_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # t
                     sizes[active[q]] += weights[r] if room.bad[r] == 0 else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_words(words, start, stride, n, n_words):  # type: ignore[no-untyped-def]
     """Return a leaf's first four words; where there are fewer, the last stands in."""
     second, third, fourth = min(1, n_words - 1), min(2, n_words - 1), min(3, n_words - 1)
@@ -145,7 +145,7 @@ def _first_words(words, start, stride, n, n_words):  # type: ignore[no-untyped-d
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _weigh_two(one, two, refuse_one, refuse_two, weights):  # type: ignore[no-untyped-def]
     total = np.int64(0)
     for r in range(len(weights)):
@@ -153,7 +153,7 @@ def _weigh_two(one, two, refuse_one, refuse_two, weights):  # type: ignore[no-un
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _weigh_four(one, two, three, four, not_one, not_two, not_three, not_four, weights):  # type: ignore[no-untyped-def]
     total = np.int64(0)
     for r in range(len(weights)):
@@ -162,7 +162,7 @@ def _weigh_four(one, two, three, four, not_one, not_two, not_three, not_four, we
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
     """Add the records of a leaf that are near, one by one."""
     b, at = forest.nodes[node, BLOCK], forest.node_word[node]
@@ -200,7 +200,7 @@ def add_leaf(node, forest, blocks, fields, asked, found, room, n_active):  # typ
                     sums[record, s] += columns[near, s]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mark_four(one, two, three, four, not_one, not_two, not_three, not_four, bad):  # type: ignore[no-untyped-def]
     """Mark the records that stand where they are refused; tell if any does not."""
     good = 0
@@ -211,7 +211,7 @@ def _mark_four(one, two, three, four, not_one, not_two, not_three, not_four, bad
     return good > 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mark(words, start, stride, n, outer, q, n_words, bad):  # type: ignore[no-untyped-def]
     """Do what `_mark_four` does by any number of words, two at a time."""
     bad[:n] = 0
@@ -225,7 +225,7 @@ def _mark(words, start, stride, n, outer, q, n_words, bad):  # type: ignore[no-u
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mark_two(one, two, refuse_one, refuse_two, bad):  # type: ignore[no-untyped-def]
     """Mark by two words; return how many are not marked."""
     good = 0
@@ -235,7 +235,7 @@ def _mark_two(one, two, refuse_one, refuse_two, bad):  # type: ignore[no-untyped
     return good
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_near(node, record, n_words, forest, blocks, fields, room):  # type: ignore[no-untyped-def]
     """List the records of a leaf that are near the only one who asks; return how many."""
     first, last = forest.nodes[node, FIRST], forest.nodes[node, LAST]
@@ -253,7 +253,7 @@ def list_near(node, record, n_words, forest, blocks, fields, room):  # type: ign
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_near(record, other, b, blocks, fields):  # type: ignore[no-untyped-def]
     """Compare two records of a block code by code."""
     m = blocks.items[b]

@@ -8,6 +8,7 @@ from numba import njit
 from starshade.kernels.balls_fields import APART, INSIDE, relation
 from starshade.kernels.balls_leaf import ask, list_near, make_room
 from starshade.kernels.balls_tree import CHILD, CHILDREN, FIRST, LAST, next_branch
+from starshade.kernels.inner import inner
 
 __all__ = ["search_members"]
 
@@ -55,7 +56,7 @@ def search_members(records, forest, blocks, fields, people, indptr, members):  #
             node = next_branch(node, top, forest.nodes)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write(first, last, people_ptr, people_rows, members, at):  # type: ignore[no-untyped-def]
     for p in range(people_ptr[first], people_ptr[last]):
         members[at] = people_rows[p]

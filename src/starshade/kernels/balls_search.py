@@ -24,6 +24,7 @@ from starshade.kernels.balls_tree import (
     PARENT,
     next_branch,
 )
+from starshade.kernels.inner import inner
 
 __all__ = ["search_balls"]
 
@@ -39,7 +40,7 @@ def search_balls(leaves, forest, blocks, fields, asked, found):  # type: ignore[
         _search_leaf(leaf, forest, blocks, fields, asked, found, room)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search_leaf(leaf, forest, blocks, fields, asked, found, room):  # type: ignore[no-untyped-def]
     n_words = forest.node_word[leaf + 1] - forest.node_word[leaf]
     n_active = 0
@@ -60,7 +61,7 @@ def _search_leaf(leaf, forest, blocks, fields, asked, found, room):  # type: ign
         node = parent
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _drop_full(n_active, n_words, stop_at, sizes, room):  # type: ignore[no-untyped-def]
     """Let go of those who have enough; say what the others accept together."""
     outer, inner = room.outer, room.inner
@@ -81,7 +82,7 @@ def _drop_full(n_active, n_words, stop_at, sizes, room):  # type: ignore[no-unty
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _visit(top, forest, blocks, fields, asked, found, room, n_active):  # type: ignore[no-untyped-def]
     """Let the group meet a branch; return how many are still asking."""
     nodes, node_word, node_words = forest.nodes, forest.node_word, forest.node_words
@@ -110,7 +111,7 @@ def _visit(top, forest, blocks, fields, asked, found, room, n_active):  # type: 
     return n_active
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _any_full(n_active, stop_at, sizes, active):  # type: ignore[no-untyped-def]
     full = 0
     for q in range(n_active):
@@ -118,7 +119,7 @@ def _any_full(n_active, stop_at, sizes, active):  # type: ignore[no-untyped-def]
     return full > 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_all(node, asked, found, room, n_active):  # type: ignore[no-untyped-def]
     """Add a whole branch to each of the group."""
     for q in range(n_active):

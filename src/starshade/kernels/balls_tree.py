@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.balls_fields import Fields, low_bits
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["LEAF", "Blocks", "Forest", "grow", "next_branch"]
@@ -140,7 +141,7 @@ def _grow(blocks, fields, leaf):  # type: ignore[no-untyped-def]
     return nodes[:n_nodes].copy(), root, place
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_node(nodes, n_nodes, first, last, parent, block):  # type: ignore[no-untyped-def]
     if n_nodes == len(nodes):
         more = np.empty((2 * n_nodes, 6), np.int64)
@@ -156,7 +157,7 @@ def _add_node(nodes, n_nodes, first, last, parent, block):  # type: ignore[no-un
     return nodes, n_nodes + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose_item(table, rows, first, fields):  # type: ignore[no-untyped-def]
     """Return the item on which the fewest pairs of a sample are near; -1: on none do they differ.
 
@@ -169,7 +170,7 @@ def _choose_item(table, rows, first, fields):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least_near(table, rows, first, step, fields):  # type: ignore[no-untyped-def]
     n_items = table.shape[1]
     counts = np.zeros((n_items, fields.width), np.int64)
@@ -192,7 +193,7 @@ def _least_near(table, rows, first, step, fields):  # type: ignore[no-untyped-de
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _split(table, rows, first, item, fields, leaf, spare):  # type: ignore[no-untyped-def]
     """Sort rows by their code of an item, in place; return where the children end."""
     if item < 0:  # only codes of one bucket are left: any cut is as good
@@ -259,7 +260,7 @@ def _stand(blocks, fields, forest):  # type: ignore[no-untyped-def]
                 own[w] |= forest.node_words[child + w]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_branch(node, top, nodes):  # type: ignore[no-untyped-def]
     """Return the branch that follows, not below this one; -1: none is left below the top."""
     while node != top:

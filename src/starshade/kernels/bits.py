@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from starshade.kernels.inner import inner
 
 __all__ = ["ones"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def ones(word):  # type: ignore[no-untyped-def]
     """Count the ones of a uint64; the compiler knows the pattern and takes the processor's own.
 

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["assign"]
@@ -83,13 +84,13 @@ def _assign(keys, lower):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _waits(key, row):  # type: ignore[no-untyped-def]
     """Put distance and row into one number: the least is the next in the order of pairs."""
     return (np.uint64(key) << np.uint64(32)) | np.uint64(row)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest(keys, full):  # type: ignore[no-untyped-def]
     """Find the first least key among centres that are not full; one is open at least."""
     least = _FULL
@@ -101,7 +102,7 @@ def _nearest(keys, full):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sink(heap, entry, size):  # type: ignore[no-untyped-def]
     """Put an entry in the place of the first and let it sink, in a heap of `size` entries."""
     at = 0

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.agreement import Contents, Rows, Truth, agrees
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import run
 from starshade.kernels.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.search import place_of
@@ -178,12 +179,15 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
         if judge.own_only:
             agreeing = seen.copies[clues.own[t]] if own else 0
         else:
-            for row in rows[:n]:
+            for i in range(n):
+                row = np.int64(rows[i])  # one type, one compiling
                 if agrees(row, seen.by_row, clues.user[t], judge.truth, seen.contents, judge.theta):
                     agreeing += seen.sizes[row]
         records = n
         if not seen.single:
-            records = seen.sizes[rows[:n]].sum()
+            records = 0
+            for i in range(n):
+                records += seen.sizes[rows[i]]
         out = found[t]
         out["looked_at"] = looked_at
         out["records"] = records
@@ -193,10 +197,10 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
         out["alike"] = n > 0 and seen.copies[rows[0]] == records
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _holds(rows, n, row):  # type: ignore[no-untyped-def]
     """Tell whether a row is among the first n, which ascend."""
-    place = place_of(rows, 0, n, row)
+    place = place_of(rows, np.int64(0), n, row)
     return place < n and rows[place] == row
 
 
@@ -232,7 +236,7 @@ def list_fitting(t, seen, clues, within, room):  # type: ignore[no-untyped-def]
     return n, looked_at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rarest_first(t, indptr, items, order):  # type: ignore[no-untyped-def]
     """Sort the known items by their number of raters (insertion sort); False: one is unreleased."""
     for j in range(len(order)):
@@ -251,7 +255,7 @@ def _rarest_first(t, indptr, items, order):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_list(t, j, seen, clues, within, room):  # type: ignore[no-untyped-def]
     """List the rows that known cell j fits, of all that rated the item; return how many."""
     item, day = clues.item[t, j], clues.day[t, j]
@@ -269,7 +273,7 @@ def _first_list(t, j, seen, clues, within, room):  # type: ignore[no-untyped-def
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_marked(t, j, stamp, seen, clues, within, room, n):  # type: ignore[no-untyped-def]
     """Keep those of the first n rows that known cell j fits, by a walk along its raters.
 
@@ -293,7 +297,7 @@ def _keep_marked(t, j, stamp, seen, clues, within, room, n):  # type: ignore[no-
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_found(t, j, seen, clues, within, rows, n):  # type: ignore[no-untyped-def]
     """Keep those of the first n rows that known cell j fits, by leaping from one to the next."""
     item, day = clues.item[t, j], clues.day[t, j]
@@ -305,7 +309,7 @@ def _keep_found(t, j, seen, clues, within, rows, n):  # type: ignore[no-untyped-
             p < stop
             and seen.postings.rows[p] == rows[i]
             and _rating_fits(
-                clues.rating[t, j], seen.postings.codes[p], within.rating, seen.contents
+                clues.rating[t, j], np.int64(seen.postings.codes[p]), within.rating, seen.contents
             )
             and _day_fits(day, p, seen.postings.days, within.day)
         ):
@@ -314,12 +318,12 @@ def _keep_found(t, j, seen, clues, within, rows, n):  # type: ignore[no-untyped-
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _judge_contents(rating, codes, within, seen, fits):  # type: ignore[no-untyped-def]
     """Say for each content among `codes` whether a known rating fits it."""
     if len(codes) < len(fits):
         for code in codes:
-            fits[code] = _rating_fits(rating, code, within.rating, seen.contents)
+            fits[code] = _rating_fits(rating, np.int64(code), within.rating, seen.contents)
     else:
         for symbol in range(len(fits)):
             fits[symbol] = _rating_fits(rating, symbol, within.rating, seen.contents)
@@ -332,10 +336,10 @@ def _leap(ascending, start, stop, value):  # type: ignore[no-untyped-def]
     while start + step < stop and ascending[start + step] < value:
         start += step
         step *= 2
-    return place_of(ascending, start, min(start + step + 1, stop), value)
+    return place_of(ascending, start, min(start + step + 1, stop), np.int64(value))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rating_fits(rating, symbol, error, contents):  # type: ignore[no-untyped-def]
     """Tell whether some member that is no null lies within the error of a rating."""
     if not contents.has_rating[symbol]:
@@ -350,7 +354,7 @@ def _rating_fits(rating, symbol, error, contents):  # type: ignore[no-untyped-de
     return place < stop and contents.members[place] <= rating + error + _SLACK
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _day_fits(day, p, days, error):  # type: ignore[no-untyped-def]
     """Tell whether cell p's day lies within the error; a cell without a day has none that does."""
     if error < 0 or day == NO_DAY or len(days) == 0:

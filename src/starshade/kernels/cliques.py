@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
+
 __all__ = ["components", "grow_cliques"]
 
 
@@ -109,7 +111,7 @@ def grow_cliques(
     return clique
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_near(added, indptr, members, near, candidates, n_candidates):  # type: ignore[no-untyped-def]
     """Keep the candidates that are near the one added; return how many are left."""
     for p in range(indptr[added], indptr[added + 1]):
@@ -123,7 +125,7 @@ def _keep_near(added, indptr, members, near, candidates, n_candidates):  # type:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _join(indptr, members, order, clique, size, found):  # type: ignore[no-untyped-def]
     """Let each free vertex join the first clique all of whose members are near it."""
     count = np.zeros(found + 1, np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
 
@@ -69,7 +70,7 @@ def _scan(first, last, indptr, values, low, high, unknown, out):  # type: ignore
         out[item] = total / known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _distinct(values, unknown):  # type: ignore[no-untyped-def]
     """Return the distinct known values, ascending, and how many values lie below each (and all)."""
     known = np.empty(len(values), np.int64)
@@ -92,7 +93,7 @@ def _distinct(values, unknown):  # type: ignore[no-untyped-def]
     return least + found, _sums(counts[found])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _runs(ordered):  # type: ignore[no-untyped-def]
     distinct = np.empty(len(ordered), np.int64)
     counts = np.zeros(len(ordered), np.int64)
@@ -105,7 +106,7 @@ def _runs(ordered):  # type: ignore[no-untyped-def]
     return distinct[: n + 1], _sums(counts[: n + 1])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sums(counts):  # type: ignore[no-untyped-def]
     below = np.zeros(len(counts) + 1, np.int64)
     for i in range(len(counts)):

@@ -6,12 +6,12 @@ takes seconds; the machine code of the copy is the same.
 
 from __future__ import annotations
 
-from numba import njit
+from starshade.kernels.inner import inner
 
 __all__ = ["copy_to"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def copy_to(target, source):  # type: ignore[no-untyped-def]
     """Copy a row; into itself only from further back."""
     for i in range(len(source)):

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["ABSOLUTE", "FAR", "SIMILAR", "SQUARED", "mean_over_common"]
@@ -71,7 +72,7 @@ def _mean_over_common(rows, across, kind, per_unit, limit, weights, out):  # typ
                     out[r, low + c] = total[c] / common[c] if common[c] > 0.0 else 1.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(kind, x, line, per_unit, limit, weight, total, common):  # type: ignore[no-untyped-def]
     if kind == ABSOLUTE:
         for c in range(len(line)):

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 from starshade.kernels.warm import announce
 
@@ -73,7 +74,7 @@ def _choose(open_to, missing, sizes, spread, tie, out):  # type: ignore[no-untyp
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheaper(a, b, serves, sizes, spread, tie):  # type: ignore[no-untyped-def]
     per_set = sizes[a] * serves[b] - sizes[b] * serves[a]
     if per_set != 0:
@@ -85,7 +86,7 @@ def _cheaper(a, b, serves, sizes, spread, tie):  # type: ignore[no-untyped-def]
     return tie[a] < tie[b]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(words, serves, amount):  # type: ignore[no-untyped-def]
     """Add an amount for every bit that is set."""
     for w in range(len(words)):

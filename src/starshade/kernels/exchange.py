@@ -18,6 +18,7 @@ from starshade.kernels.exchange_dissolve import dissolve
 from starshade.kernels.exchange_leaves import Ints, Rows
 from starshade.kernels.exchange_start import greedy_groups
 from starshade.kernels.fingerprint import mix
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["exchange", "form"]
@@ -91,7 +92,7 @@ def _exchange(  # type: ignore[no-untyped-def]
                 groups[records[i]] = named[local[i]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # type: ignore[no-untyped-def]
     """Return the leaf's records on the columns that somebody of them has, in order.
 
@@ -117,7 +118,7 @@ def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # t
     return table
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _renumber(groups):  # type: ignore[no-untyped-def]
     """Return the groups that occur, ascending, and each record's place among them."""
     named = np.unique(groups)

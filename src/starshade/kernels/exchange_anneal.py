@@ -14,10 +14,10 @@ without looking at the other members.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from starshade.kernels.copying import copy_to
 from starshade.kernels.fingerprint import number
+from starshade.kernels.inner import inner
 
 __all__ = ["CHANCES", "anneal", "distance", "nearest", "widened"]
 
@@ -30,7 +30,7 @@ _LOW = np.uint64(0xFFFF)
 _TEN = np.uint64(1023)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
     """List for each record the `wanted` nearest (L1) of the first `pool`, ties to the earlier."""
     near = np.zeros((len(table), wanted), np.int32)
@@ -54,7 +54,7 @@ def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
     return near
 
 
-@njit(cache=True, nogil=True)
+@inner
 def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, key):  # type: ignore[no-untyped-def]
     """Lessen the sum of the groups' costs; `group` is changed in place.
 
@@ -128,7 +128,7 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
     return least
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(record, g, member, size, place, group):  # type: ignore[no-untyped-def]
     member[g, size[g]] = record
     place[record] = size[g]
@@ -136,7 +136,7 @@ def _add(record, g, member, size, place, group):  # type: ignore[no-untyped-def]
     group[record] = g
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _remove(record, g, member, size, place):  # type: ignore[no-untyped-def]
     size[g] -= 1
     last = member[g, size[g]]
@@ -144,7 +144,7 @@ def _remove(record, g, member, size, place):  # type: ignore[no-untyped-def]
     place[last] = place[record]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distance(one, other):  # type: ignore[no-untyped-def]
     """L1 distance of two records."""
     total = np.int32(0)  # narrow, here and below: twice as many columns at a time
@@ -153,7 +153,7 @@ def distance(one, other):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _measure(table, members, size, ends):  # type: ignore[no-untyped-def]
     """Find least, second least, greatest and second greatest of each column; return the width."""
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
@@ -175,7 +175,7 @@ def _measure(table, members, size, ends):  # type: ignore[no-untyped-def]
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _replaced(ends, leaves, comes):  # type: ignore[no-untyped-def]
     """Width of a group after one record took another's place."""
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
@@ -188,7 +188,7 @@ def _replaced(ends, leaves, comes):  # type: ignore[no-untyped-def]
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _without(ends, leaves):  # type: ignore[no-untyped-def]
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
     total = np.int32(0)
@@ -199,7 +199,7 @@ def _without(ends, leaves):  # type: ignore[no-untyped-def]
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def widened(low, high, comes):  # type: ignore[no-untyped-def]
     """Width of a group with one record more."""
     total = np.int32(0)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.exchange_anneal import widened
+from starshade.kernels.inner import inner
 
 __all__ = ["dissolve"]
 
@@ -79,14 +80,14 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
     return gone
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reach(low, high, row):  # type: ignore[no-untyped-def]
     for j in range(len(row)):
         low[j] = min(low[j], row[j])
         high[j] = max(high[j], row[j])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheapest(row, own, low, high, size, width, k, room):  # type: ignore[no-untyped-def]
     """Return the first other group whose cost rises least, by less than `room`; else −1."""
     best, least = -1, room

@@ -13,9 +13,9 @@ counts it, lose more again.) What is left over joins the group whose cost it rai
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from starshade.kernels.exchange_anneal import widened
+from starshade.kernels.inner import inner
 from starshade.kernels.widening import add_distances, cheapest
 
 __all__ = ["greedy_groups"]
@@ -25,7 +25,7 @@ _SAMPLE = 1024  # records that tell who stands apart, at most; no more than ther
 _PARTS = 8  # of the sample
 
 
-@njit(cache=True, nogil=True)
+@inner
 def greedy_groups(table, k, far, kind):  # type: ignore[no-untyped-def]
     """Return the group of each record, 0…⌊n/k⌋−1, and the groups' widths.
 
@@ -60,7 +60,7 @@ def greedy_groups(table, k, far, kind):  # type: ignore[no-untyped-def]
     return group, width
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _apart(work, sampled, far):  # type: ignore[no-untyped-def]
     """How far each record is from the nearest other in each part of a sample, added up."""
     n = work.shape[1]
@@ -79,7 +79,7 @@ def _apart(work, sampled, far):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _grow(work, place, k, far, group, formed, low, high, count):  # type: ignore[no-untyped-def]
     """Form so many groups. Who has left costs `far` or more, whatever is mended."""
     m, n = work.shape
@@ -107,7 +107,7 @@ def _grow(work, place, k, far, group, formed, low, high, count):  # type: ignore
             group[place[taken]] = g
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _close_ranks(work, place, left, group):  # type: ignore[no-untyped-def]
     """Move who is left to the front, in the same order; return how many they are."""
     here = np.flatnonzero(group[place[:left]] < 0)
@@ -119,7 +119,7 @@ def _close_ranks(work, place, left, group):  # type: ignore[no-untyped-def]
     return len(here)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _join(table, record, group, low, high):  # type: ignore[no-untyped-def]
     """Put a record that is left over into the group whose cost it raises least."""
     sizes = np.zeros(len(low), np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.agreement import Truth, is_member
 from starshade.kernels.candidates import CHUNK, Clues, Seen, Thresholds, list_fitting, make_room
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import run
 from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
@@ -92,7 +93,7 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
                 is_known[item] = False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _intersect(rows, by_row, rated, is_known, cells):  # type: ignore[no-untyped-def]
     """List the first row's cells, with a rating and not known, that all rows have alike.
 
@@ -125,7 +126,7 @@ def _intersect(rows, by_row, rated, is_known, cells):  # type: ignore[no-untyped
     return kept, identical
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
     """Tell whether two rows are equal cell by cell, whatever their days."""
     p, q = by_row.indptr[a], by_row.indptr[b]
@@ -140,7 +141,7 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _compare(cells, by_row, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
     """Count which of these cells say something true about a user."""
     start, stop = truth.indptr[user], truth.indptr[user + 1]

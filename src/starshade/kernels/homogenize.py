@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
 
@@ -147,7 +148,7 @@ def _simple_levels(  # type: ignore[no-untyped-def]
                     out[g, i] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _level(value, minimum, step, n_levels):  # type: ignore[no-untyped-def]
     """Return the level nearest to a value, the upper of two as near, within the scale."""
     place = np.floor((value - minimum) / step + (0.5 + _DUST))

@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import below
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 
 __all__ = ["best_starts", "best_starts_real", "clip_groups", "clip_groups_real", "item_cost"]
@@ -164,14 +165,14 @@ def best_starts_real(ratings, eps):  # type: ignore[no-untyped-def]
     return start, _next_start(ratings, under, over, eps)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next_start(ratings, under, over, eps):  # type: ignore[no-untyped-def]
     if ratings[under] <= ratings[over] - eps + _SLACK:
         return ratings[under]
     return ratings[over] - eps
 
 
-@njit(cache=True, nogil=True)
+@inner
 def item_cost(counts, width, null_cost):  # type: ignore[no-untyped-def]
     """Return the least cost of one item of a group, in steps."""
     moved = float(best_starts(counts, width)[2])
@@ -183,7 +184,7 @@ def item_cost(counts, width, null_cost):  # type: ignore[no-untyped-def]
     return min(null_cost * rated, null_cost * counts[0] + moved)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _decide(nulls, rated, moved, null_cost):  # type: ignore[no-untyped-def]
     """Return what happens to the odd cells of one item, and the item's cost."""
     if nulls == 0 or rated == 0 or null_cost < 0:
@@ -213,7 +214,7 @@ def _clip(table, order, indptr, first, last, n_levels, width, null_cost, numbers
                 _write(table, out, rows, j, what, start, start + width, filler)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _median(counts):  # type: ignore[no-untyped-def]
     """Return the lower median of the ratings, 0 without any."""
     rated = 0
@@ -227,7 +228,7 @@ def _median(counts):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write(table, out, rows, j, what, start, end, filler):  # type: ignore[no-untyped-def]
     for r in rows:
         code = table[r, j]
@@ -266,7 +267,7 @@ def _clip_real(values, order, indptr, first, last, eps, null_cost, numbers, out,
                 _write_real(values, out, rows, j, what, start, eps, ratings[(rated - 1) // 2])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _moved_real(ratings, start, eps):  # type: ignore[no-untyped-def]
     moved = 0.0
     for v in ratings:
@@ -277,7 +278,7 @@ def _moved_real(ratings, start, eps):  # type: ignore[no-untyped-def]
     return moved
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_real(values, out, rows, j, what, start, eps, filler):  # type: ignore[no-untyped-def]
     for r in rows:
         v = values[r, j]

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.interval import item_cost
 from starshade.kernels.lanes import cut, run
 
@@ -78,7 +79,7 @@ def _pack(rows, indptr, n_levels, width, null_cost, k, sweeps, tried, label):  #
         _improve(own, groups, counts, width, null_cost, k, sweeps, tried)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _total(rows, n_levels, width, null_cost):  # type: ignore[no-untyped-def]
     counts = np.zeros((rows.shape[1], n_levels + 1), np.int64)
     for r in range(len(rows)):
@@ -89,13 +90,13 @@ def _total(rows, n_levels, width, null_cost):  # type: ignore[no-untyped-def]
     return cost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(counts, row, sign):  # type: ignore[no-untyped-def]
     for j in range(len(row)):
         counts[j, row[j]] += sign
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _changes(counts, sign, width, null_cost, tie, out):  # type: ignore[no-untyped-def]
     """Write what one record more (or less) with each code would change, item by item."""
     for j in range(len(counts)):
@@ -111,7 +112,7 @@ def _changes(counts, sign, width, null_cost, tie, out):  # type: ignore[no-untyp
             counts[j, c] -= sign
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sum(changes, row):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(len(row)):
@@ -119,7 +120,7 @@ def _sum(changes, row):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _greedy(rows, groups, counts, width, null_cost, k):  # type: ignore[no-untyped-def]
     n = len(rows)
     changes = np.zeros(counts.shape[1:], np.float64)
@@ -149,7 +150,7 @@ def _greedy(rows, groups, counts, width, null_cost, k):  # type: ignore[no-untyp
         _put(counts[best], rows[r], 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _extreme(rows, free, changes, sign):  # type: ignore[no-untyped-def]
     """Return the place of the record that changes least (sign 1) or most (-1), the first such."""
     best, least = 0, np.inf
@@ -160,7 +161,7 @@ def _extreme(rows, free, changes, sign):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _improve(rows, groups, counts, width, null_cost, k, sweeps, tried):  # type: ignore[no-untyped-def]
     joining = np.zeros(counts.shape, np.float64)
     sizes = np.zeros(len(counts), np.int64)
@@ -198,7 +199,7 @@ def _improve(rows, groups, counts, width, null_cost, k, sweeps, tried):  # type:
             break
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(rows, groups, counts, sizes, r, g):  # type: ignore[no-untyped-def]
     _put(counts[groups[r]], rows[r], -1)
     sizes[groups[r]] -= 1
@@ -207,7 +208,7 @@ def _move(rows, groups, counts, sizes, r, g):  # type: ignore[no-untyped-def]
     groups[r] = g
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _without(counts, row, width, null_cost):  # type: ignore[no-untyped-def]
     """Return what a group saves when this record of it leaves."""
     won = 0.0
@@ -219,7 +220,7 @@ def _without(counts, row, width, null_cost):  # type: ignore[no-untyped-def]
     return won
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _exchange(rows, groups, counts, width, null_cost, r, won, offer, leaving, entering, tried):  # type: ignore[no-untyped-def]
     """Return group and record that `r` had best change places with; record -1: none."""
     home = groups[r]

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.bits import ones
+from starshade.kernels.inner import inner
 
 __all__ = ["join_small"]
 
@@ -60,7 +61,7 @@ def _join(words, sizes, k):  # type: ignore[no-untyped-def]
     return into
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest(words, into, p):  # type: ignore[no-untyped-def]
     best, least = -1, 64 * words.shape[1] + 1
     for q in range(len(words)):

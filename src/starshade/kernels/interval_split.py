@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.interval import item_cost
 
 __all__ = ["split"]
@@ -76,7 +77,7 @@ def _split(rows, order, starts, n_levels, width, null_cost, k, enough):  # type:
         at = end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best_cut(rows, counts, left, width, null_cost, k):  # type: ignore[no-untyped-def]
     """Return item and value (codes up to it go left) of the cut to make; item -1: none."""
     m, n_codes = counts.shape
@@ -109,7 +110,7 @@ def _best_cut(rows, counts, left, width, null_cost, k):  # type: ignore[no-untyp
     return _most_promising(rows, counts, left, width, null_cost, gain, cut)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _most_promising(rows, counts, left, width, null_cost, gain, cut):  # type: ignore[no-untyped-def]
     m = len(counts)
     best, item = np.inf, -1
@@ -132,7 +133,7 @@ def _most_promising(rows, counts, left, width, null_cost, gain, cut):  # type: i
     return item, cut[max(item, 0)]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count(rows, counts):  # type: ignore[no-untyped-def]
     counts[:] = 0
     for r in range(len(rows)):
@@ -140,7 +141,7 @@ def _count(rows, counts):  # type: ignore[no-untyped-def]
             counts[j, rows[r, j]] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _part(rows, order, item, value, kept_rows, kept_order):  # type: ignore[no-untyped-def]
     """Move the records up to `value` to the front, order kept on both sides; count them."""
     front = back = 0

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 from starshade.kernels.widening import add_distances, cheapest
 from starshade.progress import task
@@ -122,7 +123,7 @@ def _grow(work, place, k, far, away, group, formed, low, high):  # type: ignore[
             group[place[taken]] = formed + c
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_equal(values, wanted):  # type: ignore[no-untyped-def]
     for i in range(len(values)):
         if values[i] == wanted:

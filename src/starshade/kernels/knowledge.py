@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import below, mix, number, uniform
+from starshade.kernels.inner import inner
 from starshade.kernels.postings import NO_DAY
 from starshade.kernels.search import place_after
 
@@ -155,7 +156,7 @@ def _draw(table, marginals, mistakes, users, fingerprints, stream):  # type: ign
     return items, ratings, days, told
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shuffle_front(key, cells, n):  # type: ignore[no-untyped-def]
     """Put a uniform choice of n cells, in random order, at the front (Fisher-Yates)."""
     for j in range(min(n, len(cells))):
@@ -163,7 +164,7 @@ def _shuffle_front(key, cells, n):  # type: ignore[no-untyped-def]
         cells[j], cells[other] = cells[other], cells[j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _draw_unrated(key, cells, table, wrong, out):  # type: ignore[no-untyped-def]
     """Choose `wrong` of the eligible items that the target did not rate (Floyd's sampling)."""
     unrated = len(table.listed) - len(cells)
@@ -187,7 +188,7 @@ def _draw_unrated(key, cells, table, wrong, out):  # type: ignore[no-untyped-def
         out[j] = table.listed[pick + low]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _right_cell(key, code, day, marginals, mistakes):  # type: ignore[no-untyped-def]
     """Draw a rating uniform over the scale values within the error, a day likewise."""
     truth = marginals.levels[code]
@@ -207,7 +208,7 @@ def _right_cell(key, code, day, marginals, mistakes):  # type: ignore[no-untyped
     return rating, day
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _wrong_cell(key, code, day, marginals, mistakes):  # type: ignore[no-untyped-def]
     """Draw a rating and a day from the marginals, each further from the truth than the error.
 
@@ -225,17 +226,18 @@ def _wrong_cell(key, code, day, marginals, mistakes):  # type: ignore[no-untyped
     return rating, day
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _any_cell(key, marginals, mistakes):  # type: ignore[no-untyped-def]
     """Draw a rating and a day from the marginals."""
-    rating = marginals.levels[_outside(uniform(key, np.uint64(0)), marginals.below, 0, 0)]
+    no = np.int64(0)  # a literal would be compiled by itself
+    rating = marginals.levels[_outside(uniform(key, np.uint64(0)), marginals.below, no, no)]
     day = np.int64(NO_DAY)
     if mistakes.day_error >= 0 and marginals.days_below[-1] > 0:
-        day = _outside(uniform(key, np.uint64(1)), marginals.days_below, 0, 0)
+        day = _outside(uniform(key, np.uint64(1)), marginals.days_below, no, no)
     return rating, day
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _outside(u, cumulative, first, last):  # type: ignore[no-untyped-def]
     """Draw from a histogram without its bins first…last-1; -1 when nothing is left."""
     inside = cumulative[last] - cumulative[first]

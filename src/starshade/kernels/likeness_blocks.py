@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 
 __all__ = ["BLOCK", "TRAY", "Blocks", "directions", "lay_out"]
 
@@ -183,7 +184,7 @@ def _sort(keys):  # type: ignore[no-untyped-def]
     return order
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widest(keys, rows):  # type: ignore[no-untyped-def]
     """Return the direction of greatest variance; −1: all rows stand at one place."""
     best, most = -1, 0.0
@@ -199,7 +200,7 @@ def _widest(keys, rows):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort_by(keys, d, rows, spare):  # type: ignore[no-untyped-def]
     counts = np.zeros(_PLACES + 1, np.int64)
     for i in rows:

@@ -9,6 +9,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from starshade.kernels.bits import ones
+from starshade.kernels.inner import inner
 
 __all__ = ["fill", "fill_sums", "least_away"]
 
@@ -105,7 +106,7 @@ def fill_sums(table, low, high, query, out):  # type: ignore[no-untyped-def]
         _add_one(table[j, low:high], query[j], out)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_four(four, query, out):  # type: ignore[no-untyped-def]
     a, b, c, d = four[0], four[1], four[2], four[3]
     p, q, r, s = query[0], query[1], query[2], query[3]
@@ -117,7 +118,7 @@ def _add_four(four, query, out):  # type: ignore[no-untyped-def]
         out[i] = total + (max(d[i], s) - min(d[i], s))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_one(a, p, out):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         out[i] = out[i] + (max(a[i], p) - min(a[i], p))

@@ -13,6 +13,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.likeness_blocks import BLOCK, TRAY, Blocks
 from starshade.kernels.likeness_cells import fill, least_away
 
@@ -68,7 +69,7 @@ def _alone(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
     _search(blocks, alive, free, nuclei, near)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
     # one by one: a named tuple in an inner loop is counted in and out, array by array
     cells, position, first = blocks.cells, blocks.position, blocks.first
@@ -96,13 +97,13 @@ def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
         )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _start(cells, position, slot, free, nucleus, query, buffer, near, least):  # type: ignore[no-untyped-def]
     """Go through the own block and its neighbours, at least until the list is full.
 
     Returns whether it is, and how far on both sides the blocks were gone through.
     """
-    own, found = slot // BLOCK, 0
+    own, found = slot // BLOCK, np.int64(0)  # a literal would be compiled by itself
     n_blocks = (len(position) + BLOCK - 1) // BLOCK
     for step in range(n_blocks):
         for side in range(-1 if step else 1, 2, 2):  # its own block has no two sides
@@ -126,7 +127,7 @@ def _bound(lows, highs, at, first, last, bound):  # type: ignore[no-untyped-def]
             bound[b] = bound[b] + (max(x, high[b]) - high[b]) + (low[b] - min(x, low[b]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reachable(  # type: ignore[no-untyped-def]
     low, high, first, tray_first, at, tray_bound, alive, own, done, worst, worst_position, bound,
     found,
@@ -149,7 +150,7 @@ def _reachable(  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shelve(bound, found, worst, shelf):  # type: ignore[no-untyped-def]
     """Sort blocks by nearness, about."""
     place = np.zeros(_SHELVES + 1, np.int64)
@@ -169,7 +170,7 @@ def _shelf_of(bound, worst):  # type: ignore[no-untyped-def]
     return int(bound / worst * (_SHELVES - 1)) if worst > 0 else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _finish(cells, position, first, free, nucleus, query, buffer, bound, shelf, near, least):  # type: ignore[no-untyped-def]
     """Go through the blocks on the shelf as long as they may hold a nearer record."""
     last = len(least) - 1
@@ -189,7 +190,7 @@ def _before(bound, first, worst, worst_position):  # type: ignore[no-untyped-def
     return bound < worst or (bound == worst and first < worst_position)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(buffer, position, free, nucleus, near, least, found):  # type: ignore[no-untyped-def]
     """Put a block's nearer records on the list; return its new length."""
     last = len(least) - 1

@@ -16,6 +16,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_rows, transpose
+from starshade.kernels.inner import inner
 from starshade.kernels.likeness import Lists, form_groups
 from starshade.kernels.warm import announce
 
@@ -130,7 +131,7 @@ def _alone(index, free, nuclei, near):  # type: ignore[no-untyped-def]
     _list(index, free, nuclei, near)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _list(index, free, nuclei, near):  # type: ignore[no-untyped-def]
     n = len(index.position)
     common = np.zeros(n, np.int64)
@@ -157,7 +158,7 @@ def _away(index, nucleus, common, away):  # type: ignore[no-untyped-def]
             away[i] += abs(beside[i, j] - beside[nucleus, j])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_raters(indptr, columns, cells, item_indptr, users, item_cells, sums, nucleus, common, away):  # type: ignore[no-untyped-def]
     for p in range(indptr[nucleus], indptr[nucleus + 1]):
         own = cells[p]
@@ -168,7 +169,7 @@ def _by_raters(indptr, columns, cells, item_indptr, users, item_cells, sums, nuc
         common[i] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _side_by_side(indptr, columns, cells, null, nucleus, away):  # type: ignore[no-untyped-def]
     first, last = indptr[nucleus], indptr[nucleus + 1]
     for i in range(len(away)):
@@ -189,7 +190,7 @@ def _side_by_side(indptr, columns, cells, null, nucleus, away):  # type: ignore[
         away[i] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_least(away, position, free, nucleus, near, least):  # type: ignore[no-untyped-def]
     """List the nearest free rows but the nucleus, ties to the earlier."""
     found, last = 0, len(near) - 1

@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["relaxed_parts", "strict_parts"]
@@ -84,7 +85,7 @@ def _strict(rows, k):  # type: ignore[no-untyped-def]
     return parts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut_strictly(rows, run, k, values, spare):  # type: ignore[no-untyped-def]
     """Cut a run at the median of the widest item that can be cut; return where, 0 if none can."""
     width = _widths(rows, run)
@@ -134,7 +135,7 @@ def _relaxed(rows, k, order):  # type: ignore[no-untyped-def]
     return parts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widths(rows, run):  # type: ignore[no-untyped-def]
     """Return what the records of a run span of each item."""
     m = rows.shape[1]
@@ -147,7 +148,7 @@ def _widths(rows, run):  # type: ignore[no-untyped-def]
     return high.astype(np.int64) - low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _median(rows, run, item, values):  # type: ignore[no-untyped-def]
     """Element ⌊(n−1)/2⌋, counted from 0, of the sorted values."""
     n = len(run)
@@ -156,7 +157,7 @@ def _median(rows, run, item, values):  # type: ignore[no-untyped-def]
     return _element(values[:n], (n - 1) // 2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _element(values, wanted):  # type: ignore[no-untyped-def]
     """Return the element that sorting would put there (Hoare's quickselect)."""
     low, high = 0, len(values) - 1
@@ -181,7 +182,7 @@ def _element(values, wanted):  # type: ignore[no-untyped-def]
     return values[wanted]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort_run(rows, run, item, most, extra, spare):  # type: ignore[no-untyped-def]
     """Put first who has at most `most`, and the first `extra` of who has one more; keep orders."""
     left = right = 0

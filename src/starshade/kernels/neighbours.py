@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
 
@@ -110,7 +111,7 @@ def _search(targets, rows, lengths, likeness, similarity, covered):  # type: ign
             covered[t, s] = most[s] / max(lengths[user], 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_for_empty(user, lengths, best):  # type: ignore[no-untyped-def]
     for v in range(len(lengths)):
         if v != user and lengths[v] == 0:
@@ -118,7 +119,7 @@ def _look_for_empty(user, lengths, best):  # type: ignore[no-untyped-def]
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-untyped-def]
     """Count what each row first…last-1 has in common; `place` moves on to the next block."""
     with_days = len(rows.days) > 0
@@ -143,7 +144,7 @@ def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-
         place[p] = q
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_best(user, first, last, lengths, words, best, union, most):  # type: ignore[no-untyped-def]
     """Keep the highest quotients, compared as whole numbers, and counts; words are 0 again."""
     for v in range(first, last):

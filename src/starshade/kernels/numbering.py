@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import mix
+from starshade.kernels.inner import inner
 
 __all__ = ["KeyTable"]
 
@@ -97,7 +98,7 @@ def _number(keys, direct, table, numbers, count, taken, out, start):  # type: ig
     return len(keys), count, taken
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _slot(key, table, numbers):  # type: ignore[no-untyped-def]
     """Return the slot of `key`, or the free one where it belongs."""
     wrap = len(table) - 1

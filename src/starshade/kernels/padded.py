@@ -14,6 +14,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["Parts", "dense_rows", "few_rows", "fill_corrections", "gram", "mean_rows", "project"]
@@ -64,7 +65,7 @@ def gram(loadings, weights):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_corrections(columns, codes, levels, base, loadings, phi, out):  # type: ignore[no-untyped-def]
     """Fill in rating − unclipped prediction for one user's cells."""
     for p in range(len(columns)):
@@ -232,7 +233,7 @@ def _few_rows(  # type: ignore[no-untyped-def]
         _dense_row(indptr, columns, codes, levels, base, phi, across, u, low, high, out[r])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dense_row(  # type: ignore[no-untyped-def]
     indptr, columns, codes, levels, base, phi, across, u, low, high, row
 ):  # fmt: skip
@@ -244,7 +245,7 @@ def _dense_row(  # type: ignore[no-untyped-def]
         row[columns[p]] = levels[codes[p]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_low_rank(phi, across, row):  # type: ignore[no-untyped-def]
     for j in range(len(phi)):
         own, line = phi[j], across[j]

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
 
@@ -108,7 +109,7 @@ def _make_centres(  # type: ignore[no-untyped-def]
                 lengths[c] += table[i, c] * mean
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _low_rank(inner, phi, sums, members, mean_phi, pull):  # type: ignore[no-untyped-def]
     """Fill in mean phi and pull of one centre; return |c|² less the corrections' part."""
     f = len(mean_phi)
@@ -193,7 +194,7 @@ def _distances(  # type: ignore[no-untyped-def]
                     row[c] = away if away > NEGLIGIBLE * lengths_sum else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _products(columns, e, phi, sums, mean_phi, pull, table, low, high, out):  # type: ignore[no-untyped-def]
     out[:] = 0.0
     for j in range(len(phi)):

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.padded import Parts, fill_corrections
 from starshade.kernels.padded_centres import NEGLIGIBLE
 from starshade.kernels.warm import announce
@@ -73,7 +74,7 @@ def _products(  # type: ignore[no-untyped-def]
             out[r, c] = out[c, r]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_item(indptr, columns, codes, levels, base, loadings, phi, users):  # type: ignore[no-untyped-def]
     """List each item's raters among the users, in order, with their corrections."""
     place = np.zeros(len(base), np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.padded import Parts, fill_corrections
 from starshade.kernels.padded_centres import NEGLIGIBLE, Centres
 from starshade.kernels.warm import announce
@@ -117,7 +118,7 @@ def _nearest(  # type: ignore[no-untyped-def]
             found[r], away[r] = best, least
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bounds(own, length, reach, lengths, bound):  # type: ignore[no-untyped-def]
     """Fill in what squared distances are no less than; return the first of the least."""
     bound[:] = 0.0
@@ -134,7 +135,7 @@ def _bounds(own, length, reach, lengths, bound):  # type: ignore[no-untyped-def]
     return first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _distance(columns, e, phi, sums, length, mean_phi, pull, centre_length, table):  # type: ignore[no-untyped-def]
     """One squared distance: the sums of `padded_centres._products`, in their order."""
     total = 0.0

@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
+
 __all__ = [
     "ISO_DATE",
     "ITEM",
@@ -135,7 +137,7 @@ def _parse_lines(text, first, last, width, kinds, most, integers, ratings):  # t
     return row, blanks, True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_integer(text, p, most):  # type: ignore[no-untyped-def]
     """Read a canonical integer; return it, what follows, and whether it is one."""
     start = p
@@ -149,7 +151,7 @@ def read_integer(text, p, most):  # type: ignore[no-untyped-def]
     return value, p, plain
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_number(text, p):  # type: ignore[no-untyped-def]
     """Read a decimal number as float(text) would; return it, what follows, and whether it is."""
     negative = text[p] == _MINUS
@@ -180,7 +182,7 @@ def read_number(text, p):  # type: ignore[no-untyped-def]
     return -number if negative else number, p, True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _skip(text, p, first, last, width):  # type: ignore[no-untyped-def]
     """Pass over a field that is not asked for; return what follows: no delimiter at a quote."""
     while True:
@@ -192,7 +194,7 @@ def _skip(text, p, first, last, width):  # type: ignore[no-untyped-def]
         p += _ONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_date(text, p):  # type: ignore[no-untyped-def]
     """Read YYYY-MM-DD as a day since 1970; return it, what follows, and whether it is one."""
     if np.uint64(len(text)) - p < np.uint64(11):  # the date and a line feed
@@ -216,7 +218,7 @@ def read_date(text, p):  # type: ignore[no-untyped-def]
     return _day_number(year, month, day), p + np.uint64(10), True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _day_number(year, month, day):  # type: ignore[no-untyped-def]
     """Count the days since 1970-01-01 of a date of the Gregorian calendar.
 

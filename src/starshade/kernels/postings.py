@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 from starshade.kernels.search import place_of
 
@@ -117,19 +118,19 @@ def add_known(t, block, aux, tables, scores, worth, day_worth):  # type: ignore[
     return touched
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(window, rows, codes, worth):  # type: ignore[no-untyped-def]
     for p in range(len(rows)):
         window[rows[p]] += worth[codes[p]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_dated(window, rows, codes, days, worth, day_worth):  # type: ignore[no-untyped-def]
     for p in range(len(rows)):
         window[rows[p]] += worth[codes[p]] + day_worth[days[p]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _price(t, first, last, times, block, aux, tables, worth, day_worth):  # type: ignore[no-untyped-def]
     """Say what contents and days are worth for some known cells; `times` 0 wipes days out again.
 
@@ -151,7 +152,7 @@ def _price(t, first, last, times, block, aux, tables, worth, day_worth):  # type
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _price_contents(t, j, scale, codes, aux, tables, worth):  # type: ignore[no-untyped-def]
     """Say what each content among `codes` is worth for one known cell."""
     sim = aux.sim[t, j]
@@ -169,7 +170,7 @@ def _price_contents(t, j, scale, codes, aux, tables, worth):  # type: ignore[no-
             worth[c] = np.int32(scale * tables.similarity[sim, c] + 0.5)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-def]
     """Say what each day is worth beside the known one; `scale` 0 wipes it out again."""
     reach = len(decay) - 1
@@ -184,13 +185,13 @@ def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-
         day_worth[d] = np.int32(scale * decay[abs(d - day)] + 0.5)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_candidate(row, t, block, aux):  # type: ignore[no-untyped-def]
     """Tell whether a row's number of ratings fits what the adversary was told."""
     return aux.least[t] <= block.support[row] <= aux.most[t]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_repeats(t, block, aux, scores, repeated):  # type: ignore[no-untyped-def]
     """Copy the scores of candidates that repeat an earlier row; return how many."""
     n = 0
@@ -202,7 +203,7 @@ def list_repeats(t, block, aux, scores, repeated):  # type: ignore[no-untyped-de
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_candidates(t, own, block, aux, absent, scores, values, weights):  # type: ignore[no-untyped-def]
     """Copy the scores and sizes of all candidates; return how many rows."""
     n = 0
@@ -215,7 +216,7 @@ def list_candidates(t, own, block, aux, absent, scores, values, weights):  # typ
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_touched(t, own, block, aux, absent, scores, values, weights):  # type: ignore[no-untyped-def]
     """Move the scores above 0 of candidates out of `scores`, which is zero again afterwards.
 

@@ -23,6 +23,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import below
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["cut", "exchange_leaves", "squared_errors"]
@@ -83,7 +84,7 @@ def _cut(points, order, unit, most, key, powers):  # type: ignore[no-untyped-def
     return ends[: count + 1].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _along(points, rows, key, draw, powers):  # type: ignore[no-untyped-def]
     """Return how far each row is along the direction in which they spread most."""
     f = points.shape[1]
@@ -164,7 +165,7 @@ def _exchange_leaves(points, weights, groups, ends, members, k, rounds, partners
         )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _exchange_leaf(points, weights, groups, users, k, rounds, partners, key):  # type: ignore[no-untyped-def]
     n, f = len(users), points.shape[1]
     named = np.unique(groups[users])
@@ -223,7 +224,7 @@ def _exchange_leaf(points, weights, groups, users, k, rounds, partners, key):  #
         groups[users[order[j]]] = named[own[j]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look(x, own, sums, squares, inside, h):  # type: ignore[no-untyped-def]
     """Take anew what depends on the sum of group h."""
     squares[h] = 0.0
@@ -236,7 +237,7 @@ def _look(x, own, sums, squares, inside, h):  # type: ignore[no-untyped-def]
                 inside[j] += sums[h, a] * x[a, j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best(  # type: ignore[no-untyped-def]
     x, w, lengths, own, sums, mass, sizes, squares, along, inside, here, between,
     j, low, high, k, least,
@@ -279,7 +280,7 @@ def _best(  # type: ignore[no-untyped-def]
     return to, partner
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pass(x, w, own, sums, mass, sizes, j, other, partner):  # type: ignore[no-untyped-def]
     """Move user j to another group, and a partner from there to j's."""
     left = own[j]
@@ -288,7 +289,7 @@ def _pass(x, w, own, sums, mass, sizes, j, other, partner):  # type: ignore[no-u
         _change(x, w, own, sums, mass, sizes, partner, left)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _change(x, w, own, sums, mass, sizes, j, to):  # type: ignore[no-untyped-def]
     """Move user j to another group."""
     g = own[j]

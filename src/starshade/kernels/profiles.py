@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import mix
+from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 
 __all__ = ["first_equal_row"]
@@ -65,7 +66,7 @@ def _first_equal(order, hashes, indptr, columns, codes, days):  # type: ignore[n
     return first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _equal(a, b, indptr, columns, codes, days):  # type: ignore[no-untyped-def]
     n = indptr[a + 1] - indptr[a]
     if indptr[b + 1] - indptr[b] != n:

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.bits import ones
+from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.rated_sets_walk import (
     RatedTable,
@@ -170,7 +171,7 @@ def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tally(row, depth, least, room, out):  # type: ignore[no-untyped-def]
     """Count the sets of the chosen items and one that stands behind them."""
     place, n = depth + 1, room.n_touched[depth]
@@ -187,7 +188,7 @@ def _tally(row, depth, least, room, out):  # type: ignore[no-untyped-def]
     out.short[row, place] += short
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tally_alone(row, least, room, out):  # type: ignore[no-untyped-def]
     """Count the set of the first item alone."""
     out.sets[row, 0] += 1
@@ -199,7 +200,7 @@ def _tally_alone(row, least, room, out):  # type: ignore[no-untyped-def]
             out.at_risk[room.users[0, i]] = True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mark(depth, table, least, room, at_risk):  # type: ignore[no-untyped-def]
     """Mark the users who have the chosen items and one that makes the set a short one."""
     cover_of = room.cover_of

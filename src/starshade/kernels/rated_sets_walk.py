@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.bits import ones
 from starshade.kernels.csr import transpose
+from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 from starshade.kernels.search import place_of
 
@@ -89,7 +89,7 @@ def room_for(table: RatedTable, most: int) -> Room:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def begin(item, most, table, least, room):  # type: ignore[no-untyped-def]
     """Choose the first item; return 0, or -1 where nothing is to stand behind it."""
     n = 0
@@ -105,7 +105,7 @@ def begin(item, most, table, least, room):  # type: ignore[no-untyped-def]
     return 0 if n > 0 and most > 1 else -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def open_set(depth, table, least, room):  # type: ignore[no-untyped-def]
     """List the items that stand behind the chosen ones in a row that has them, and their covers."""
     n = 0
@@ -125,7 +125,7 @@ def open_set(depth, table, least, room):  # type: ignore[no-untyped-def]
     cover_of_each(room.words[depth], table.bits, touched[:n], least, room.cover[depth])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cover_of_each(words, bits, items, least, out):  # type: ignore[no-untyped-def]
     """Count, for each item, the groups that show it and all behind `words`, up to `least`."""
     for i in range(len(items)):
@@ -139,7 +139,7 @@ def cover_of_each(words, bits, items, least, out):  # type: ignore[no-untyped-de
         out[i] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def advance(depth, most, table, room):  # type: ignore[no-untyped-def]
     """Choose one more item, or another last one, so that longer sets can be met; -1: no more."""
     if depth + 2 >= most:
@@ -154,7 +154,7 @@ def advance(depth, most, table, room):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep(depth, table, room):  # type: ignore[no-untyped-def]
     """Keep, of the users and groups that have all chosen items but the last, those that have it."""
     item = room.chosen[depth]

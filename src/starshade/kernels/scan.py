@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.copying import copy_to
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["Nearness", "Table", "scan_balls", "table_of"]
@@ -74,7 +75,7 @@ def scan_balls(rows, table, rule, columns, sizes, sums):  # type: ignore[no-unty
                 sums[i, s] += columns[candidates[c], s]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _compare(row, codes, rule, candidates):  # type: ignore[no-untyped-def]
     """List the records that are near, by comparing with all of them."""
     n = 0
@@ -91,7 +92,7 @@ def _compare(row, codes, rule, candidates):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _slice(row, table, rule, candidates):  # type: ignore[no-untyped-def]
     """List the records between the planes of the first axis, then trim."""
     own = table.axes[0, row]
@@ -116,7 +117,7 @@ def _slice(row, table, rule, candidates):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(rows, candidates, n):  # type: ignore[no-untyped-def]
     copy_to(candidates[n:], rows)
     return n + len(rows)

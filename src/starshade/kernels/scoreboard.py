@@ -25,6 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.agreement import Contents, Rows, Truth, agrees
+from starshade.kernels.inner import inner
 from starshade.kernels.postings import (
     EVERY_ROW,
     add_known,
@@ -339,7 +340,7 @@ def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, ma
             scores[:] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rate(summary):  # type: ignore[no-untyped-def]
     """log2(e) / σ; 0 where all scores are equal, which makes the distribution uniform."""
     if summary["runner_up"] < 0:
@@ -350,7 +351,7 @@ def _rate(summary):  # type: ignore[no-untyped-def]
     return _LOG2E / spread
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_agreeing(t, own, block, aux, goal, scores, alike, weights):  # type: ignore[no-untyped-def]
     """List the scores of candidates that agree with the target's truth; return how many."""
     n = 0

@@ -63,7 +63,11 @@ def _digests(sources: Path) -> dict[str, str]:
     """Return a digest per file, over it and everything that it imports from the folder."""
     texts = {_name(path, sources): path.read_bytes() for path in sources.rglob("*.py")}
     # what a package hands on is no kernel, but on the way to one
-    kernels = {name: text for name, text in texts.items() if b"njit" in text or _is_package(name)}
+    kernels = {
+        name: text
+        for name, text in texts.items()
+        if b"njit" in text or b"kernels.inner" in text or _is_package(name)
+    }
     needs = {name: _imported(text) & kernels.keys() for name, text in kernels.items()}
     return {name: _digest(_reach(name, needs), kernels) for name in sorted(kernels)}
 

@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
+
 __all__ = [
     "SUMMARY",
     "leave_out",
@@ -108,7 +110,7 @@ def summarize(values, weights, single, zero_records, zero_rows, out):  # type: i
         _summarize_records(values, weights, zero_records, top, out)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_up(run):  # type: ignore[no-untyped-def]
     """Return the highest of at most _RUN scores, their sum and that of their squares."""
     peak = np.int32(-1)
@@ -129,7 +131,7 @@ def _add_up(run):  # type: ignore[no-untyped-def]
     return peak, total, high, low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_below(values, peaks, top):  # type: ignore[no-untyped-def]
     """Return the highest score below the top (-1: none), and how many rows are at the top.
 
@@ -148,7 +150,7 @@ def _look_below(values, peaks, top):  # type: ignore[no-untyped-def]
     return runner_up, at_top
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _summarize_records(values, weights, zero_records, top, out):  # type: ignore[no-untyped-def]
     """Sum up again, each row counted as often as it has records."""
     records = np.int64(zero_records)
@@ -209,7 +211,7 @@ def merge(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sigma(n, total, high, low):  # type: ignore[no-untyped-def]
     """Return the population SD of `n` scores from exact sums, without cancellation.
 
@@ -274,7 +276,7 @@ def powers(top, rate, unit):  # type: ignore[no-untyped-def]
     return coarse, fine
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fill(table, first, rate):  # type: ignore[no-untyped-def]
     table[0] = first
     n = 1

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from starshade.kernels.fingerprint import uniform
+from starshade.kernels.inner import inner
 from starshade.kernels.synth import normal
 
 __all__ = ["FIRST_TOPIC", "draw_answers", "gather", "numbers"]
@@ -30,7 +31,7 @@ def numbers(keys, counter):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _opinions(key, traits, leaning, topic, loading, spreads, n_topics, out):  # type: ignore[no-untyped-def]
     """Fill in what a respondent thinks of each question, in spreads of the population."""
     mood = spreads[0] * normal(key, _MOOD)
@@ -44,7 +45,7 @@ def _opinions(key, traits, leaning, topic, loading, spreads, n_topics, out):  # 
         out[j] = opinion
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _level(cuts, opinion):  # type: ignore[no-untyped-def]
     """Return 1 + the number of cuts that an opinion reaches."""
     level = 1

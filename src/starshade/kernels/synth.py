@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, prange
 
 from starshade.kernels.fingerprint import below, mix, uniform
+from starshade.kernels.inner import inner
 
 __all__ = [
     "alias_tables",
@@ -90,7 +91,7 @@ def alias_tables(start, weights):  # type: ignore[no-untyped-def]
     return keep, other
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shelf(cumulative, x):  # type: ignore[no-untyped-def]
     """Return the first shelf whose cumulative share exceeds x."""
     g = 0
@@ -99,7 +100,7 @@ def _shelf(cumulative, x):  # type: ignore[no-untyped-def]
     return g
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fill(key, cumulative, start, items, weights, keep, other, taken, out):  # type: ignore[no-untyped-def]
     """Draw ``len(out)`` different items in proportion to their chance; `taken` is scratch.
 
@@ -202,7 +203,7 @@ def place_unrated(key, indptr, columns, n_items):  # type: ignore[no-untyped-def
         columns[indptr[row] : indptr[row + 1]].sort()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _opinion(key, i, quality, leniency, liking, noise):  # type: ignore[no-untyped-def]
     """Return what a user thinks of the i-th item: quality + leniency + liking + logistic noise."""
     x = uniform(key, np.uint64(i)) + 2.0**-54  # never 0
@@ -266,7 +267,7 @@ def draw_ratings(  # type: ignore[no-untyped-def]
                 codes[indptr[u] + i] = code
 
 
-@njit(cache=True, nogil=True)
+@inner
 def normal(key, counter):  # type: ignore[no-untyped-def]
     """Return a standard normal number from places `counter` and `counter` + 1 (Box-Muller)."""
     radius = np.sqrt(-2.0 * np.log1p(-uniform(key, np.uint64(counter))))

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["EMPTY", "FEWEST", "QUERIES", "REFUSED", "STOPPED", "Board", "Singled", "ask", "nobody"]
@@ -111,7 +112,7 @@ def _ask(last, board, longest, floor, most, singled, counts, lists):  # type: ig
     item = np.zeros(longest, np.int64)
     chosen = np.zeros(longest, np.int64)
     rows = np.arange(len(board.sizes)).astype(np.int32)
-    depth, fresh = 0, True
+    depth, fresh = np.int64(0), True
     item[0] = last
     while True:
         if fresh:  # the rows are those that may satisfy the condition so far
@@ -168,7 +169,7 @@ def _ask(last, board, longest, floor, most, singled, counts, lists):  # type: ig
             fresh = True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort(board, item, rows, listed, number, records, start, seen, n_before, out):  # type: ignore[no-untyped-def]
     """Sort rows by the predicates they may satisfy on an item; return how many these are."""
     for i in range(n_before):
@@ -203,7 +204,7 @@ def _sort(board, item, rows, listed, number, records, start, seen, n_before, out
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _single_out(singled, row, item, chosen, depth, longest):  # type: ignore[no-untyped-def]
     """Note a condition that rests on one record alone."""
     # what is longer by a further item rests on the same record, where the row satisfies it

@@ -8,7 +8,7 @@ gone through in blocks that stay in the nearest cache.
 
 from __future__ import annotations
 
-from numba import njit
+from starshade.kernels.inner import inner
 
 __all__ = ["add_distances", "cheapest"]
 
@@ -16,7 +16,7 @@ _BLOCK = 8192  # records whose cost is mended together
 _STRIDE = 256  # records that are looked through one by one for the cheapest of all
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_distances(work, seed, cost):  # type: ignore[no-untyped-def]
     """Add to every record's cost its L1 distance to one of them."""
     for first in range(0, len(cost), _BLOCK):
@@ -28,7 +28,7 @@ def add_distances(work, seed, cost):  # type: ignore[no-untyped-def]
                 out[i] += max(values[i], p) - min(values[i], p)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cheapest(work, before, low, high, cost):  # type: ignore[no-untyped-def]
     """Mend the costs by how the group has widened since; return the first of least cost.
 
@@ -54,19 +54,19 @@ def cheapest(work, before, low, high, cost):  # type: ignore[no-untyped-def]
     return start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reach_down(values, low, before, out):  # type: ignore[no-untyped-def]
     for i in range(len(out)):
         out[i] -= before - max(low, min(values[i], before))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reach_up(values, before, high, out):  # type: ignore[no-untyped-def]
     for i in range(len(out)):
         out[i] -= min(high, max(values[i], before)) - before
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _minimum(values):  # type: ignore[no-untyped-def]
     least = values[0]
     for i in range(len(values)):

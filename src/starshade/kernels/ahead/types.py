@@ -36,10 +36,10 @@ def read_types(text: str) -> tuple[types.Type, ...]:
 
 def _write(one: Any) -> str:
     match one:
+        case types.Literal():  # before the type that it is one of
+            return f"literal({one.literal_value!r})"
         case types.Boolean():
             return "boolean"
-        case types.Literal():
-            return f"literal({one.literal_value!r})"
         case types.Number():
             return str(one.name)
         case types.Array():

@@ -1,0 +1,11 @@
+"""Kernels that only kernels call."""
+
+from __future__ import annotations
+
+from numba import njit
+
+__all__ = ["inner"]
+
+#: As ``njit(cache=True, nogil=True)``, without the way in from Python: that would be a quarter of
+#: all compiling. Called from Python such a kernel ends the process (tests/house/test_inner.py).
+inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
