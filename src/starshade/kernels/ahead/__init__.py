@@ -25,7 +25,7 @@ from starshade.kernels.stale import STAMP
 from starshade.kernels.warm import cache_place
 from starshade.progress import insist, task
 
-__all__ = ["LIST", "READY", "compiled_ahead", "listed", "note_ready"]
+__all__ = ["LIST", "READY", "compiled_ahead", "listed", "load_numba", "note_ready"]
 
 #: what is compiled for what
 LIST = Path(__file__).with_name("list.jsonl")
@@ -55,7 +55,8 @@ def compiled_ahead(use: str, processes: int) -> Iterator[None]:
     if crew is None:
         yield
         return
-    from numba.core import event  # needed soon, and now the crew is loading it too
+    load_numba()  # needed soon, and now the crew is loading it too
+    from numba.core import event
 
     turn = threading.Lock()
 
@@ -94,6 +95,14 @@ def _start(use: str, processes: int) -> subprocess.Popen[str] | None:
         )
     except OSError:
         return None
+
+
+def load_numba() -> None:
+    """Import Numba and what it loads before it compiles; half a second of the processor."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def listed(use: str) -> list[dict[str, Any]]:

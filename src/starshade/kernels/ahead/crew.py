@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from starshade.kernels.ahead import READY, listed, note_ready
+from starshade.kernels.ahead import READY, listed, load_numba, note_ready
 from starshade.kernels.ahead.types import read_types
 
 __all__ = ["main"]
@@ -41,6 +41,7 @@ class _Job:
 def main(parent: str, place: str, key: str, use: str, processes: str) -> None:
     """Compile what is listed for a use and not in the cache; told by `compile_ahead`."""
     _end_with(int(parent))
+    load_numba()  # once, not in each process
     with _alone(Path(place)):
         jobs = [job for job in map(_job, listed(use)) if not _in_cache(job)]
         print(len(jobs), sum(job.seconds for job in jobs), flush=True)
