@@ -19,7 +19,7 @@ from starshade.kernels.stale import forget_stale
 from starshade.progress import insist
 from starshade.scratch import keep_scratch
 
-__all__ = ["KernelCache", "announce", "cache_place", "kernel_cache", "prepare_cache"]
+__all__ = ["KernelCache", "all_kernels", "announce", "cache_place", "kernel_cache", "prepare_cache"]
 
 _said: set[str] = set()
 
@@ -36,6 +36,11 @@ def announce(label: str, *kernels: Any) -> None:
     """
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:  # for what is being compiled ahead
+        if all(_is_ready(kernel) for kernel in kernels):
+            return
     _said.add(label)
     insist(f"compiling {label} (first use of this installation; later runs start at once)")
 
@@ -70,15 +75,20 @@ class KernelCache:
     kernels: int
 
 
-def kernel_cache() -> KernelCache:
-    """Look at every kernel of this package; imports Numba."""
+def all_kernels() -> list[Any]:
+    """Return every kernel of this package; imports Numba. None when they run interpreted."""
     found: dict[int, Any] = {}
     package = importlib.import_module("starshade.kernels")
     for module in pkgutil.walk_packages(package.__path__, "starshade.kernels."):
         for value in vars(importlib.import_module(module.name)).values():
             if hasattr(value, "signatures") and hasattr(value, "_cache"):
                 found[id(value)] = value
-    kernels = list(found.values())
+    return list(found.values())
+
+
+def kernel_cache() -> KernelCache:
+    """Look at every kernel of this package; imports Numba."""
+    kernels = all_kernels()
     place = next((str(getattr(k._cache, "cache_path", "") or "") for k in kernels), "")
     return KernelCache(
         place=place,

@@ -17,9 +17,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from starshade.kernels.stale import STAMP
 from starshade.kernels.warm import cache_place
@@ -52,18 +53,20 @@ def compiled_ahead(use: str, processes: int) -> Iterator[None]:
         At most so many compile at the same time.
     """
     crew = _start(use, processes)
-    if crew is None:
+    if crew is None or crew.stdout is None:
         yield
         return
+    lines = crew.stdout
     load_numba()  # needed soon, and now the crew is loading it too
     from numba.core import event
 
-    turn = threading.Lock()
+    # kernels are also called in threads that know of no watcher; one of them waits for all
+    here, turn = copy_context(), threading.Lock()
 
     class Wait(event.Listener):
         def on_start(self, event: Any) -> None:
-            with turn:  # threads that come second wait for the first
-                _watch(crew)
+            with turn:
+                here.run(_watch, lines)
 
         def on_end(self, event: Any) -> None: ...
 
@@ -111,18 +114,17 @@ def listed(use: str) -> list[dict[str, Any]]:
     return [entry for entry in lines if use in entry["for"]]
 
 
-def _watch(crew: subprocess.Popen[str]) -> None:
+def _watch(lines: IO[str]) -> None:
     """Wait for the crew: its first line says how many kernels and seconds, then comes one for each.
 
-    Again at the end of its lines this does nothing.
+    At the end of its lines this does nothing any more.
     """
-    assert crew.stdout is not None
-    n, _, seconds = crew.stdout.readline().partition(" ")
+    n, _, seconds = lines.readline().partition(" ")
     if int(n or 0) == 0:
         return
     insist(f"compiling {n} kernels (first use of this installation; later runs start at once)")
     with task("compiling", float(seconds)) as step:
-        for line in crew.stdout:
+        for line in lines:
             step(float(line))
 
 

@@ -89,7 +89,7 @@ def _share(jobs: Sequence[_Job], processes: int) -> Iterator[_Job]:
                 busy[worker] = j
                 taken.add(id(jobs[j].kernel))
                 waiting.remove(j)
-        for worker in wait(list(busy)):
+        for worker in wait(busy):
             worker.recv()
             idle.append(worker)
             done.add(j := busy.pop(worker))

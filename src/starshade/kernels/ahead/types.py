@@ -48,7 +48,7 @@ def _write(one: Any) -> str:
         case types.NamedTuple():
             name = f"{one.instance_class.__module__}:{one.instance_class.__name__}"
             return f"named({name!r}, {write_types(one.types)})"
-        case types.BaseTuple():
+        case types.UniTuple() | types.Tuple():
             return f"Tuple([{write_types(one.types)}])"
         case types.Record():
             dtype = as_dtype(one)
@@ -58,7 +58,10 @@ def _write(one: Any) -> str:
 
 def _named(name: str, *fields: types.Type) -> types.NamedTuple:
     module, _, attribute = name.partition(":")
-    return types.NamedTuple(fields, getattr(importlib.import_module(module), attribute))
+    found: types.NamedTuple = types.NamedTuple(  # type: ignore[no-untyped-call]
+        fields, getattr(importlib.import_module(module), attribute)
+    )
+    return found
 
 
 def _record(fields: list[Any], align: bool) -> types.Type:
