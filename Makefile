@@ -11,7 +11,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test check docs bench oracles format clean
+.PHONY: help demo quick test check docs bench kernels oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -40,6 +40,9 @@ bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmark
 
 oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the values it stores
 	@$(ORACLES)/bin/python tests/oracles/pycanon_values.py
+
+kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compiled ahead
+	@$(BIN)/python -m tests.ahead
 
 format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -5,14 +5,21 @@
 Each is a process of its own, started several times; what is told is the least time of the clock
 and of the processor, beside an interpreter that does nothing. How many modules are loaded is held
 by tests/house/test_lazy.py; times depend on the machine, so that no test asserts one.
+
+Then what a newcomer does first on MovieLens 100K, one after the other with an empty kernel cache:
+compiling ahead beside compiling each kernel when it is called, the rounds interleaved, and both
+beside a second time.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 STARTS = {
     "python -c pass": ["-c", "pass"],
@@ -22,15 +29,47 @@ STARTS = {
     "starshade.Scale(1, 5, 1)": ["-c", "import starshade; starshade.Scale(1, 5, 1)"],
 }
 RUNS = 7
+FIRST = {
+    "data describe": "data describe {data}",
+    "attack": "attack {data} --seed 1",
+    "anonymize": "anonymize {data} --k 5 --items top:10 --out out --private rec.json --seed 1",
+    "audit": "audit {data} out --private rec.json --seed 1",
+}
+WHEN_CALLED = (
+    "from starshade.kernels import ahead; ahead.listed = lambda use: []; "
+    "from starshade.__main__ import main; main()"
+)
+ROUNDS = 3
 
 
-def timed(arguments: list[str]) -> tuple[float, float]:
-    """Seconds of the clock and of the processor."""
+def timed(arguments: list[str], folder: Path | None = None) -> tuple[float, float]:
+    """Seconds of the clock and of the processor; in a folder with a kernel cache of its own."""
+    own = {} if folder is None else {"NUMBA_CACHE_DIR": str(folder / "cache")}
     before, started = os.times(), time.perf_counter()
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, *arguments],
+        check=True,
+        capture_output=True,
+        env={**os.environ, **own},
+        cwd=folder,
+    )
     took, after = time.perf_counter() - started, os.times()
     user = after.children_user - before.children_user
     return took, user + after.children_system - before.children_system
+
+
+def first_uses(data: Path, start: list[str]) -> tuple[list[float], list[float]]:
+    """Seconds of the clock of each command: with an empty cache, and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold, warm = [], []
+        for words in FIRST.values():
+            for times in (cold, warm):
+                if "--out" in words:
+                    shutil.rmtree(Path(folder) / "out", ignore_errors=True)
+                    (Path(folder) / "rec.json").unlink(missing_ok=True)
+                told = [*start, *words.format(data=data).split()]
+                times.append(timed(told, Path(folder))[0])
+        return cold, warm
 
 
 def main() -> None:
@@ -40,6 +79,21 @@ def main() -> None:
         runs = [timed(arguments) for _ in range(RUNS)]
         clock, processor = (min(each) for each in zip(*runs, strict=True))
         print(f"{name:26}{clock:7.3f} s{processor:9.3f} s")
+    root = Path(os.environ.get("STARSHADE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    data = (root / "ml-100k" / "u.data").resolve()
+    if not data.exists():
+        print(f"{data} not found: no first uses; set STARSHADE_DATA to the parent of ml-100k")
+        return
+    rounds = [
+        (first_uses(data, ["-m", "starshade"]), first_uses(data, ["-c", WHEN_CALLED]))
+        for _ in range(ROUNDS)
+    ]
+    print(f"\n{'first use':26}{'ahead':>9}{'when called':>13}{'ratio':>7}{'again':>9}")
+    for i, name in enumerate(FIRST):
+        ahead = min(ours[0][i] for ours, _ in rounds)
+        lazy = min(theirs[0][i] for _, theirs in rounds)
+        again = min(ours[1][i] for ours, _ in rounds)
+        print(f"{name:26}{ahead:7.1f} s{lazy:11.1f} s{ahead / lazy:7.2f}{again:7.1f} s")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ def _share(jobs: Sequence[_Job], processes: int) -> Iterator[_Job]:
                 busy[worker] = j
                 taken.add(id(jobs[j].kernel))
                 waiting.remove(j)
-        for worker in wait(busy):
+        ready = wait(busy)
+        for worker in [one for one in busy if one in ready]:
             worker.recv()
             idle.append(worker)
             done.add(j := busy.pop(worker))
