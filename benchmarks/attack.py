@@ -115,7 +115,7 @@ def best_guess(folder: Path, n: int, threads: int) -> dict:
     """Score and match, without the second pass that entropies need."""
     from starshade.attack.outcomes import stands_out
     from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare
-    from starshade.kernels.scoreboard import score
+    from starshade.kernels.attack.scoreboard import score
 
     view, known = look_at(folder, n, threads)
     pricing, goal = Pricing(RHO0, D0), goal_of(view, 1.0, absent=False)

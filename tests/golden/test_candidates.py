@@ -17,8 +17,8 @@ from starshade.attack.link.existence import LinkExistence
 from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import look
-from starshade.kernels.candidates import Thresholds, candidates
-from starshade.kernels.postings import NO_DAY
+from starshade.kernels.attack.candidates import Thresholds, candidates
+from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

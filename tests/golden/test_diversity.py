@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.predictive.diversity_repair import repair_diversity
-from starshade.kernels.item_bits import bits_of_levels
-from starshade.kernels.rated_sets import count_sets
-from starshade.kernels.rated_sets_walk import rated_table
+from starshade.kernels.predictive.item_bits import bits_of_levels
+from starshade.kernels.predictive.rated_sets import count_sets
+from starshade.kernels.predictive.rated_sets_walk import rated_table
 from starshade.privacy.diversity.item_diversity import Diversity
 from starshade.ratings.scale import Scale
 from starshade.release.making import Making

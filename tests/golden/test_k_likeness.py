@@ -13,7 +13,7 @@ from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.anonymize.k_likeness import KLikeness, likeness_groups
 from starshade.anonymize.order import seeded_order
 from starshade.errors import ConfigError
-from starshade.kernels.likeness import distances
+from starshade.kernels.likeness.likeness import distances
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.building.build import build

@@ -15,8 +15,8 @@ from starshade.attack.outcomes import Outcomes
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import look
-from starshade.kernels.postings import NO_DAY
-from starshade.kernels.scoreboard import scores
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.scoreboard import scores
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

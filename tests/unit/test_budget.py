@@ -150,7 +150,7 @@ with budget.limits(threads=2):
             own('1')
         raise KeyError
     own('2')
-    import starshade.kernels.postings
+    import starshade.kernels.attack.postings
 own('3')
 """.strip()
     _, told = program(body)

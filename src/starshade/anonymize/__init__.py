@@ -22,8 +22,8 @@ column, so it works on that alone, with every column on a grid of whole numbers
 (`k_exchange_rows.py`). Groups are formed greedily in parts of near records, the wider half of them
 again in other parts (`k_exchange.py`); then records move to other groups or change places, at
 first even where that costs a little, in the end only where it helps
-(`kernels/exchange_anneal.py`), and groups that are one too many where copies are many are given up
-(`kernels/exchange_dissolve.py`). Rows that occur k times begin as groups, and on small tables what
+(`kernels/exchange/anneal.py`), and groups that are one too many where copies are many are given up
+(`kernels/exchange/dissolve.py`). Rows that occur k times begin as groups, and on small tables what
 the other methods find is improved as well, so that none of them loses less
 (`k_exchange_starts.py`). Effort is settled by the table's shape (`k_exchange_plan.py`), and
 parts are cut out of the sparse table, so the items may be many.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.errors import UnmetError
-from starshade.kernels.merging import cheapest_partner
+from starshade.kernels.interval.merging import cheapest_partner
 from starshade.progress import note
 from starshade.release.attributes import plain_attributes, ranks
 

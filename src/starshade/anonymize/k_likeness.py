@@ -13,8 +13,8 @@ from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
-from starshade.kernels.likeness import distances, nucleus_groups
-from starshade.kernels.likeness_sparse import SparseRows, sparse_distances, sparse_nucleus_groups
+from starshade.kernels.likeness.likeness import distances, nucleus_groups
+from starshade.kernels.likeness.sparse import SparseRows, sparse_distances, sparse_nucleus_groups
 
 __all__ = ["KLikeness", "likeness_groups", "sparse_likeness_groups"]
 

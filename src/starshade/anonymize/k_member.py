@@ -14,7 +14,7 @@ from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
-from starshade.kernels.k_member import grow_clusters, join_cluster
+from starshade.kernels.greedy.k_member import grow_clusters, join_cluster
 
 __all__ = ["KMember", "member_groups"]
 

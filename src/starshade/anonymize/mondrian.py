@@ -13,7 +13,7 @@ from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
-from starshade.kernels.mondrian import strict_parts
+from starshade.kernels.greedy.mondrian import strict_parts
 
 __all__ = ["Mondrian", "mondrian_groups"]
 

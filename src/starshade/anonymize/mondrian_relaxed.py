@@ -14,7 +14,7 @@ from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
-from starshade.kernels.mondrian import relaxed_parts
+from starshade.kernels.greedy.mondrian import relaxed_parts
 
 __all__ = ["MondrianRelaxed", "relaxed_groups"]
 

@@ -9,7 +9,7 @@ from starshade import budget
 from starshade.anonymize.points import Points
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
-from starshade.kernels.likeness_sparse import SparseRows
+from starshade.kernels.likeness.sparse import SparseRows
 
 __all__ = ["is_sparse", "sparse_rows"]
 

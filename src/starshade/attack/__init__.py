@@ -35,6 +35,6 @@ make equal in real numbers may come out a few units of 2^-20 apart.) ::
 
     Knowledge ── draw ──> Known (per target: items, ratings, days)          knowledge.py
     data, original, link ──> View (rows, postings, who is who)             view.py
-    Known + View ──> scores, summaries, masses           kernels/scoreboard.py, postings.py
+    Known + View ──> scores, summaries, masses           kernels/attack/scoreboard.py, postings.py
                  ──> the figures, per target and over all    scoreboard_rh.py, result.py
 """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.settings import KnowledgeSettings
 from starshade.errors import ConfigError
-from starshade.kernels.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
+from starshade.kernels.attack.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from starshade.kernels.agreement import Contents, Rows, Truth
+from starshade.kernels.attack.agreement import Contents, Rows, Truth
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells

@@ -14,9 +14,9 @@ from starshade import budget
 from starshade.attack.knowledge import Known
 from starshade.attack.view import View
 from starshade.errors import ConfigError
-from starshade.kernels.postings import priced_together, window_count
-from starshade.kernels.scoreboard import MASSES
-from starshade.kernels.summary import SUMMARY
+from starshade.kernels.attack.postings import priced_together, window_count
+from starshade.kernels.attack.scoreboard import MASSES
+from starshade.kernels.attack.summary import SUMMARY
 
 __all__ = ["bytes_held", "bytes_needed", "refuse_too_little"]
 

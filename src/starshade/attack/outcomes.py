@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.scoreboard_rh.tradeoff import SLACK
 from starshade.attack.view import View
-from starshade.kernels.summary import mass_unit, sigmas
+from starshade.kernels.attack.summary import mass_unit, sigmas
 
 __all__ = ["Outcomes", "eccentricity_of", "outcomes_of", "stands_out"]
 

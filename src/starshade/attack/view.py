@@ -13,7 +13,7 @@ from starshade.attack.layout import contents_of, rows_of, truth_of
 from starshade.attack.profiles import released_cells
 from starshade.attack.roles import roles_of, truth_on
 from starshade.errors import ConfigError
-from starshade.kernels.agreement import count_outside
+from starshade.kernels.attack.agreement import count_outside
 from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary

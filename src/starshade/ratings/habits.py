@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.knowledge import count_marked
+from starshade.kernels.attack.knowledge import count_marked
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.als import half_sweep, squared_error
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.kernels.holdout import drawing_bytes
-from starshade.kernels.normals import normals
+from starshade.kernels.padded.als import half_sweep, squared_error
 from starshade.kernels.readonly import fixed
+from starshade.kernels.synth.normals import normals
 from starshade.progress import silence
 from starshade.ratings.holdout import cell_bytes, hold_out
 from starshade.ratings.sample import sample_users

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
+from starshade.kernels.padded.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
 from starshade.ratings.scale import SLACK, Scale
 
 __all__ = ["DISSIMILARITIES", "Dissimilarity", "check_dissimilarity", "dissimilarities"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.als_predict import predict_pairs, predict_rows
+from starshade.kernels.padded.als_predict import predict_pairs, predict_rows
 from starshade.kernels.readonly import fixed
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary

@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.als_predict import predict_pairs
+from starshade.kernels.padded.als_predict import predict_pairs
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import (

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.padded import Parts, dense_rows, few_rows, gram, mean_rows, project
+from starshade.kernels.padded.padded import Parts, dense_rows, few_rows, gram, mean_rows, project
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 

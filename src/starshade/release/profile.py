@@ -141,7 +141,7 @@ def _rests_on(
     min_raters: int,
 ) -> tuple[float, float]:
     """Return the shares of released cells that one member rated, and that are invented."""
-    from starshade.kernels.profile_support import profile_support
+    from starshade.kernels.predictive.profile_support import profile_support
 
     ends = np.concatenate([[0], np.cumsum(classes.sizes)]).astype(np.int64)
     counted = profile_support(

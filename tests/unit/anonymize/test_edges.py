@@ -11,7 +11,7 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.predictive.fake_edges import diverse_profiles
 from starshade.anonymize.predictive.homogenize import simple_profiles
 from starshade.errors import UnmetError
-from starshade.kernels.interval import clip_groups, clip_groups_real
+from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.recommend.padded import Padded

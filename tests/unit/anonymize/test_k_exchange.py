@@ -25,7 +25,7 @@ from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import prepare
-from starshade.kernels.exchange_dissolve import dissolve
+from starshade.kernels.exchange.dissolve import dissolve
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale

@@ -15,7 +15,7 @@ from starshade.anonymize.personal.quasi import generalized_attributes, quasi_col
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.errors import ConfigError
-from starshade.kernels.merging import cheapest_partner
+from starshade.kernels.interval.merging import cheapest_partner
 from starshade.ratings.scale import Scale
 from tests.naive.class_values import distance, distinct_l
 from tests.naive.k_member import shares

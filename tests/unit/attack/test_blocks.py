@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from starshade.attack.knowledge import Known
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare
 from starshade.attack.view import View, look
-from starshade.kernels.postings import NO_DAY
-from starshade.kernels.scoreboard import Block, attack, score, scores, weigh
-from starshade.kernels.summary import merge
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.scoreboard import Block, attack, score, scores, weigh
+from starshade.kernels.attack.summary import merge
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary

@@ -19,8 +19,8 @@ from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View, look
-from starshade.kernels.candidates import Thresholds, _leap, candidates
-from starshade.kernels.postings import NO_DAY
+from starshade.kernels.attack.candidates import Thresholds, _leap, candidates
+from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.symbols import Symbols

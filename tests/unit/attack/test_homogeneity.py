@@ -15,7 +15,7 @@ from starshade.attack.groups import groups_of
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.kernels.homogeneity import SHARED
+from starshade.kernels.attack.homogeneity import SHARED
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.symbols import Symbols

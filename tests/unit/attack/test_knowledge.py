@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge
 from starshade.errors import ConfigError
-from starshade.kernels.postings import NO_DAY
+from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from tests.naive.knowledge import known_of

@@ -15,8 +15,8 @@ from starshade.attack.outcomes import Outcomes
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import View, look
-from starshade.kernels.postings import NO_DAY
-from starshade.kernels.scoreboard import fraction_bits, scores
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.scoreboard import fraction_bits, scores
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.table import Release

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError
-from starshade.kernels import neighbours
+from starshade.kernels.attack import neighbours
 from starshade.ratings.habits import rated_outside_top, users_by_activity
 from starshade.ratings.sample import sample_users
 from starshade.ratings.scale import Scale

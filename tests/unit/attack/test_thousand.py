@@ -19,8 +19,8 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import View, look
-from starshade.kernels.postings import NO_DAY
-from starshade.kernels.scoreboard import scores
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.scoreboard import scores
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.symbols import Symbols

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.agreement import Contents, Rows, Truth, agrees, is_member
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, is_member
 from starshade.kernels.search import place_after, place_of
 from starshade.ratings.scale import Scale
 from starshade.release.symbols import Symbols

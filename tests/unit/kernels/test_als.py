@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.kernels import lanes
-from starshade.kernels.als import half_sweep, squared_error
 from starshade.kernels.fingerprint import uniform
-from starshade.kernels.normals import normals
+from starshade.kernels.padded.als import half_sweep, squared_error
 from starshade.kernels.readonly import fixed
+from starshade.kernels.synth.normals import normals
 from starshade.ratings.table import Ratings
 from tests.naive import als as naive
 from tests.strategies import ratings_tables

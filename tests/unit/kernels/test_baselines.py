@@ -11,8 +11,8 @@ from starshade.anonymize.k_member import member_groups
 from starshade.anonymize.mondrian import mondrian_groups
 from starshade.anonymize.mondrian_relaxed import relaxed_groups
 from starshade.anonymize.positions import positions
-from starshade.kernels import k_member as kernel
-from starshade.kernels import widening
+from starshade.kernels.greedy import k_member as kernel
+from starshade.kernels.greedy import widening
 from tests.naive.k_member import k_member, shares
 from tests.naive.mondrian import relaxed, strict
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.bounded_t_means import assign
+from starshade.kernels.predictive.bounded_t_means import assign
 from tests.naive import padded as naive
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.delimited import NO_QUOTE, SHOWN, Structure, scan_structure
+from starshade.kernels.text.delimited import NO_QUOTE, SHOWN, Structure, scan_structure
 from tests.naive import delimited as naive
 
 # few characters, so that quotes meet delimiters and line ends often

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.interval import (
+from starshade.kernels.interval.interval import (
     best_starts,
     best_starts_real,
     clip_groups,

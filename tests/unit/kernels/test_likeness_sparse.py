@@ -12,8 +12,8 @@ from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
 from starshade.errors import ConfigError
-from starshade.kernels import likeness_sparse
-from starshade.kernels.likeness_sparse import sparse_distances
+from starshade.kernels.likeness.likeness import sparse as likeness_sparse
+from starshade.kernels.likeness.sparse import sparse_distances
 from starshade.ratings.scale import Scale
 from tests.naive.k_likeness import distances, k_likeness
 from tests.strategies import ratings_tables, table

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import item_bits
-from starshade.kernels.diversity_repair import choose_groups
-from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
-from starshade.kernels.rated_sets import count_sets, covers, list_short
-from starshade.kernels.rated_sets_walk import rated_table
+from starshade.kernels.predictive import item_bits
+from starshade.kernels.predictive.diversity_repair import choose_groups
+from starshade.kernels.predictive.item_bits import bits_of_levels, bits_of_rows
+from starshade.kernels.predictive.rated_sets import count_sets, covers, list_short
+from starshade.kernels.predictive.rated_sets_walk import rated_table
 from tests.naive import diversity as naive
 
 

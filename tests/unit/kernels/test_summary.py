@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.summary import (
+from starshade.kernels.attack.summary import (
     SUMMARY,
     leave_out,
     mass,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.cliques import components, grow_cliques
+from starshade.kernels.balls.cliques import components, grow_cliques
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity import graph_result
 from starshade.privacy.proximity.graph import ProximityGraph

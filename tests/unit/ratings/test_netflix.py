@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.errors import InputError
-from starshade.kernels import netflix as kernel
+from starshade.kernels.text import netflix as kernel
 from starshade.ratings.readers.formats import netflix
 from starshade.ratings.readers.formats.netflix import locate_netflix, netflix_batches, read_netflix
 from starshade.ratings.readers.request import Request

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget, progress
-from starshade.kernels import plain as kernel
+from starshade.kernels.text import plain as kernel
 from starshade.ratings.readers.formats import plain
 from starshade.ratings.readers.formats.plain import NotPlain, plain_batches
 from tests.naive import plain as naive

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.anonymize.interval.table import Coarse, IntervalTable
 from starshade.errors import ConfigError
-from starshade.kernels.interval import clip_groups
-from starshade.kernels.interval_pack import pack
-from starshade.kernels.interval_patterns import join_small
-from starshade.kernels.interval_split import split
+from starshade.kernels.interval.interval import clip_groups
+from starshade.kernels.interval.pack import pack
+from starshade.kernels.interval.patterns import join_small
+from starshade.kernels.interval.split import split
 from starshade.kernels.lanes import cut, run
 from starshade.plain import counted
 

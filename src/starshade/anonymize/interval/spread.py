@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.errors import UnmetError
-from starshade.kernels.interval_pack import count_groups, union_costs
+from starshade.kernels.interval.pack import count_groups, union_costs
 from starshade.progress import task
 from starshade.ratings.proximity.balls import ball_sizes, ball_sums
 from starshade.ratings.proximity.rule import NullRule

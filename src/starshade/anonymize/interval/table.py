@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.interval import clip_groups, clip_groups_real
+from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.plain import counted
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of

@@ -22,8 +22,8 @@ from starshade.anonymize.k_exchange.starts import (
 )
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
-from starshade.kernels.exchange import exchange, form
-from starshade.kernels.exchange_leaves import cut_leaves
+from starshade.kernels.exchange.exchange import exchange, form
+from starshade.kernels.exchange.leaves import cut_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
 

@@ -36,7 +36,7 @@ class Turn:
         Groups in a leaf, at most.
     heat : float
     shrink : ndarray of float64
-        See `starshade.kernels.exchange_anneal.anneal`.
+        See `starshade.kernels.exchange.anneal.anneal`.
     effort : float
         Steps per record and stage.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.points import Points
 from starshade.kernels.csr import keep_rows
-from starshade.kernels.exchange_leaves import Rows
+from starshade.kernels.exchange.leaves import Rows
 
 __all__ = ["FINEST", "GridRows", "grid_rows"]
 

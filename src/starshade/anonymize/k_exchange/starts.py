@@ -11,8 +11,8 @@ from starshade.anonymize.k_member import KMember
 from starshade.anonymize.mondrian import Mondrian
 from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
 from starshade.anonymize.points import Points
-from starshade.kernels.exchange import form
-from starshade.kernels.exchange_copies import marks
+from starshade.kernels.exchange.copies import marks
+from starshade.kernels.exchange.exchange import form
 
 __all__ = ["alike", "cost", "renumbered", "rival_groups", "small_groups"]
 

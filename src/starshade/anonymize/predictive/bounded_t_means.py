@@ -1,7 +1,7 @@
 """Bounded t-means: clusters of which none is smaller than asked (PA §4.2; SPEC §3.5).
 
 A round gives every row a centre so that each has its least number of rows
-(`starshade.kernels.bounded_t_means`), and takes the mean of each cluster's padded rows as the new
+(`starshade.kernels.predictive.bounded_t_means`), and takes the mean of each cluster's padded rows as the new
 centre. A centre is written down as the rows whose mean it is, and rows are seen through the
 distances of rows to such means; `padded_distances` has three ways to them.
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.bounded_t_means import assign
+from starshade.kernels.predictive.bounded_t_means import assign
 
 __all__ = ["ROUNDS", "Distances", "bounded_t_means", "members_of"]
 

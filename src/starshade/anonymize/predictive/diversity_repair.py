@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.csr import transpose
-from starshade.kernels.diversity_repair import choose_groups
-from starshade.kernels.item_bits import bits_of_levels
-from starshade.kernels.rated_sets import list_short
-from starshade.kernels.rated_sets_walk import RatedTable, rated_table
+from starshade.kernels.predictive.diversity_repair import choose_groups
+from starshade.kernels.predictive.item_bits import bits_of_levels
+from starshade.kernels.predictive.rated_sets import list_short
+from starshade.kernels.predictive.rated_sets_walk import RatedTable, rated_table
 from starshade.progress import task
 from starshade.rng import generator
 

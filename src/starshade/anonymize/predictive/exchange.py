@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.order import seeded_order
-from starshade.kernels.predictive_exchange import cut, exchange_leaves
+from starshade.kernels.predictive.exchange import cut, exchange_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
 

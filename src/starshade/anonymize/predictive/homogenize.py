@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.homogenize import mean_levels, simple_levels
-from starshade.kernels.pooled import pooled_rows
+from starshade.kernels.predictive.homogenize import mean_levels, simple_levels
+from starshade.kernels.predictive.pooled import pooled_rows
 from starshade.kernels.readonly import fixed
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.anonymize.predictive.bounded_t_means import Distances
 from starshade.errors import ConfigError
-from starshade.kernels.padded_centres import centre_distances, make_centres
-from starshade.kernels.padded_gram import member_distances, products
-from starshade.kernels.padded_nearest import nearest_centres, reach
+from starshade.kernels.padded.centres import centre_distances, make_centres
+from starshade.kernels.padded.gram import member_distances, products
+from starshade.kernels.padded.nearest import nearest_centres, reach
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.padded import Padded
 

@@ -28,9 +28,9 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
+from starshade.kernels.attack.scoreboard import Block, Goal, attack, scores
+from starshade.kernels.attack.summary import mass_unit, sigmas
 from starshade.kernels.lanes import run
-from starshade.kernels.scoreboard import Block, Goal, attack, scores
-from starshade.kernels.summary import mass_unit, sigmas
 from starshade.progress import announced, task
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale

@@ -19,10 +19,10 @@ from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.targets import choose_targets
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.kernels.candidates import Clues, Postings, Seen, Thresholds, count_candidates
-from starshade.kernels.postings import EVERY_ROW
+from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
+from starshade.kernels.attack.postings import EVERY_ROW
+from starshade.kernels.attack.scoreboard import Goal
 from starshade.kernels.readonly import fixed
-from starshade.kernels.scoreboard import Goal
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of

@@ -30,8 +30,8 @@ from starshade.attack.layout import truth_of
 from starshade.attack.profiles import averaged, tolerance_of
 from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.errors import ConfigError
-from starshade.kernels.candidates import Thresholds
-from starshade.kernels.homogeneity import shared_cells
+from starshade.kernels.attack.candidates import Thresholds
+from starshade.kernels.attack.homogeneity import shared_cells
 from starshade.kernels.readonly import fixed
 from starshade.progress import announced
 from starshade.ratings.table import Ratings

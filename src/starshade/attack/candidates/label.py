@@ -11,7 +11,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import tolerance_of
 from starshade.attack.settings import LabelAttackSettings
 from starshade.errors import ConfigError
-from starshade.kernels.candidates import Thresholds
+from starshade.kernels.attack.candidates import Thresholds
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release

@@ -10,7 +10,7 @@ from starshade.attack.candidates.candidates import Plan, attack
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import StructureAttackSettings
-from starshade.kernels.candidates import Thresholds
+from starshade.kernels.attack.candidates import Thresholds
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release

@@ -15,7 +15,7 @@ from starshade.attack.layout import NO_DAYS, rows_of, truth_of
 from starshade.attack.profiles import known_items
 from starshade.attack.roles import Roles, truth_on
 from starshade.attack.view import View
-from starshade.kernels.links import Edges, Members, count_edges, members_of, rated_unreleased
+from starshade.kernels.attack.links import Edges, Members, count_edges, members_of, rated_unreleased
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.release.origin.linked import places_among

@@ -12,7 +12,7 @@ from starshade.attack.candidates.candidates import clues_of, seen_by
 from starshade.attack.knowledge import Known
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View
-from starshade.kernels.candidates import Thresholds, count_candidates
+from starshade.kernels.attack.candidates import Thresholds, count_candidates
 
 __all__ = ["Fits", "OnlyFit"]
 

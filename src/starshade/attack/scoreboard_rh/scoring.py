@@ -14,9 +14,17 @@ from starshade.attack.knowledge import Known
 from starshade.attack.layout import NO_DAYS, contents_of, rows_of, truth_of
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.view import View
-from starshade.kernels.postings import EVERY_ROW, NO_DAY, windows_of
+from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY, windows_of
+from starshade.kernels.attack.scoreboard import (
+    Aux,
+    Block,
+    Goal,
+    Tables,
+    attack,
+    fraction_bits,
+    holds,
+)
 from starshade.kernels.readonly import fixed
-from starshade.kernels.scoreboard import Aux, Block, Goal, Tables, attack, fraction_bits, holds
 from starshade.progress import task
 from starshade.release.symbols import Symbols
 

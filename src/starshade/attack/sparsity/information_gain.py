@@ -12,7 +12,7 @@ from starshade.attack.sparsity.sparsity import about_one_star
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.kernels.closeness import mean_log_neighbours
+from starshade.kernels.attack.closeness import mean_log_neighbours
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph
 from starshade.plain import counted

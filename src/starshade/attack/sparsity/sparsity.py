@@ -15,7 +15,7 @@ from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.kernels.neighbours import Likeness, Rows, nearest
+from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.tracker.result import Background
 from starshade.attack.view import View
 from starshade.errors import ConfigError
-from starshade.kernels.tracker import Singled
+from starshade.kernels.attack.tracker import Singled
 from starshade.release.attributes import plain_attributes
 from starshade.stats import wilson
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.attack.view import View
 from starshade.errors import ConfigError
+from starshade.kernels.attack.tracker import Board
 from starshade.kernels.readonly import fixed
-from starshade.kernels.tracker import Board
 from starshade.ratings.scale import SLACK
 from starshade.release.symbols import Symbols
 

@@ -16,7 +16,16 @@ from starshade.attack.tracker.board import Items, spelt
 from starshade.attack.tracker.result import Condition, TrackerResult
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.kernels.tracker import EMPTY, FEWEST, QUERIES, REFUSED, STOPPED, Singled, ask, nobody
+from starshade.kernels.attack.tracker import (
+    EMPTY,
+    FEWEST,
+    QUERIES,
+    REFUSED,
+    STOPPED,
+    Singled,
+    ask,
+    nobody,
+)
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of

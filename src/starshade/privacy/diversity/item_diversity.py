@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.item_bits import bits_of_levels, bits_of_rows
-from starshade.kernels.rated_sets_walk import rated_table
+from starshade.kernels.predictive.item_bits import bits_of_levels, bits_of_rows
+from starshade.kernels.predictive.rated_sets_walk import rated_table
 from starshade.privacy.classes.classes import Classes, graphs_of
 from starshade.privacy.diversity.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
 from starshade.privacy.diversity.verdict import DiversityVerdict

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.rated_sets import SetTally, count_sets, covers
-from starshade.kernels.rated_sets_walk import RatedTable
+from starshade.kernels.predictive.rated_sets import SetTally, count_sets, covers
+from starshade.kernels.predictive.rated_sets_walk import RatedTable
 from starshade.rng import generator
 from starshade.stats import Rate, wilson
 

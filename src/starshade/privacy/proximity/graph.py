@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.cliques import components
+from starshade.kernels.balls.cliques import components
 from starshade.privacy.proximity.balls import prepare
 from starshade.privacy.proximity.graph_result import GraphResult
 from starshade.privacy.proximity.verdict import count_of

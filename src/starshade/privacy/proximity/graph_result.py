@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.kernels.cliques import grow_cliques
+from starshade.kernels.balls.cliques import grow_cliques
 from starshade.markup import block, facts, figure_of, paragraph
 from starshade.plain import counted
 from starshade.privacy.parameters import check_k, check_records

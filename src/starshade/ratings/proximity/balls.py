@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.balls_leaf import Asked, Found
-from starshade.kernels.balls_members import search_members
-from starshade.kernels.balls_search import search_balls
-from starshade.kernels.balls_tree import FIRST, LAST
+from starshade.kernels.balls.leaf import Asked, Found
+from starshade.kernels.balls.members import search_members
+from starshade.kernels.balls.scan import Nearness, scan_balls, table_of
+from starshade.kernels.balls.search import search_balls
+from starshade.kernels.balls.tree import FIRST, LAST
 from starshade.kernels.lanes import cut, run
-from starshade.kernels.scan import Nearness, scan_balls, table_of
 from starshade.progress import task
 from starshade.ratings.proximity.space import Space
 

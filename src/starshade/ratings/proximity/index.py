@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.balls_fields import Fields, fields_of
-from starshade.kernels.balls_tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
+from starshade.kernels.balls.fields import Fields, fields_of
+from starshade.kernels.balls.tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
 from starshade.plain import counted
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import InputError
-from starshade.kernels.delimited import NO_QUOTE, Structure, scan_structure
+from starshade.kernels.text.delimited import NO_QUOTE, Structure, scan_structure
 from starshade.kernels.warm import announce
 from starshade.ratings.readers.recognise.inputs import Input, reading
 
@@ -151,7 +151,7 @@ class TextSource:
         )
 
     def _scan(self, file: Input, wanted: NDArray[np.int64] | None = None) -> Structure:
-        from starshade.kernels import delimited
+        from starshade.kernels.text import delimited
 
         announce("the text reader", delimited._scan)
         return scan_structure(

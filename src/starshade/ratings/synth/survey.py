@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels import survey as kernels
-from starshade.kernels.synth import user_keys
+from starshade.kernels.synth.synth import survey as kernels
+from starshade.kernels.synth.synth import user_keys
 from starshade.kernels.warm import announce
 from starshade.progress import task
 from starshade.ratings.scale import Scale

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from starshade.errors import InputError
-from starshade.kernels import netflix as kernel
+from starshade.kernels.text import netflix as kernel
 from starshade.kernels.warm import announce
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.building.build import build

@@ -21,7 +21,7 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 
 from starshade import budget
-from starshade.kernels import plain
+from starshade.kernels.text import plain
 from starshade.kernels.warm import announce
 from starshade.progress import note
 from starshade.ratings.building.batch import Batch

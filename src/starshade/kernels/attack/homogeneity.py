@@ -1,0 +1,169 @@
+"""What all candidates of a target have in common (PA Def. 5.1; SPEC §1.6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.attack.agreement import Truth, is_member
+from starshade.kernels.attack.candidates import (
+    CHUNK,
+    Clues,
+    Seen,
+    Thresholds,
+    list_fitting,
+    make_room,
+)
+from starshade.kernels.inner import inner
+from starshade.kernels.lanes import run
+from starshade.kernels.search import place_of
+from starshade.kernels.warm import announce
+
+__all__ = ["SHARED", "shared_cells"]
+
+_SLACK = 1e-9
+
+#: identical : there are candidates, and they have the same review graph (days do not count)
+#: cells : beyond the known ones, cells with a rating that are equal in all candidates
+#: true : of these, cells that hold the target's true rating or null
+#: single : of these, cells that say one single rating
+#: single_true : of the single ones, the target's true rating
+#: single_rated, single_near : of the single ones, those whose item the target rated, and rated
+#: within the threshold of what the cell says
+#: hidden : ratings of the target on released items, beyond the known ones
+SHARED = np.dtype(
+    [
+        ("identical", np.bool_),
+        ("cells", np.int64),
+        ("true", np.int64),
+        ("single", np.int64),
+        ("single_true", np.int64),
+        ("single_rated", np.int64),
+        ("single_near", np.int64),
+        ("hidden", np.int64),
+    ]
+)
+
+
+def shared_cells(
+    seen: Seen, clues: Clues, within: Thresholds, truth: Truth, single: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Intersect each target's candidates, and compare with the truth.
+
+    Parameters
+    ----------
+    single : ndarray of bool, shape (contents,)
+        Which contents are one single rating.
+
+    Returns
+    -------
+    ndarray of SHARED, shape (targets,)
+    """
+    announce("the homogeneity attack", _intersect_all)
+    out = np.zeros(len(clues.item), dtype=SHARED)
+
+    def work(chunk: int) -> None:
+        _intersect_all(chunk * CHUNK, seen, clues, within, truth, single, out)
+
+    run(work, math.ceil(len(out) / CHUNK))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ignore[no-untyped-def]
+    """Treat some targets, one after the other, in scratch space of their own."""
+    room = make_room(seen, clues)
+    by_row = seen.by_row
+    is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
+    cells = np.empty(len(is_known), np.int64)
+    for t in range(start, min(start + CHUNK, len(out))):
+        for item in clues.item[t]:
+            if item >= 0:
+                is_known[item] = True
+        n, _ = list_fitting(t, seen, clues, within, room)
+        kept = 0
+        if n > 0:
+            kept, out[t]["identical"] = _intersect(
+                room.rows[:n], by_row, seen.contents.has_rating, is_known, cells
+            )
+        error = within.rating + _SLACK
+        _compare(cells[:kept], by_row, clues.user[t], truth, seen.contents, single, error, out[t])
+        user = clues.user[t]
+        for p in range(truth.indptr[user], truth.indptr[user + 1]):
+            out[t]["hidden"] += not is_known[truth.columns[p]]
+        for item in clues.item[t]:
+            if item >= 0:
+                is_known[item] = False
+
+
+@inner
+def _intersect(rows, by_row, rated, is_known, cells):  # type: ignore[no-untyped-def]
+    """List the first row's cells, with a rating and not known, that all rows have alike.
+
+    Returns how many, and whether the rows are identical. Most intersections are empty after a
+    few rows, and then the others need not be looked at.
+    """
+    kept = 0
+    for p in range(by_row.indptr[rows[0]], by_row.indptr[rows[0] + 1]):
+        if rated[by_row.codes[p]] and not is_known[by_row.columns[p]]:
+            cells[kept] = p
+            kept += 1
+    identical = True
+    for i in range(1, len(rows)):
+        if kept == 0 and not identical:
+            break
+        identical = identical and _same_graph(rows[0], rows[i], by_row)
+        q, stop = by_row.indptr[rows[i]], by_row.indptr[rows[i] + 1]
+        left = 0
+        for j in range(kept):
+            p = cells[j]
+            q = place_of(by_row.columns, q, stop, by_row.columns[p])
+            if (
+                q < stop
+                and by_row.columns[q] == by_row.columns[p]
+                and by_row.codes[q] == by_row.codes[p]
+            ):
+                cells[left] = p
+                left += 1
+        kept = left
+    return kept, identical
+
+
+@inner
+def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
+    """Tell whether two rows are equal cell by cell, whatever their days."""
+    p, q = by_row.indptr[a], by_row.indptr[b]
+    n = by_row.indptr[a + 1] - p
+    if by_row.indptr[b + 1] - q != n:
+        return False
+    for i in range(n):
+        if by_row.columns[p + i] != by_row.columns[q + i]:
+            return False
+        if by_row.codes[p + i] != by_row.codes[q + i]:
+            return False
+    return True
+
+
+@inner
+def _compare(cells, by_row, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
+    """Count which of these cells say something true about a user."""
+    start, stop = truth.indptr[user], truth.indptr[user + 1]
+    for p in cells:
+        symbol = by_row.codes[p]
+        place = place_of(truth.columns, start, stop, by_row.columns[p])
+        has_rated = place < stop and truth.columns[place] == by_row.columns[p]
+        held = has_rated and is_member(truth.ratings[place], symbol, contents)
+        out["cells"] += 1
+        out["true"] += held or (not has_rated and contents.null[symbol])
+        out["single"] += single[symbol]
+        out["single_true"] += single[symbol] and held
+        if single[symbol] and has_rated:
+            says = contents.high[symbol]
+            if np.isnan(says):
+                says = contents.members[contents.offsets[symbol]]
+            out["single_rated"] += 1
+            out["single_near"] += abs(truth.ratings[place] - says) <= error

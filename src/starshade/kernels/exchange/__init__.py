@@ -1,0 +1,1 @@
+"""k-exchange: records change groups while that lessens what groups cost."""

@@ -1,0 +1,1 @@
+"""k-Likeness: the nearest free records of many nuclei (SPEC §3.2)."""

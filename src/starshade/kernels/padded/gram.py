@@ -1,0 +1,154 @@
+"""Products of padded rows among few users, once: distances to any means of them follow.
+
+Where groups are formed within a bin, centres change every round but the users do not. Their
+products ``d_u'W d_v`` (d the row less the base) give every distance to a mean of some of them:
+``|d_u − c|² = K_uu + mean K_vw − 2 mean K_uv`` over the members v, w of c. Only items that both
+rated add to the corrections' part, so the raters of each item are walked, each pair once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.inner import inner
+from starshade.kernels.padded.centres import NEGLIGIBLE
+from starshade.kernels.padded.padded import Parts, fill_corrections
+from starshade.kernels.warm import announce
+
+__all__ = ["member_distances", "products"]
+
+
+def products(
+    parts: Parts, sums: NDArray[np.float64], inner: NDArray[np.float64], users: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Products of each two of some users' rows, less the base; shape (b, b), on one thread.
+
+    Parameters
+    ----------
+    parts : Parts
+    sums : ndarray of float64, shape (m, f + 1)
+        L'W(x_u − base).
+    inner : ndarray of float64, shape (f + 1, f + 1)
+        L'WL.
+    users : ndarray of int64, shape (b,)
+    """
+    announce("products within bins", _products)
+    out = np.empty((len(users), len(users)))
+    _products(*parts, sums, inner, users, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _products(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, weights, sums, inner, users, out
+):  # fmt: skip
+    b, f = len(users), phi.shape[1]
+    place, raters, e, ends = _by_item(indptr, columns, codes, levels, base, loadings, phi, users)
+    across, pull = np.empty((f, b)), np.empty((f, b))
+    for r in range(b):
+        u = users[r]
+        for a in range(f):
+            through = 0.0
+            for c in range(f):
+                through += inner[a, c] * phi[u, c]
+            across[a, r], pull[a, r] = phi[u, a], sums[u, a] - through
+    for r in range(b):
+        u, row = users[r], out[r, r:]
+        row[:] = 0.0
+        for a in range(f):
+            projected, own = sums[u, a], phi[u, a]
+            means, pulls = across[a, r:], pull[a, r:]
+            for c in range(len(row)):
+                row[c] += projected * means[c] + own * pulls[c]
+        for p in range(indptr[u], indptr[u + 1]):
+            i = columns[p]
+            mine = place[i]  # users before this one are done
+            place[i] += 1
+            scale = weights[i] * e[mine]
+            for q in range(mine, ends[i]):
+                row[raters[q] - r] += scale * e[q]
+    for r in range(b):
+        for c in range(r):
+            out[r, c] = out[c, r]
+
+
+@inner
+def _by_item(indptr, columns, codes, levels, base, loadings, phi, users):  # type: ignore[no-untyped-def]
+    """List each item's raters among the users, in order, with their corrections."""
+    place = np.zeros(len(base), np.int64)
+    longest = 0
+    for u in users:
+        longest = max(longest, indptr[u + 1] - indptr[u])
+        for p in range(indptr[u], indptr[u + 1]):
+            place[columns[p]] += 1
+    total = 0
+    for i in range(len(place)):
+        count = place[i]
+        place[i] = total
+        total += count
+    ends = place.copy()
+    raters, e = np.empty(total, np.int32), np.empty(total)
+    buffer = np.empty(longest)
+    for r in range(len(users)):
+        u = users[r]
+        first, last = indptr[u], indptr[u + 1]
+        fill_corrections(
+            columns[first:last], codes[first:last], levels, base, loadings, phi[u], buffer
+        )
+        for p in range(last - first):
+            i = columns[first + p]
+            raters[ends[i]], e[ends[i]] = r, buffer[p]
+            ends[i] += 1
+    return place, raters, e, ends
+
+
+def member_distances(
+    table: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    members: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """Squared distance of some rows to the mean of each group of rows.
+
+    Parameters
+    ----------
+    table : ndarray of float64, shape (b, b)
+        What `products` gives.
+    rows : ndarray of int64, shape (a,)
+        Positions in the table, as members are.
+    starts : ndarray of int64, shape (t + 1,)
+        Group j is ``members[starts[j]:starts[j + 1]]``, one at least.
+    members : ndarray of int64
+
+    Returns
+    -------
+    ndarray of float32, shape (a, t)
+        Zero where nothing but rounding is left, as in `padded_centres.centre_distances`.
+    """
+    announce("distances within bins", _member_distances)
+    out = np.empty((len(rows), len(starts) - 1), np.float32)
+    _member_distances(table, rows, starts, members, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _member_distances(table, rows, starts, members, out):  # type: ignore[no-untyped-def]
+    t = out.shape[1]
+    lengths = np.zeros(t)
+    for c in range(t):
+        own = members[starts[c] : starts[c + 1]]
+        for u in own:
+            for v in own:
+                lengths[c] += table[u, v]
+        lengths[c] /= len(own) * len(own)
+    for r in range(len(rows)):
+        row, own_length = table[rows[r]], table[rows[r], rows[r]]
+        for c in range(t):
+            total = 0.0
+            for q in range(starts[c], starts[c + 1]):
+                total += row[members[q]]
+            both = own_length + lengths[c]
+            away = both - 2.0 * total / (starts[c + 1] - starts[c])
+            out[r, c] = away if away > NEGLIGIBLE * both else 0.0

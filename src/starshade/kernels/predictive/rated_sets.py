@@ -1,0 +1,218 @@
+"""Count the sets of items that somebody rated together, and the groups that show them.
+
+How they are walked is in `rated_sets_walk`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.bits import ones
+from starshade.kernels.inner import inner
+from starshade.kernels.lanes import cut, run
+from starshade.kernels.predictive.rated_sets_walk import (
+    RatedTable,
+    advance,
+    begin,
+    open_set,
+    room_for,
+)
+from starshade.kernels.readonly import fixed
+from starshade.kernels.warm import announce
+
+__all__ = [
+    "SetTally",
+    "count_sets",
+    "covers",
+    "list_short",
+]
+
+
+class SetTally(NamedTuple):
+    """What was counted, for each least item of a set (row) and each size from 1 (column).
+
+    sets : sets that some user rated together
+    short : of these, sets that fewer than `least` groups show
+    fewest : the fewest groups that show one, counted up to `least`; `least` where there is none
+    worst : shape (items, sizes, most); the first set with so few, -1 behind its end
+    at_risk : shape (users,); who rated a short set
+    """
+
+    sets: NDArray[np.int64]
+    short: NDArray[np.int64]
+    fewest: NDArray[np.int64]
+    worst: NDArray[np.int32]
+    at_risk: NDArray[np.bool_]
+
+
+def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
+    """Count the rated sets of 1 to `most` items, and those that fewer than `least` groups show.
+
+    Parameters
+    ----------
+    table : RatedTable
+    most, least : int
+        1 or more.
+    """
+    announce("the check of diversity", _count)
+    n_items, n_users = len(table.bits), len(table.indptr) - 1
+    lanes = cut(np.diff(table.item_ptr))
+    out = SetTally(
+        np.zeros((n_items, most), np.int64),
+        np.zeros((n_items, most), np.int64),
+        np.full((n_items, most), least, np.int64),
+        np.full((n_items, most, most), -1, np.int32),
+        np.zeros((len(lanes), n_users), np.bool_),
+    )
+
+    def work(lane: int) -> None:
+        first, last = lanes[lane]
+        own = slice(first, last)
+        part = SetTally(
+            out.sets[own], out.short[own], out.fewest[own], out.worst[own], out.at_risk[lane]
+        )
+        with np.errstate(over="ignore"):  # interpreted, counting bits wraps around
+            _count(first, last, table, least, room_for(table, most), part)
+
+    run(work, len(lanes))
+    return out._replace(at_risk=np.asarray(out.at_risk.any(axis=0)))
+
+
+def list_short(
+    first: int, table: RatedTable, most: int, least: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """List the rated sets of 1 to `most` items, `first` the least, that too few groups show.
+
+    Returns
+    -------
+    sets : ndarray of int32, shape (n, most)
+        -1 behind the end of a set.
+    cover : ndarray of int64, shape (n,)
+        How many groups show each: below `least`.
+    """
+    room = room_for(table, most)
+    n = 64
+    with np.errstate(over="ignore"):
+        while True:
+            sets = np.full((n, most), -1, np.int32)
+            cover = np.empty(n, np.int64)
+            needed = _list(first, table, least, room, sets, cover)
+            if needed <= n:
+                return sets[:needed], cover[:needed]
+            n = needed
+
+
+def covers(sets: NDArray[np.int64], bits: NDArray[np.uint64], least: int) -> NDArray[np.int64]:
+    """Return how many groups show each set, counted up to `least`.
+
+    Parameters
+    ----------
+    sets : ndarray of int64, shape (n, size)
+    """
+    out = np.empty(len(sets), np.int64)
+    with np.errstate(over="ignore"):
+        _covers(fixed(sets), bits, least, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _covers(sets, bits, least, out):  # type: ignore[no-untyped-def]
+    for s in range(len(sets)):
+        total = 0
+        for w in range(bits.shape[1]):
+            word = bits[sets[s, 0], w]
+            for i in range(1, sets.shape[1]):
+                word &= bits[sets[s, i], w]
+            total += ones(word)
+            if total >= least:
+                break
+        out[s] = min(total, least)
+
+
+@njit(cache=True, nogil=True)
+def _count(first, last, table, least, room, out):  # type: ignore[no-untyped-def]
+    """Tally the sets whose least item is one of first…last-1."""
+    most = out.sets.shape[1]
+    for item in range(first, last):
+        row = item - first
+        depth = begin(item, most, table, least, room)
+        if room.held[0] > 0:
+            _tally_alone(row, least, room, out)
+        while depth >= 0:
+            open_set(depth, table, least, room)
+            _tally(row, depth, least, room, out)
+            _mark(depth, table, least, room, out.at_risk)
+            depth = advance(depth, most, table, room)
+
+
+@njit(cache=True, nogil=True)
+def _list(item, table, least, room, sets, cover_of):  # type: ignore[no-untyped-def]
+    """Write down the short sets that begin with `item`, as far as there is room; count all."""
+    most = sets.shape[1]
+    n = 0
+    depth = begin(item, most, table, least, room)
+    if room.held[0] > 0 and room.single[0] < least:
+        sets[0, 0], cover_of[0] = item, room.single[0]
+        n = 1
+    while depth >= 0:
+        open_set(depth, table, least, room)
+        for i in range(room.n_touched[depth]):
+            if room.cover[depth, i] < least:
+                if n < len(sets):
+                    sets[n, : depth + 1] = room.chosen[: depth + 1]
+                    sets[n, depth + 1] = room.touched[depth, i]
+                    cover_of[n] = room.cover[depth, i]
+                n += 1
+        depth = advance(depth, most, table, room)
+    return n
+
+
+@inner
+def _tally(row, depth, least, room, out):  # type: ignore[no-untyped-def]
+    """Count the sets of the chosen items and one that stands behind them."""
+    place, n = depth + 1, room.n_touched[depth]
+    cover = room.cover[depth, :n]
+    short = 0
+    for i in range(n):
+        if cover[i] < least:
+            short += 1
+            if cover[i] < out.fewest[row, place]:
+                out.fewest[row, place] = cover[i]
+                out.worst[row, place, :place] = room.chosen[:place]
+                out.worst[row, place, place] = room.touched[depth, i]
+    out.sets[row, place] += n
+    out.short[row, place] += short
+
+
+@inner
+def _tally_alone(row, least, room, out):  # type: ignore[no-untyped-def]
+    """Count the set of the first item alone."""
+    out.sets[row, 0] += 1
+    if room.single[0] < least:
+        out.short[row, 0] += 1
+        out.fewest[row, 0] = room.single[0]
+        out.worst[row, 0, 0] = room.chosen[0]
+        for i in range(room.held[0]):
+            out.at_risk[room.users[0, i]] = True
+
+
+@inner
+def _mark(depth, table, least, room, at_risk):  # type: ignore[no-untyped-def]
+    """Mark the users who have the chosen items and one that makes the set a short one."""
+    cover_of = room.cover_of
+    any_short = False
+    for i in range(room.n_touched[depth]):
+        cover_of[room.touched[depth, i]] = room.cover[depth, i]
+        any_short |= room.cover[depth, i] < least
+    if not any_short:
+        return
+    for i in range(room.held[depth]):
+        user = room.users[depth, i]
+        p = room.after[depth, i]
+        while not at_risk[user] and p < table.indptr[user + 1]:
+            at_risk[user] = cover_of[table.columns[p]] < least
+            p += 1

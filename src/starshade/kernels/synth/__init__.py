@@ -1,0 +1,1 @@
+"""Synthetic people, drawn one by one."""
