@@ -25,10 +25,10 @@ NAMES = re.compile(
 REACHED = {
     "generalizing": """
         kernels.csr:_AT_ONCE kernels.lanes:_COUNTERS kernels.lanes:_LANES
-        kernels.lanes:_WORTH_IT kernels.likeness:_BATCH kernels.likeness_blocks:BLOCK
-        kernels.likeness_blocks:TRAY kernels.likeness_search:_CHUNK
-        kernels.likeness_search:_WORTH_THREADS kernels.likeness_sparse:_CHUNK
-        kernels.likeness_sparse:_WORTH_THREADS kernels.widening:_BLOCK
+        kernels.lanes:_WORTH_IT kernels.likeness.likeness:_BATCH kernels.likeness.blocks:BLOCK
+        kernels.likeness.blocks:TRAY kernels.likeness.search:_CHUNK
+        kernels.likeness.search:_WORTH_THREADS kernels.likeness.sparse:_CHUNK
+        kernels.likeness.sparse:_WORTH_THREADS kernels.greedy.widening:_BLOCK
         release.folder.receipt:_BLOCK release.folder.write:ROWS_PER_GROUP
         release.verify.rows:_BATCH release.verify.truth:_BLOCK release.verify.values:_BLOCK""",
     "averaging": """
@@ -36,48 +36,54 @@ REACHED = {
         anonymize.predictive.bounded_t_means:_BATCH
         anonymize.predictive.bounded_t_means:_WRITTEN anonymize.predictive.homogenize:_BLOCK
         anonymize.predictive.padded_distances:_TABLE audit.reproduction.pa.padding:_BLOCK
-        kernels.dissimilarity:_CHUNK kernels.dissimilarity:_TILE kernels.homogenize:_CHUNK
-        kernels.homogenize:_TILE kernels.item_bits:_BLOCK kernels.padded:_CHUNK
-        kernels.padded_centres:_CHUNK kernels.padded_centres:_TILE kernels.padded_nearest:_CHUNK
-        kernels.pooled:_CHUNK kernels.profile_support:_CHUNKS
-        release.folder.columns:PROFILE_BYTES release.folder.layouts:_BUFFER
-        release.folder.layouts:_TOGETHER release.verify.profiles:_BLOCK
-        release.verify.profiles:_BUFFER""",
+        kernels.padded.dissimilarity:_CHUNK kernels.padded.dissimilarity:_TILE
+        kernels.predictive.homogenize:_CHUNK kernels.predictive.homogenize:_TILE
+        kernels.predictive.item_bits:_BLOCK kernels.padded.padded:_CHUNK
+        kernels.padded.centres:_CHUNK kernels.padded.centres:_TILE
+        kernels.padded.nearest:_CHUNK kernels.predictive.pooled:_CHUNK
+        kernels.predictive.profile_support:_CHUNKS release.folder.columns:PROFILE_BYTES
+        release.folder.layouts:_BUFFER release.folder.layouts:_TOGETHER
+        release.verify.profiles:_BLOCK release.verify.profiles:_BUFFER""",
     "moving": """
         anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK
-        anonymize.suppress.core:_MEMBERS kernels.balls_fields:_BUCKETS kernels.balls_tree:LEAF
+        anonymize.suppress.core:_MEMBERS kernels.balls.fields:_BUCKETS kernels.balls.tree:LEAF
         ratings.proximity.balls:_STEP release.verify.near:_LEAF release.verify.near:_PAIRS
         release.verify.near:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
-        attack.candidates.candidates:_BATCH attack.link.existence:_BLOCK attack.scoring:_BATCH
-        attack.scoring:_TABLE kernels.candidates:CHUNK kernels.postings:WINDOW
-        kernels.postings:_TOGETHER kernels.postings:_ENTRIES kernels.scoreboard:_CHUNK
-        kernels.summary:_RUN release.origin.part:_CELLS release.profiles:_BLOCK""",
+        attack.candidates.candidates:_BATCH attack.link.existence:_BLOCK
+        attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
+        kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
+        kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
+        kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
+        release.origin.part:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk.risk:_BLOCK
-        attack.sparsity.sparsity:_BATCH kernels.neighbours:_BLOCK ratings.readers.text:_BLOCK""",
+        attack.sparsity.sparsity:_BATCH kernels.attack.neighbours:_BLOCK
+        ratings.readers.text:_BLOCK""",
     "asking": "query.evaluate:_BLOCK",
     "measuring": """
-        kernels.als_predict:_ITEMS kernels.als_predict:_PAIRS kernels.averages:_BLOCK
-        utility.held_out.pairwise_dissimilarity:_CELLS utility.held_out.similarity:_CELLS
-        utility.held_out.top_n:_CELLS""",
+        kernels.padded.als_predict:_ITEMS kernels.padded.als_predict:_PAIRS
+        kernels.averages:_BLOCK utility.held_out.pairwise_dissimilarity:_CELLS
+        utility.held_out.similarity:_CELLS utility.held_out.top_n:_CELLS""",
     "checking": "privacy.classes.classes:_BLOCK",
     "reading": """
-        kernels.counting:_BUCKETS kernels.counting:_PART ratings.readers.recognise.inputs:_BLOCK
-        ratings.readers.formats.netflix:_BLOCK ratings.readers.formats.plain:_BLOCK
-        ratings.readers.formats.tables:_ROWS ratings.building.staging:_PIECE
-        ratings.store.store:_CHUNK ratings.write.parquet:_ROWS ratings.write.text:_USERS""",
-    "drawing": "kernels.survey:_CHUNK kernels.synth:_CHUNK ratings.synth.drawing:_BLOCK",
+        kernels.counting:_BUCKETS kernels.counting:_PART
+        ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK
+        ratings.readers.formats.plain:_BLOCK ratings.readers.formats.tables:_ROWS
+        ratings.building.staging:_PIECE ratings.store.store:_CHUNK ratings.write.parquet:_ROWS
+        ratings.write.text:_USERS""",
+    "drawing": """
+        kernels.synth.survey:_CHUNK kernels.synth.synth:_CHUNK ratings.synth.drawing:_BLOCK""",
 }
 SMALL = {
-    "kernels.postings:WINDOW": 64,  # of which scratch space has a bit each
+    "kernels.attack.postings:WINDOW": 64,  # of which scratch space has a bit each
     "ratings.readers.text:_BLOCK": 64,  # no row may be longer
 }
 #: what must be small as well for the constant to be looked at
 BESIDE = {
     "anonymize.suppress.core:_MEMBERS": {"anonymize.suppress.core:_FULL": 1 << 20},
-    "kernels.likeness_search:_CHUNK": {"kernels.likeness_search:_WORTH_THREADS": 0},
-    "kernels.likeness_sparse:_CHUNK": {"kernels.likeness_sparse:_WORTH_THREADS": 0},
+    "kernels.likeness.search:_CHUNK": {"kernels.likeness.search:_WORTH_THREADS": 0},
+    "kernels.likeness.sparse:_CHUNK": {"kernels.likeness.sparse:_WORTH_THREADS": 0},
 }
 #: tried small by a test of their own
 ELSEWHERE = {
@@ -95,8 +101,8 @@ NO_CUTS = {
     "audit.demo:ITEMS": "of the demonstration",
     "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
     "audit.reproduction.pa.paper:USERS": "of Netflix",
-    "kernels.als:_AT_ONCE": "written out in the code: another number does not fit it",
-    "kernels.exchange:_LANES": "columns come in multiples of it",
+    "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
+    "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
     "kernels.holdout:_BUCKETS": "as many as there are highest bits",
     "privacy.proximity.judge:_MEMBERS": "named in a witness",
     "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",

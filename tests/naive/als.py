@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 def solve_rows(
     targets: Floats, others: Floats, penalties: Floats, bias_penalty: float, biases: bool
 ) -> Floats:
-    """Return each row's minimiser of squared error plus penalty; see `kernels.als`.
+    """Return each row's minimiser of squared error plus penalty; see `kernels.padded.als`.
 
     The penalized problem is written as plain least squares with one more equation per parameter.
     """

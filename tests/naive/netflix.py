@@ -1,4 +1,4 @@
-"""`kernels.netflix`, once more, line by line."""
+"""`kernels.text.netflix`, once more, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kernels.plain`, once more, with regular expressions and Python's own float and date."""
+"""`kernels.text.plain`, once more, with regular expressions and Python's own float and date."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 
 def summary(scores: list[int], sizes: list[int], repeated: list[int]) -> dict[str, int]:
-    """Return the sums of `kernels.summary` over rows that stand for `sizes` records each.
+    """Return the sums of `kernels.attack.summary` over rows that stand for `sizes` records each.
 
     `repeated` are scores of rows that are no profile of their own.
     """

@@ -1,4 +1,4 @@
-"""One synthetic respondent at a time, question by question (`kernels.survey`).
+"""One synthetic respondent at a time, question by question (`kernels.synth.survey`).
 
 The random numbers are the package's counter-based ones: the same stream must give the same
 respondent.

@@ -1,4 +1,4 @@
-"""One synthetic user at a time, with lists and sets (`kernels.synth`).
+"""One synthetic user at a time, with lists and sets (`kernels.synth.synth`).
 
 The random numbers are the package's counter-based ones, and the alias tables are given: the
 same stream must give the same user.

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import likeness_groups
+from starshade.kernels.likeness import likeness
+from starshade.kernels.likeness import search as likeness_search
 from starshade.kernels.likeness.bits import thermometers
-from starshade.kernels.likeness.likeness import likeness
-from starshade.kernels.likeness.likeness import search as likeness_search
 from tests.naive.k_likeness import distances, k_likeness
 
 

@@ -12,7 +12,7 @@ from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
 from starshade.errors import ConfigError
-from starshade.kernels.likeness.likeness import sparse as likeness_sparse
+from starshade.kernels.likeness import sparse as likeness_sparse
 from starshade.kernels.likeness.sparse import sparse_distances
 from starshade.ratings.scale import Scale
 from tests.naive.k_likeness import distances, k_likeness

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.kernels.padded.padded import als_predict
+from starshade.kernels.padded import als_predict
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.factors import Factors

@@ -1,9 +1,9 @@
 """Bounded t-means: clusters of which none is smaller than asked (PA §4.2; SPEC §3.5).
 
 A round gives every row a centre so that each has its least number of rows
-(`starshade.kernels.predictive.bounded_t_means`), and takes the mean of each cluster's padded rows as the new
-centre. A centre is written down as the rows whose mean it is, and rows are seen through the
-distances of rows to such means; `padded_distances` has three ways to them.
+(`starshade.kernels.predictive.bounded_t_means`), and takes the mean of each cluster's padded rows
+as the new centre. A centre is written down as the rows whose mean it is, and rows are seen through
+the distances of rows to such means; `padded_distances` has three ways to them.
 
 The first centres are rows that are distinct *as rows*. A dissimilarity of 0 does not say that two
 rows are equal: under closeness all rows may be that near, and nearness is not transitive; nor do

@@ -1,4 +1,4 @@
-"""Who is in a ball, through the trees of `balls_tree`."""
+"""Who is in a ball, through the trees of `balls.tree`."""
 
 from __future__ import annotations
 

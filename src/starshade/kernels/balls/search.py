@@ -1,4 +1,4 @@
-"""Sizes of balls, and sums over them, through the trees of `balls_tree`.
+"""Sizes of balls, and sums over them, through the trees of `balls.tree`.
 
 Records ask leaf by leaf. The group asks its own leaf first, then what hangs beside its branch,
 from near to far, and passes over every branch on which some item sets all of the group apart. A

@@ -1,7 +1,7 @@
 """k-exchange's leaves: small parts of the table in which records change groups, each alone.
 
 A leaf is a number of whole groups that lie near each other. Its records become a small full
-table of those columns in which anybody of the leaf is above zero, and `exchange_anneal` works on
+table of those columns in which anybody of the leaf is above zero, and `exchange.anneal` works on
 it. Leaves share nothing, so they are worked on by any number of threads with one result, and no
 table is larger than a leaf.
 """
@@ -128,7 +128,7 @@ def _renumber(groups):  # type: ignore[no-untyped-def]
 def form(
     rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int, unit: int
 ) -> tuple[Ints, Ints]:
-    """Form groups within each leaf; see `exchange_start`.
+    """Form groups within each leaf; see `exchange.start`.
 
     Parameters
     ----------

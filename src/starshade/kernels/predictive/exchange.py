@@ -2,7 +2,7 @@
 
 `halves` cuts rows into two along the direction in which they spread most; cut again and again it
 gives first groups, and *leaves*: parts of the table in which whole groups lie near each other.
-`exchange_leaves` works on each leaf alone, so any number of threads gives one result.
+`exchange.leaves` works on each leaf alone, so any number of threads gives one result.
 
 What is lessened is ``sum over users of w_u |x_u - c|^2``, c being the weighted mean of the user's
 group; as ``sum w_u |x_u|^2`` stays, that is the same as making ``sum over groups of |S|^2 / W``

@@ -1,8 +1,8 @@
 """A group's bias and factors, from the ratings of all its members together.
 
 With the items fixed, that is the ridge regression which gives a single user theirs, on more
-ratings; see `starshade.kernels.padded.als`, which solves it. The members' rows are read where they are:
-no table of the groups' ratings is made.
+ratings; see `starshade.kernels.padded.als`, which solves it. The members' rows are read where they
+are: no table of the groups' ratings is made.
 """
 
 from __future__ import annotations

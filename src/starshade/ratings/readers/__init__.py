@@ -35,7 +35,7 @@ what was chosen is said.
 
 **Two ways through text.** `plain` is fast and takes integer ids only; at the first byte that is
 not plain the general reader starts again from the top. That one splits by Arrow and is kept
-honest by `kernels.delimited`, which finds rows of the wrong length and quotes that do not close.
+honest by `kernels.text.delimited`, which finds rows of the wrong length and open quotes.
 
 **Every mistake is counted.** A reader goes on to the end of the input, then refuses all of it
 with the kinds of mistakes, how many rows, and the first five by file and line (`faults`).

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.synth.synth import synth as kernels
+from starshade.kernels.synth import synth as kernels
 from starshade.kernels.warm import announce
 from starshade.ratings.synth.preset import Preset
 from starshade.ratings.synth.shape import Catalogue

@@ -8,8 +8,8 @@ last fifth of the questions is sensitive.
 A respondent has personal attributes, an opinion on each topic that leans on them, a habit of
 saying yes, and noise. A few break off, a few give the same answer throughout, and a few leave
 questions open, sensitive ones above all. Everything that concerns one respondent comes from the
-seed and that respondent's id (`kernels.survey`): respondent 7 is the same among a hundred others
-and among a million.
+seed and that respondent's id (`kernels.synth.survey`): respondent 7 is the same among a hundred
+others and among a million.
 
 The shares below are ours, chosen to be of the size that survey handbooks report; nothing is
 fitted to a data set.
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.synth.synth import survey as kernels
+from starshade.kernels.synth import survey as kernels
 from starshade.kernels.synth.synth import user_keys
 from starshade.kernels.warm import announce
 from starshade.progress import task
@@ -64,7 +64,7 @@ _TRAITS = 5
 
 @dataclass(frozen=True, eq=False)
 class Questionnaire:
-    """The questions; see `kernels.survey.draw_answers` for the arrays.
+    """The questions; see `kernels.synth.survey.draw_answers` for the arrays.
 
     Attributes
     ----------

@@ -6,8 +6,8 @@ How they come about, step by step:
    them: how much somebody likes each genre.
 2. *Shape* (`shape`): a few users rate much and most rate little; a few items are known to
    all and most to few; users arrive steadily and in campaigns.
-3. *Ratings* (`kernels.synth`): to find an item, a user goes to the charts or to the shelf of a
-   genre, and picks there by popularity; casual users go to the charts. The rating is the item's
+3. *Ratings* (`kernels.synth.synth`): to find an item, a user goes to the charts or to the shelf of
+   a genre, and picks there by popularity; casual users go to the charts. The rating is the item's
    quality, the user's leniency and liking for the genre, and noise, cut into stars so that the
    histogram comes out right. Days come in bouts, most users having one.
 

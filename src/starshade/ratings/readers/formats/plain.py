@@ -1,7 +1,7 @@
 """The fast path for plain delimited text with integer ids.
 
 Blocks of whole lines are parsed on all threads and handed on in file order. The first line that
-is not plain (see `kernels.plain`) ends it with `NotPlain`: nothing is guessed, and the caller
+is not plain (see `kernels.text.plain`) ends it with `NotPlain`: nothing is guessed, and the caller
 starts again from the first row with the general reader, which takes anything and explains what
 it cannot take.
 """
