@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import counting, lanes, numbering
+from starshade.kernels import counting, lanes
 from starshade.kernels.counting import gather_rows, pack, repeats, turn, unpack
 from starshade.kernels.csr import transpose
-from starshade.kernels.numbering import KeyTable
+from starshade.kernels.text import numbering
+from starshade.kernels.text.numbering import KeyTable
 from tests.naive import counting as naive
 
 SHIFT = 20

@@ -1,1 +1,1 @@
-"""What adversaries know, and what it fits (SPEC §1)."""
+"""What adversaries know, and what it fits."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError, InternalError
-from starshade.kernels.numbering import KeyTable
+from starshade.kernels.text.numbering import KeyTable
 from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
 
 __all__ = ["IdNumbering"]

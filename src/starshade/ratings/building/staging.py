@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
-from starshade.kernels.numbering import KeyTable
+from starshade.kernels.text.numbering import KeyTable
 from starshade.progress import task
 from starshade.ratings.building.batch import NO_DAY, Batch
 from starshade.ratings.building.numbering import IdNumbering
