@@ -50,7 +50,19 @@ class StarshadeError(Exception):
 
 
 class UserError(StarshadeError, ValueError):
-    """The request cannot be carried out as it was asked."""
+    """The request cannot be carried out as it was asked.
+
+    Parameters
+    ----------
+    message, advice : str
+        As of every error.
+    setting : str, optional
+        The one setting that is at fault, as Python spells it.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", setting: str | None = None) -> None:
+        super().__init__(message, advice=advice)
+        self.setting = setting
 
 
 class ConfigError(UserError):

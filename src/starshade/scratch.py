@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from starshade.errors import OutputError
+from starshade.settings import named
 
 __all__ = ["filling", "keep_scratch", "make_folder", "orphan", "orphans", "own", "remove"]
 __all__ += ["scratch_folder", "sweep", "sweep_scratch"]
@@ -220,7 +221,7 @@ def _refused(error: OSError, folder: Path) -> OutputError:
     return OutputError(
         f"{said} has no space left for what is unpacked there{free} ({error.strerror})",
         advice="Free some space there, or work on another disk: TMPDIR=FOLDER before a command, "
-        "--work for the studio.",
+        f"{named('work')} for the studio.",
     )
 
 

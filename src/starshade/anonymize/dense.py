@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
+from starshade.settings import named
 
 __all__ = ["dense_levels", "narrowest"]
 
@@ -50,7 +51,8 @@ def dense_levels(
             f"{ratings.n_users:,} records x {shape[1]:,} "
             f"{'columns' if beside.shape[1] else 'items'} as a full table take "
             f"{budget.amount(needed)}; the budget is {budget.amount(budget.memory())}",
-            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+            advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
+            f"{named('memory')}.",
         )
     rows = np.repeat(np.arange(ratings.n_users), ratings.user_support)
     table = np.full(shape, 0 if stepped else ratings.scale.null_level, dtype=kind)

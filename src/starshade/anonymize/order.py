@@ -26,6 +26,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_attributes, plain_attributes, ranks
 from starshade.rng import stream_key
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,7 +122,8 @@ def check_copy(table: Ratings) -> None:
         raise ConfigError(
             f"a copy of {table.n_ratings:,} ratings in another order needs {budget.amount(need)} "
             f"of memory; {budget.amount(max(0, allowed))} may be used",
-            advice="Release fewer items, or allow more memory (--memory) if the machine has it.",
+            advice=f"Release fewer items, or allow more memory{aside('memory')} if the machine has "
+            "it.",
         )
 
 

@@ -16,6 +16,7 @@ from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
+from starshade.settings import aside, named
 
 __all__ = [
     "Prepared",
@@ -123,10 +124,10 @@ def prepare(
             most = int(table.item_support.max(initial=0))
             raise UnmetError(
                 f"k = {k}: no item is rated by {k} users, so nothing can be published",
-                advice=f"Choose k up to {most}, or keep rare items (--rare-items keep)."
+                advice=f"Choose k up to {most}, or keep rare items{aside('rare_items', 'keep')}."
                 if most >= 2
-                else "Keep rare items (--rare-items keep): no two users rated the same item, "
-                "so a smaller k is of no help.",
+                else f"Keep rare items{aside('rare_items', 'keep')}: no two users rated the same "
+                "item, so a smaller k is of no help.",
             )
         if rare:
             table = table.keep_items(common)
@@ -164,8 +165,8 @@ def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: in
             raise ConfigError(
                 f"sensitive item {place + 1} of the {len(sensitive)} given is rated by fewer than "
                 f"k = {k} users and would be left out of the release",
-                advice="Leave it out of the sensitive items, or keep rare ones "
-                "(--rare-items keep).",
+                advice="Leave it out of the sensitive items, or keep rare ones"
+                f"{aside('rare_items', 'keep')}.",
             )
 
 
@@ -204,7 +205,7 @@ def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
     if scale != table.scale:
         note(
             f"the scale is published as {scale}: what else the ratings show of it was left out "
-            "(declare it with --scale to keep it)"
+            f"(declare it with {named('scale')} to keep it)"
         )
     return scale
 
@@ -215,5 +216,6 @@ def _note_rare_bounds(scale: Scale, shared: NDArray[np.float64], k: int) -> None
     if rare:
         note(
             f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release states "
-            "its scale, which was found in the data: declare it (--scale) to tell nobody's rating"
+            f"its scale, which was found in the data: declare it{aside('scale')} to tell nobody's "
+            "rating"
         )

@@ -10,6 +10,7 @@ from starshade.anonymize.points import Points
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.likeness.sparse import SparseRows
+from starshade.settings import named
 
 __all__ = ["is_sparse", "sparse_rows"]
 
@@ -57,7 +58,8 @@ def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
         raise ConfigError(
             f"{ratings.n_ratings:,} ratings as sparse rows take {budget.amount(needed)}; the "
             f"budget is {budget.amount(budget.memory())}",
-            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+            advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
+            f"{named('memory')}.",
         )
     indptr, columns, codes, _ = keep_rows(
         ratings.indptr, ratings.columns, ratings.codes, None, order.astype(np.int64)

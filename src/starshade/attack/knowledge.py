@@ -16,6 +16,7 @@ from starshade.kernels.readonly import fixed
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
 from starshade.setting import check
+from starshade.settings import aside
 
 __all__ = ["Knowledge", "Known"]
 
@@ -236,6 +237,6 @@ def _whole_days(error: float | None) -> int | None:
     if isinstance(error, bool) or not float(error).is_integer() or not 0 <= error < UNKNOWN_DAY:
         raise ConfigError(
             f"day_error {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
-            advice="None or infinity (--no-dates) says that days are not known.",
+            advice=f"None or infinity{aside('dates', False)} says that days are not known.",
         )
     return int(error)

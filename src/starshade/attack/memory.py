@@ -17,6 +17,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.attack.postings import priced_together, window_count
 from starshade.kernels.attack.scoreboard import MASSES
 from starshade.kernels.attack.summary import SUMMARY
+from starshade.settings import aside
 
 __all__ = ["bytes_held", "bytes_needed", "refuse_too_little"]
 
@@ -35,8 +36,8 @@ def refuse_too_little(view: View, known: Known, *, own_only: bool, also: int = 0
         raise ConfigError(
             f"the attack needs about {_amount(held + needed)} of memory, {_amount(held)} of it for "
             f"the data; {_amount(allowed)} may be used",
-            advice="Allow more memory (--memory) if the machine has it, use fewer threads, or "
-            "keep fewer items; data in a store (starshade data convert) stay on disk.",
+            advice=f"Allow more memory{aside('memory')} if the machine has it, use fewer threads, "
+            "or keep fewer items; data in a store (starshade data convert) stay on disk.",
         )
 
 

@@ -12,6 +12,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
+from starshade.settings import aside
 
 __all__ = ["AVERAGED", "averaged", "known_items", "released_cells", "shown_values", "tolerance_of"]
 
@@ -50,12 +51,14 @@ def released_cells(release: Release, items: Vocabulary | None = None) -> Cells:
         classes = known_items(classes, items)
     needed = _CELL * int(np.count_nonzero(classes.levels))
     if needed > budget.left(classes.levels.nbytes):
+        or_a_file = "or a file, with the original's"
         raise ConfigError(
             f"the attack needs about {budget.amount(needed)} of memory for "
             f"{classes.n_groups:,} groups x {classes.n_items:,} items as rows; "
             f"{budget.amount(max(0, budget.left(classes.levels.nbytes)))} may be used",
-            advice="Attack fewer items (--items top:N or a file, with the original's), or allow "
-            "more memory (--memory). link-existence and padding work on blocks of groups.",
+            advice="Attack fewer items"
+            f"{aside('items', 'top:N', or_a_file)}, or allow more memory{aside('memory')}. "
+            "link-existence and padding work on blocks of groups.",
         )
     return classes.cells()
 

@@ -12,6 +12,7 @@ from starshade._version import __version__
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart.shapes import Level
 from starshade.plain import counted
+from starshade.settings import aside
 from starshade.stats import Rate
 
 if TYPE_CHECKING:
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from starshade.attack.scoreboard_rh.tradeoff import TradeOff
     from starshade.chart import Chart
 
-__all__ = ["RESTRICT", "AttackResult", "Bits"]
+__all__ = ["AttackResult", "Bits", "restrict"]
 
-#: what to do when facts about items were known that were not released
-RESTRICT = (
-    "To attack with as many facts about released items, restrict what is known to these (on the "
-    "command line --items, in Python original=top_items(n).apply(ratings))."
-)
+
+def restrict() -> str:
+    """Say what to do when facts about items were known that were not released."""
+    return (
+        "To attack with as many facts about released items, restrict what is known to these"
+        f"{aside('original.items')}."
+    )
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,7 @@ class AttackResult:
             return []
         return [
             f"Of the known cells {self.known_released:.1%} are on released items; the others say "
-            f"nothing, and a real adversary would look for facts that do. {RESTRICT}"
+            f"nothing, and a real adversary would look for facts that do. {restrict()}"
         ]
 
     def _beside_guessing(self) -> str:

@@ -13,6 +13,7 @@ from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.sample import check_targets, sample_users
+from starshade.settings import aside, named
 
 __all__ = ["choose_targets", "usable"]
 
@@ -40,7 +41,7 @@ def choose_targets(
     if knowledge.about_count and not view.ungeneralized:
         note(
             "the number of ratings that a release shows is not the number that was given: what is "
-            "known of it (about_count, --about-count) may shut out the target's own record"
+            f"known of it{aside('about_count')} may shut out the target's own record"
         )
     eligible = knowledge.eligible_users(view.original)
     if view.credit == "linked":
@@ -52,7 +53,7 @@ def choose_targets(
     if not len(users):
         raise ConfigError(
             f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
-            advice="Lower known (--known), or outside_top (--outside-top).",
+            advice=f"Lower {named('known')}, or {named('outside_top')}.",
         )
     ineligible = len(eligible) - len(users)
     return sample_users(view.original, users, targets, seed), ineligible

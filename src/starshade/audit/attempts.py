@@ -21,6 +21,7 @@ from starshade.release.build import generalized_release
 from starshade.release.making import Making
 from starshade.release.table import Release
 from starshade.rng import generator
+from starshade.settings import named
 
 __all__ = [
     "ORIGINAL",
@@ -139,9 +140,10 @@ def numeric_attribute(ratings: Ratings, asked: str | None = None) -> str | None:
         raise ConfigError(
             f"attribute {asked!r}: {found}; numeric are "
             + (", ".join(numeric) if numeric else "none of the personal attributes"),
-            advice="Give one of them with --attribute."
+            advice=f"Give one of them with {named('attribute')}."
             if numeric
-            else "Personal attributes are read from a file beside the ratings, with --users.",
+            else "Personal attributes are read from a file beside the ratings, with "
+            f"{named('users')}.",
         )
     return asked
 

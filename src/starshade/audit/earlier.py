@@ -12,6 +12,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.origin.part import released_users
 from starshade.release.table import Release
+from starshade.settings import named
 
 __all__ = ["Relation", "judge_earlier", "relation_to"]
 
@@ -26,14 +27,20 @@ _SAID: dict[Relation, str] = {
     "other": "{} is of other data: it has another lineage, and no item in common with these "
     "ratings.",
 }
+
+
+def _advice() -> str:
+    return (
+        "Releases made from one store are known to be of the same data (starshade data convert "
+        "RATINGS --out store/). If you know that these are other people's, leave "
+        f"{named('earlier')} out."
+    )
+
+
 _APART: frozenset[Relation] = frozenset({"identical", "other"})  # together they tell no more
 _TOGETHER = (
     "Whoever holds two releases of the same people can intersect their groups, and then nobody "
     "hides among k any more."
-)
-_ADVICE = (
-    "Releases made from one store are known to be of the same data (starshade data convert RATINGS "
-    "--out store/). If you know that these are other people's, leave --earlier out."
 )
 
 
@@ -62,7 +69,7 @@ def judge_earlier(
     passed = _APART.issuperset(found)
     if not passed:
         told.append(_TOGETHER)
-        told += [_ADVICE] * ("same" not in found)
+        told += [_advice()] * ("same" not in found)
     return Finding("earlier", passed, " ".join(told))
 
 

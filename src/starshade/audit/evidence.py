@@ -35,6 +35,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
 from starshade.release.verify.claims import NEAR_MODELS
+from starshade.settings import aside
 
 __all__ = [
     "USUAL",
@@ -163,8 +164,8 @@ def numbers_to_try(
         raise ConfigError(
             f"known {max(known)}: nobody rated so many of the items that can be known; at most "
             f"{most} can be",
-            advice=f"Ask for numbers of known cells from 1 to {most} (--known), or leave it out: "
-            "the usual numbers are cut to what is possible.",
+            advice=f"Ask for numbers of known cells from 1 to {most}{aside('known')}, or leave it "
+            "out: the usual numbers are cut to what is possible.",
         )
     return possible
 

@@ -18,6 +18,7 @@ from starshade.registry import find
 from starshade.release.identifying import named_in
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
+from starshade.settings import aside
 from starshade.utility.class_sizes import class_sizes
 
 __all__ = [
@@ -171,10 +172,10 @@ def judge_attack(
     why = understated(release)
     if why is not None and release.manifest.layout == "profile":  # hardly any answer is credited
         text = "How often anybody points at the right record is not known: "
-        text += f"{why[0]}, and without the receipt (--private) nobody can tell {why[1]}."
+        text += f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
         return Finding("attack", False, text)
     if why is not None:
-        text = f"; {why[0]}, and without the receipt (--private) nobody can tell {why[1]}."
+        text = f"; {why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
         return Finding("attack", False, found + text)
     if limit is None:
         return Finding("attack", False, f"{found}; without a claim of k there is no limit.")

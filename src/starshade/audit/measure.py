@@ -9,6 +9,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import named
 from starshade.utility.registry import ENTRIES, PROBED
 
 __all__ = ["figures_of", "measure_all", "need_receipt"]
@@ -59,7 +60,7 @@ def need_receipt(release: Release) -> None:
     if release.private is None:
         raise ConfigError(
             "a probe tells something only with the owner's receipt, which says who became what",
-            advice="Give the file that --private wrote when the release was made.",
+            advice=f"Give the file that {named('private')} wrote when the release was made.",
         )
 
 

@@ -10,6 +10,7 @@ from starshade.audit.result import Finding
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import aside
 
 __all__ = ["judge_k", "judge_scale"]
 
@@ -51,7 +52,8 @@ def judge_scale(release: Release, ratings: Ratings, part: Ratings) -> Finding | 
         "scale",
         False,
         f"release.json says the scale {release.scale}; these ratings are on {ratings.scale}{seen}. "
-        "If it was declared when the release was made, declare it again (--scale).",
+        "If it was declared when the release was made, declare it again"
+        f"{aside('scale')}.",
     )
 
 

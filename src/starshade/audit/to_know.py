@@ -10,6 +10,7 @@ from starshade.audit.findings import understated
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import aside
 
 __all__ = ["OWNERS_ALONE", "to_know"]
 
@@ -64,7 +65,7 @@ def _of_receipt(release: Release) -> Iterator[str]:
     if release.private is None:
         why = understated(release)
         yield (
-            "Without the receipt (--private) answers were credited when compatible with the "
+            f"Without the receipt{aside('private')} answers were credited when compatible with the "
             "truth, which can "
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
             + " the attack, and original cells were not looked up."
@@ -76,7 +77,7 @@ def _of_release(release: Release) -> Iterator[str]:
     if single and release.manifest.profile == "simple":
         yield (
             f"{percent(single)} of the filled cells rest on one person's rating and say just that "
-            "rating (--min-raters 2 leaves such cells empty)."
+            f"rating{aside('min_raters', 2, 'leaves such cells empty')}."
         )
     if release.manifest.attributes == "generalized":
         yield _of_attributes(release)
@@ -128,7 +129,7 @@ def _of_scale(release: Release, ratings: Ratings) -> Iterator[str]:
         yield (
             f"{OWNERS_ALONE}fewer than {k} users gave the {' or the '.join(rare)} rating of the "
             "scale that the release states. If the scale was found in the data, it tells their "
-            "rating: declare it (--scale) when the release is made. If it was declared, "
+            f"rating: declare it{aside('scale')} when the release is made. If it was declared, "
             "declare it here too."
         )
 

@@ -43,6 +43,7 @@ from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
+from starshade.settings import aside
 
 __all__ = ["Audit"]
 
@@ -227,7 +228,7 @@ def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]
     if release.manifest.attribute_columns and original.attributes is None:
         raise ConfigError(
             "the release holds personal attributes, and the ratings were read without",
-            advice="Give the file of personal attributes (--users FILE).",
+            advice=f"Give the file of personal attributes{aside('users', 'FILE')}.",
         )
     try:
         return verify_folder(path, replace(release.private, original=original))

@@ -41,6 +41,7 @@ from starshade.query.strict import strict_count, strict_mean, strict_total
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import named
 
 __all__ = ["GREATEST_BOUND", "MOST_GROUPS", "Query"]
 
@@ -192,7 +193,7 @@ class Query:
     ) -> QueryResult:
         mode = "original" if table.k is None else self.mode
         if column is not None and column.open_ended and aggregate.function != "COUNT":
-            return _refused(aggregate, mode, _OPEN_ENDED.format(shown(column.name)))
+            return _refused(aggregate, mode, _open_ended(shown(column.name)))
         if mode == "strict":
             found = self._strict(aggregate, column, chosen, table, declared)
         else:
@@ -247,8 +248,8 @@ class Query:
         if bounds is None:
             return (
                 f"No bounds are declared for {name}, and strict mode takes none from the "
-                f"values of single people. Its owner can declare them: --bounds "
-                f"{name}=LOW:HIGH, or Query(…, bounds={{{column.name!r}: (low, high)}})."
+                "values of single people. Its owner can declare them: "
+                f"{named('bounds', f'{name}=LOW:HIGH')}."
             )
         if blocks.least < bounds[0] or blocks.greatest > bounds[1]:
             raise ConfigError(
@@ -291,10 +292,12 @@ class Query:
         ]
 
 
-_OPEN_ENDED = (
-    "The ranges of {0} are open at the ends, so that they tell nobody's value, and no bounds are "
-    "declared for it. Its owner can declare them: --bounds {0}=LOW:HIGH."
-)
+def _open_ended(name: str) -> str:
+    return (
+        f"The ranges of {name} are open at the ends, so that they tell nobody's value, and no "
+        "bounds are declared for it. Its owner can declare them: "
+        f"{named('bounds', f'{name}=LOW:HIGH')}."
+    )
 
 
 def choose(condition: Condition | None, table: Prepared) -> Chosen:
@@ -355,7 +358,7 @@ def _checked(bounds: Mapping[str, tuple[float, float]] | None) -> _Bounds:
             raise ConfigError(
                 f"bounds of {name!r}: must be two numbers between {-GREATEST_BOUND:g} and "
                 f"{GREATEST_BOUND:g}, the lower one first",
-                advice='Example: bounds={"Age": (0, 120)}, on the command line --bounds Age=0:120.',
+                advice=f"Example: {named('bounds', 'Age=0:120')}.",
             )
         checked[str(name)] = (low, high)
     return checked

@@ -14,6 +14,7 @@ from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import ALIASES, PUBLIC, listing, normalized
 from starshade.scratch import scratch_folder
+from starshade.settings import named
 
 __all__ = ["read_item_mapping"]
 
@@ -97,8 +98,8 @@ def _columns(opened: Beside, given: Sequence[str]) -> Sequence[str]:
         raise InputError(
             f"{opened.where}: {len(columns)} columns, where two are asked for: the other "
             f"source's item and the item of the data{f'; {names}' if opened.named else ''}",
-            advice="Name the two (--aux-map-from, --aux-map-to), leave the others out, or name "
-            "the delimiter.",
+            advice=f"Name the two ({named('aux.aux_col')}, {named('aux.data_col')}), leave the "
+            "others out, or name the delimiter.",
         )
     return given or columns
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
+from starshade.settings import named
 
 __all__ = ["code_type", "level_table", "near_levels", "on_scale", "users_per_level"]
 
@@ -85,7 +86,8 @@ def on_scale(ratings: Ratings, scale: Scale) -> Ratings:
         raise ConfigError(
             f"{int(off.sum())} distinct ratings are off the scale {scale}, the least of them "
             f"{first:g}",
-            advice="Give the ratings that the release was made from, or the same --scale.",
+            advice="Give the ratings that the release was made from, or the same "
+            f"{named('scale')}.",
         )
     levels, positions = level_table(ratings.levels[used], scale)
     translation = np.zeros(len(ratings.levels), dtype=code_type(len(levels)))

@@ -27,11 +27,11 @@ from starshade.ratings.readers.suspects import suspect_codes
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
+from starshade.settings import named
 
 __all__ = ["read_ratings"]
 
 Names = str | Path | Input | Mapping[str, str] | None
-_ONE_PLACE = "Name them by --attribute-cols or give --users FILE, not both."
 
 
 @announced("reading")
@@ -126,9 +126,9 @@ def read_ratings(
         dates=dates,
         show_values=show_values,
     )
-    for option, place in (("--users", users), ("--item-names", item_names)):
+    for setting, place in (("users", users), ("item_names", item_names)):
         if isinstance(place, str) and not place:
-            raise ConfigError(f"{option}: an empty path", advice="Name a file.")
+            raise ConfigError(f"{named(setting)}: an empty path", advice="Name a file.")
     with scratch_folder() as scratch:
         if _in_memory(source):
             found = Found("frame", ())
@@ -244,7 +244,11 @@ def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -
     if users is None:
         return ratings
     if request.attribute_cols:
-        raise ConfigError("personal attributes are in the wide table already", advice=_ONE_PLACE)
+        raise ConfigError(
+            "personal attributes are in the wide table already",
+            advice=f"Name them by {named('attribute_cols')} or give {named('users', 'FILE')}, not "
+            "both.",
+        )
     ids, table, where = read_attributes(
         users, scratch, user_col=request.user_col, show_values=request.show_values
     )

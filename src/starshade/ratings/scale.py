@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.settings import aside
 
 __all__ = ["MAX_INFERRED_LEVELS", "Scale"]
 
@@ -192,7 +193,8 @@ class Scale:
         if 0 < np.abs(distinct).max() <= SLACK:
             raise ConfigError(
                 f"ratings that are all within {SLACK:g} of 0, but not 0: too small to tell apart",
-                advice="Multiply the ratings and read them again; or declare the scale (--scale).",
+                advice="Multiply the ratings and read them again; or declare the scale"
+                f"{aside('scale')}.",
             )
         low, high = float(distinct.min()), float(distinct.max())
         if max(-low, high) > _FURTHEST:

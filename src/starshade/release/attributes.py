@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ def check_attributes(original: Ratings, attributes: str) -> None:
     if attributes == "exact" and original.attributes is None:
         raise ConfigError(
             "attributes exact: the data have no personal attributes",
-            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
         )
     if attributes == "exact" and original.attributes is not None:
         check_names(original.attributes.column_names, attributes)

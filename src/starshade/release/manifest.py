@@ -16,6 +16,7 @@ from starshade._version import __version__
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.scale import Scale
+from starshade.settings import named
 
 __all__ = [
     "FORMAT_VERSION",
@@ -220,5 +221,6 @@ def refuse_format(what: str, version: int, ours: int) -> None:
         advice="Use the version of starshade that wrote it, or a later one."
         if version > ours
         else "It carries no checksum. Make it anew from the ratings: starshade anonymize with the "
-        "same options and --seed, which the receipt names; --private makes the receipt with it.",
+        f"same options and {named('seed')}, which the receipt names; {named('private')} makes the "
+        "receipt with it.",
     )

@@ -22,6 +22,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
+from starshade.settings import aside
 
 __all__ = ["MOST_LEVELS", "Profiles", "default_step", "quantize", "released_levels"]
 
@@ -233,7 +234,8 @@ class Profiles:
             raise ConfigError(
                 f"{self.n_groups:,} profiles of {self.n_items:,} items {what}: "
                 f"{budget.amount(needed)} needed, {budget.amount(max(left, 0))} may be used",
-                advice="Allow more memory (--memory), or ask for fewer rows or items at a time.",
+                advice=f"Allow more memory{aside('memory')}, or ask for fewer rows or items at a "
+                "time.",
             )
 
     def __repr__(self) -> str:

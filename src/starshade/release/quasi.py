@@ -20,6 +20,7 @@ from starshade.errors import ConfigError, InternalError, ReleaseError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, check_plain, plain_attributes
 from starshade.release.manifest import Manifest
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +86,7 @@ def quasi_table(
     if original.attributes is None:
         raise ConfigError(
             "attributes generalized: the data have no personal attributes",
-            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
         )
     if table is None or table.column_names != names or table.num_rows != original.n_users:
         raise InternalError("generalized attributes: not a row per user of the columns named")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError, OutputError
+from starshade.settings import speak
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -89,6 +90,7 @@ def open_studio(
     """
     _ensure_installed()
     from starshade.server.app import MOST_UPLOAD, create_app
+    from starshade.server.ask.labels import as_field
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
@@ -104,7 +106,7 @@ def open_studio(
             )
             place = "/" if first is None else _begin(store, engine, first)
             opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
-            with _serving(app, listening):
+            with speak(as_field()), _serving(app, listening):
                 tell(opened)
                 with _shown(opened) if browser else nullcontext():
                     _wait()

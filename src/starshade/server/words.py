@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +18,11 @@ __all__ = [
     "interval",
     "iso",
     "sentence",
+    "without_paths",
 ]
 
+#: where uploads lie: nobody brought a file under this name
+_INSIDE = re.compile(r"(?:/[^\s:]*)?/uploads/[0-9]+/")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -101,3 +106,22 @@ def sentence(text: str) -> str:
         return ""
     text = text[0].upper() + text[1:]
     return text if text[-1] in ".!?…" else text + "."
+
+
+def without_paths(text: str, files: Mapping[str, str] | None = None) -> str:
+    """Call files as their reader does.
+
+    Parameters
+    ----------
+    text : str
+    files : mapping, optional
+        Path → the name by which the page calls the file.
+
+    Examples
+    --------
+    >>> without_paths("/srv/studio/uploads/18/a.csv, line 2: no rating")
+    'a.csv, line 2: no rating'
+    """
+    for path, name in (files or {}).items():
+        text = text.replace(path, name)
+    return _INSIDE.sub("", text)

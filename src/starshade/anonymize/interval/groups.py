@@ -14,6 +14,7 @@ from starshade.kernels.interval.patterns import join_small
 from starshade.kernels.interval.split import split
 from starshade.kernels.lanes import cut, run
 from starshade.plain import counted
+from starshade.settings import named
 
 __all__ = ["cluster_groups", "pattern_groups", "pattern_words"]
 
@@ -175,7 +176,7 @@ def _check_budget(
             f"{counted(n, 'record')} x {counted(m, 'item')}: grouping them takes about "
             f"{budget.amount(needed)} beside the tables; {budget.amount(max(0, allowed))} may be "
             "used",
-            advice="Choose fewer items or a larger k, or allow more with --memory.",
+            advice=f"Choose fewer items or a larger k, or allow more with {named('memory')}.",
         )
 
 

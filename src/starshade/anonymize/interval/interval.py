@@ -27,6 +27,7 @@ from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.settings import named
 
 __all__ = ["IntervalAnonymizer"]
 
@@ -161,7 +162,7 @@ class IntervalAnonymizer:
                 raise UnmetError(
                     f"l = {self.l:g}: reached on the scale {released.scale}, which was found in "
                     f"the data and tells ratings that are moved away, but not on {found.scale}",
-                    advice="Declare the scale with --scale.",
+                    advice=f"Declare the scale with {named('scale')}.",
                 )
         return found
 

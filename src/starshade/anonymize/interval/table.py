@@ -17,6 +17,7 @@ from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
+from starshade.settings import named
 
 __all__ = ["Coarse", "IntervalTable", "moved_ratings"]
 
@@ -298,6 +299,10 @@ def _check_budget(ratings: Ratings, m: int, kind: np.dtype[Any], rule: Rule) -> 
     raise ConfigError(
         f"{counted(n, 'record')} x {counted(m, 'item')} as full tables take about "
         f"{budget.amount(needed)}; {budget.amount(max(0, allowed))} may be used",
-        advice=(f"Choose fewer items, e.g. --items top:{fits}, or allow" if fits else "Allow")
-        + " more with --memory.",
+        advice=(
+            f"Choose fewer items, e.g. {named('items', f'top:{fits}')}, or allow"
+            if fits
+            else "Allow"
+        )
+        + f" more with {named('memory')}.",
     )

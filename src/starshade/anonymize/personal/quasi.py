@@ -31,6 +31,7 @@ from starshade.errors import ConfigError
 from starshade.progress import note
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,8 +172,7 @@ def _note_lists(name: str, n_values: int, told: pa.ListArray) -> None:
         note(
             f"attribute {name!r} has {n_values:,} different values, more than there are groups, "
             f"and a group lists {len(told.flatten()) / len(told):.1f} on average, each as it is; "
-            f"a hierarchy joins them to larger sets (--attribute-hierarchy {name}=FILE, in Python "
-            "attribute_hierarchies)"
+            "a hierarchy joins them to larger sets" + aside("attribute_hierarchies", f"{name}=FILE")
         )
 
 

@@ -17,6 +17,7 @@ from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
+from starshade.settings import aside, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,15 +91,22 @@ def without_rare_values(
             f"of k = {k} people or of nobody"
         )
     if found:
-        raise UnmetError("; ".join(found), advice=_ADVICE)
+        raise UnmetError("; ".join(found), advice=_advice())
     return ratings.annotate(attributes=plain)
 
 
-_ADVICE = (
-    'Blank them (--rare-values blank, rare_values="blank"), give a quasi-identifier a hierarchy '
-    "that joins its values to larger sets (--attribute-hierarchy NAME=FILE), or leave the "
-    "attribute out (--quasi and --sensitive-attribute name those that are released)."
-)
+def _advice() -> str:
+    return (
+        f"Blank them{aside('rare_values', 'blank')}, give a quasi-identifier a hierarchy that "
+        f"joins its values to larger sets{aside('attribute_hierarchies', 'NAME=FILE')}, or leave "
+        f"the attribute out{_named_by()}."
+    )
+
+
+def _named_by() -> str:
+    """Say what names the attributes that are released."""
+    others = f"and {named('sensitive_attributes')} name those that are released"
+    return aside("quasi_identifiers", rest=others)
 
 
 def _rare(rank: Ints, k: int) -> Bools:
@@ -137,7 +145,6 @@ def _without(name: str, column: pa.ChunkedArray, null: Bools) -> pa.Array:
     if null.all():
         raise UnmetError(
             f"attribute {name!r}: blanking what fewer than k people have leaves no value of it",
-            advice="Leave the attribute out (--quasi and --sensitive-attribute name those that "
-            "are released), or choose a smaller k.",
+            advice=f"Leave the attribute out{_named_by()}, or choose a smaller k.",
         )
     return pc.if_else(pa.array(null), pa.scalar(None, column.type), column)

@@ -14,6 +14,7 @@ from starshade.release.attributes import check_names, plain_attributes
 from starshade.release.identifying import Addresses, Shared, addresses_in, named_in, shared_by
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
+from starshade.settings import aside, named
 
 __all__ = [
     "check_settings",
@@ -26,7 +27,6 @@ __all__ = [
 ]
 
 _WAYS = ("none", "generalized", "exact")
-_GENERALIZED = '--attributes generalized (attributes="generalized")'
 
 
 def names_of(what: str, names: Any) -> tuple[str, ...]:
@@ -112,7 +112,8 @@ def check_settings(
         what = "quasi-identifiers" if quasi else what
         raise ConfigError(
             f"{what} are named, but attributes are {_SAID[attributes]}",
-            advice=f"Ask for them with {_GENERALIZED}, or leave the names out.",
+            advice=f"Ask for them with {named('attributes', 'generalized')}, or leave the names "
+            "out.",
         )
 
 
@@ -121,10 +122,10 @@ def _check_needed(asked: str, attributes: str, sensitive: Sequence[str]) -> None
     found, needed = [], []
     if attributes != "generalized":
         found.append(f"attributes are {_SAID[attributes]}")
-        needed.append(_GENERALIZED)
+        needed.append(named("attributes", "generalized"))
     if not sensitive:
         found.append("none is named")
-        needed.append('--sensitive-attribute NAME (sensitive_attributes=["NAME"])')
+        needed.append(named("sensitive_attributes", ["NAME"]))
     if needed:
         raise ConfigError(
             f"{asked} asks something of the sensitive attributes, and {' and '.join(found)}",
@@ -161,7 +162,7 @@ def chosen_names(
     if table is None or not table.column_names:
         raise ConfigError(
             "attributes generalized: the data have no personal attributes",
-            advice="Give a file of them (--users FILE, users=FILE), or choose attributes none.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
         )
     unknown = [name for name in (*quasi, *sensitive) if name not in table.column_names]
     if unknown:
@@ -245,17 +246,19 @@ def _without(
     """Say how to leave an attribute out, or to tell less of it."""
     if name in sensitive:
         return "Take it out of the sensitive attributes and of the quasi-identifiers."
-    others = " ".join(f"--quasi {other}" for other in quasi if other != name)
-    leave = f"name those of the others that people may know of each other ({others})"
-    leave = leave if others else "choose --attributes none"
+    others = [other for other in quasi if other != name]
+    leave = "name those of the others that people may know of each other"
+    leave += aside("quasi_identifiers", others)
+    leave = leave if others else f"choose {named('attributes', 'none')}"
     if sensitive and not others:
         leave = "take it out of the file of personal attributes"
-    hidden = ", and what they must not learn with --sensitive-attribute" if others else ""
+    hidden = f", and what they must not learn with {named('sensitive_attributes')}"
+    hidden = hidden if others else ""
     if isinstance(how, Addresses):
         return f"To leave it out, {leave}{hidden}."
     return (
         f"To leave it out, {leave}{hidden}. To keep it, give a hierarchy that joins its values to "
-        f"larger sets (--attribute-hierarchy {name}=FILE, in Python attribute_hierarchies)."
+        f"larger sets{aside('attribute_hierarchies', f'{name}=FILE')}."
     )
 
 

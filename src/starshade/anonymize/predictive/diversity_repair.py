@@ -36,6 +36,7 @@ from starshade.kernels.predictive.rated_sets import list_short
 from starshade.kernels.predictive.rated_sets_walk import RatedTable, rated_table
 from starshade.progress import task
 from starshade.rng import generator
+from starshade.settings import aside
 
 __all__ = ["FakeEdges", "check_b_l", "repair_diversity"]
 
@@ -206,7 +207,7 @@ def _lacking(
         raise ConfigError(
             f"b = {b}: the sets of one item that lack groups need {budget.amount(needed)}, "
             f"{budget.amount(max(left, 0))} may be used",
-            advice="Allow more memory (--memory), or ask for a smaller b.",
+            advice=f"Allow more memory{aside('memory')}, or ask for a smaller b.",
         )
     every = np.full(words, ~np.uint64(0), dtype=np.uint64)
     if n_groups % 64:

@@ -41,6 +41,7 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
 from starshade.release.profile import into_classes
 from starshade.release.profiles import quantize, released_levels
+from starshade.settings import aside
 
 __all__ = [
     "Members",
@@ -73,8 +74,8 @@ def check_profile_memory(ratings: Ratings, n_groups: int) -> None:
         raise ConfigError(
             f"{n_groups:,} profiles of {ratings.n_items:,} items need {budget.amount(need)} of "
             f"memory; {budget.amount(max(0, left))} may be used",
-            advice="Release fewer items or larger groups, or allow more memory (--memory) if "
-            "the machine has it.",
+            advice="Release fewer items or larger groups, or allow more memory"
+            f"{aside('memory')} if the machine has it.",
         )
 
 

@@ -42,6 +42,7 @@ from starshade.release.profile import profile_release
 from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.settings import aside, named
 
 __all__ = ["PredictiveAnonymizer"]
 
@@ -168,9 +169,7 @@ class PredictiveAnonymizer:
         check_b_l(self.b, self.l)
         least = self.min_raters
         if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
-            raise ConfigError(
-                f"min_raters (--min-raters) = {least}: must be a whole number, 1 or more"
-            )
+            raise ConfigError(f"{named('min_raters')} = {least}: must be a whole number, 1 or more")
         if self.step is not None and not isinstance(self.step, (int, float, np.number)):
             raise ConfigError(f"step of type {type(self.step).__name__}: must be a number above 0")
         self._check_together()
@@ -183,7 +182,7 @@ class PredictiveAnonymizer:
             if self.l or self.b != 1:
                 useless.append(("b and l", "the profile simple; the others show every item"))
             if self.min_raters != 1:
-                useless.append(("min_raters (--min-raters)", "the profile simple"))
+                useless.append((named("min_raters"), "the profile simple"))
         if self.grouping == "exchange" and self.dissimilarity != "euclidean":
             useless.append((f"dissimilarity {self.dissimilarity}", "the grouping t-means"))
         if self.clip == "cells" and self.grouping == "exchange":
@@ -210,9 +209,9 @@ class PredictiveAnonymizer:
         asked = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
         for name in asked.keys() - has:
             if asked.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
-                told = "--no-biases" if name == "biases" else f"--{name}"
+                told = named(name, False) if name == "biases" else named(name)
                 raise ConfigError(
-                    f"{name} ({told}): the recommender {self.recommender} has no such setting",
+                    f"{told}: the recommender {self.recommender} has no such setting",
                     advice="Leave it out, or use regularized-svd.",
                 )
         made: Recommender = cls(**asked)
@@ -248,7 +247,7 @@ class PredictiveAnonymizer:
         table = ready.ratings
         if self.min_raters > table.n_users:
             raise ConfigError(
-                f"min_raters (--min-raters) = {self.min_raters}: there are {table.n_users:,} users",
+                f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
                 advice="Choose it no larger than k; 2 hides what rests on a single rating.",
             )
         step = self._step(table.scale)
@@ -263,9 +262,9 @@ class PredictiveAnonymizer:
             groups, levels = self._profiles(padded, groups, step, seed)
         if not levels.any():
             raise UnmetError(
-                f"min_raters (--min-raters) = {self.min_raters}: in no group did so many members "
+                f"{named('min_raters')} = {self.min_raters}: in no group did so many members "
                 "rate the same item, so nothing would be shown",
-                advice="Choose fewer raters, or larger groups (--k).",
+                advice=f"Choose fewer raters, or larger groups{aside('k')}.",
             )
         return profile_release(
             table,
@@ -357,10 +356,10 @@ class PredictiveAnonymizer:
     def _config(self, step: float) -> dict[str, Any]:
         """Return what the manifest says: no seed, no path, no item id."""
         plain = partial(getattr, self)
-        named = ("profile", "dissimilarity", "clip", "recommender")
+        choices = ("profile", "dissimilarity", "clip", "recommender")
         made = self.padding()
         settings = {name: getattr(made, name) for name in _OWN if hasattr(made, name)}
-        config = {"k": int(self.k), **{name: plain(name) for name in named}, **settings}
+        config = {"k": int(self.k), **{name: plain(name) for name in choices}, **settings}
         config |= {"grouping": self._grouping, "weights": self._weights}
         if self.profile == "simple":
             config["min_raters"] = int(self.min_raters)

@@ -18,6 +18,7 @@ from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
+from starshade.settings import aside, named
 
 __all__ = ["Matched", "match"]
 
@@ -151,8 +152,9 @@ def _places(
     if item_names is None:
         raise ConfigError(
             "the attacked data have no item names to match by",
-            advice="Read ratings with their items' names (--item-names FILE); a release has names "
-            "if it was made from such. Or match by id, or by a mapping to ids (--aux-items FILE).",
+            advice=f"Read ratings with their items' names{aside('item_names', 'FILE')}; a release "
+            "has names if it was made from such. Or match by id, or by a mapping to ids"
+            f"{aside('aux.mapping', 'FILE')}.",
         )
     bearers = Counter(item_names)
     index = {name: i for i, name in enumerate(item_names) if name}
@@ -177,16 +179,19 @@ def _none_known(
     elif mapping is not None and not any(item in mapping for item in auxiliary.items):
         advice = (
             "None of them is in the mapping: it names the other source's item first (else "
-            "--aux-map-from, --aux-map-to); ids are text: 7, 007 and tt007 are three items."
+            f"{named('aux.aux_col')}, {named('aux.data_col')}); ids are text: 7, 007 and "
+            "tt007 are three items."
         )
     elif by_name and (_places(auxiliary.items, cells, None, mapping, False) >= 0).any():
-        advice = "They are ids of the data, not names: match by id (no --aux-by-name)."
+        advice = "They are ids of the data, not names: match by id (no "
+        advice += f"{named('aux.by_name')})."
     elif not by_name and item_names is not None and set(item_names) & set(auxiliary.items):
-        advice = "They are names of the data's items, not ids: match by name (--aux-by-name)."
+        advice = "They are names of the data's items, not ids: match by name"
+        advice += f"{aside('aux.by_name')}."
     else:
         advice = (
-            "Ids are text: 7 and 007 are two items. A mapping (--aux-items FILE) says which item "
-            "is which."
+            f"Ids are text: 7 and 007 are two items. A mapping{aside('aux.mapping', 'FILE')} says "
+            "which item is which."
         )
     return ConfigError(
         f"{auxiliary.source}: none of its {len(auxiliary.items):,} items is in the attacked data",
@@ -205,13 +210,13 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     off = known[~theirs.contains(auxiliary.ratings[known])]
     if not len(off):
         return
-    named = [(int(row), f"rating {auxiliary.ratings[row]:.12g}") for row in off[:5]]
+    first = [(int(row), f"rating {auxiliary.ratings[row]:.12g}") for row in off[:5]]
     whose = "the attacked data's scale" if aux_scale is None else "aux_scale"
     raise InputError(
         f"public ratings off {whose} {theirs} (allowed: {allowed_ratings(theirs)})\n"
-        + name_rows(named, len(off), auxiliary.locate),
-        advice="Say which scale they are on (--aux-scale, e.g. 1:10 or 0.5:5:0.5): it is mapped "
-        f"linearly onto {scale}."
+        + name_rows(first, len(off), auxiliary.locate),
+        advice=f"Say which scale they are on ({named('aux_scale')}, e.g. 1:10 or 0.5:5:0.5): it is "
+        f"mapped linearly onto {scale}."
         if aux_scale is None
         else "Correct them, or the scale.",
     )

@@ -10,6 +10,7 @@ from starshade._version import __version__
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.settings import aside, named
 
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
 
@@ -17,7 +18,7 @@ _SHOWN = 100  # names in the table of a notebook
 _CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
 _CHANCE = (
     " At φ = 1.5 a record stood out by chance for 4 of 40 strangers to made-up data of MovieLens"
-    " 100K's size, at φ = 3 for none: before acting on a name ask for a higher φ (--phi)."
+    " 100K's size, at φ = 3 for none: before acting on a name ask for a higher φ"
 )
 
 
@@ -71,8 +72,8 @@ class Candidate:
 
     def __str__(self) -> str:
         if self.class_ is None:
-            named = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
-            return named if self.records == 1 else f"{named}, {self.records:,} equal ones"
+            told = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
+            return told if self.records == 1 else f"{told}, {self.records:,} equal ones"
         one = f"record {self.record}" if self.records == 1 else counted(self.records, "record")
         return f"class {self.class_} ({one})"
 
@@ -282,7 +283,7 @@ class AuxiliaryResult:
             "is chance (Narayanan & Shmatikov's two finds had 28 and 15)."
         )
         if self.answered and phi < _CALM:
-            text += _CHANCE
+            text += f"{_CHANCE}{aside('phi')}."
         if any(answer.candidates for answer in self.per_name):
             text += f" {self._numbers()}"
         if self.aux_scale is not None and self.aux_scale != self.scale:
@@ -302,7 +303,9 @@ class AuxiliaryResult:
         if self.data == "release":
             return "Records and classes have the numbers of the release's files."
         ids = any(c.id is not None for answer in self.per_name for c in answer.candidates)
-        say = "in brackets is its user's id" if ids else "--show-values gives its user's id"
+        say = (
+            "in brackets is its user's id" if ids else f"{named('show_values')} gives its user's id"
+        )
         return f"Record N is row N, from 0, of the ratings in canonical order; {say}."
 
     def _repr_html_(self) -> str:

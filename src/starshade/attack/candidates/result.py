@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.result import RESTRICT, AttackResult, Bits
+from starshade.attack.result import AttackResult, Bits, restrict
 from starshade.attack.shown import Shown
+from starshade.settings import aside
 from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
@@ -165,14 +166,13 @@ class CandidateResult(AttackResult):
                 f"Of the known cells {self.known_released:.1%} are on released items; the others "
                 "fit nobody, and one of them is enough that no record fits: of up to "
                 f"{touched:.1%} of the targets one is known. That makes figures low without any "
-                f"protection: a real adversary would leave such facts out. {RESTRICT}"
+                f"protection: a real adversary would leave such facts out. {restrict()}"
             )
         for setting, allowed, error in self._too_strict():
             said.append(
                 f"What is known is off by up to {error:g} and the attack allows for "
                 f"{allowed:g} ({setting}), so the target's own record may not fit. An adversary "
-                f"who knows of the error would allow for it (--{setting.replace('_', '-')} "
-                f"{error:g}, in Python {setting}={error:g})."
+                f"who knows of the error would allow for it{aside(setting, error)}."
             )
         of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
         if known["wrong"] and of_use:

@@ -13,6 +13,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.markup import block, facts, paragraph
 from starshade.plain import counted
+from starshade.settings import named
 
 __all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 
@@ -182,7 +183,7 @@ class LinkResult:
             f"{_percent(self.everybody)}, and a member of the group rated what is shown in "
             f"{_percent(self.confidence)} of the cases, as often as anybody rated anything. The "
             "theorems that follow take a rating that is shown to mean that somebody gave one. "
-            "(--attack padding asks which cells can be told.)"
+            f"({named('attack', 'padding')} asks which cells can be told.)"
         )
 
     def _theory(self) -> str:

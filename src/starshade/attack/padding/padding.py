@@ -26,6 +26,7 @@ from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.setting import check
+from starshade.settings import aside, named
 from starshade.stats import Rate
 
 __all__ = ["PaddingAttack"]
@@ -112,7 +113,8 @@ class PaddingAttack(PaddingAttackSettings):
         if targets is not None:
             raise ConfigError(
                 f"targets {targets}: padding looks at groups, not at single users",
-                advice="Leave targets out; groups (--groups) says how many are looked at.",
+                advice=f"Leave {named('targets')} out; {named('groups')} says how many are looked "
+                "at.",
             )
         started, seed = perf_counter(), resolve_seed(rng)
         shown = _shown(data)
@@ -217,5 +219,5 @@ def _refuse_too_little(n_rows: int, n_items: int) -> None:
         raise ConfigError(
             f"padding: about {budget.amount(needed)} of memory for {n_rows:,} groups x "
             f"{n_items:,} items; {budget.amount(max(0, budget.left(0)))} may be used",
-            advice="Look at fewer groups (--groups, in Python groups=...), or allow more memory.",
+            advice=f"Look at fewer groups{aside('groups')}, or allow more memory.",
         )

@@ -22,6 +22,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed, stream_key
+from starshade.settings import named
 
 __all__ = ["Risk"]
 
@@ -143,7 +144,7 @@ class Risk:
         if knowledge.wrong > fewest:
             raise ConfigError(
                 f"wrong {knowledge.wrong}: more than the {fewest} known to begin with",
-                advice="Leave wrong out (on the command line --wrong), or begin with more known.",
+                advice=f"Leave {named('wrong')} out, or begin with more known.",
             )
         return replace(knowledge, known=fewest)
 

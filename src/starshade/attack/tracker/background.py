@@ -13,6 +13,7 @@ from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.kernels.attack.tracker import Singled
 from starshade.release.attributes import plain_attributes
+from starshade.settings import aside
 from starshade.stats import wilson
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _check(background: tuple[str, ...], known: pa.Table | None) -> None:
     if background and known is None:
         raise ConfigError(
             "background: the ratings have no personal attributes",
-            advice="Give a file of them (--users FILE), or leave the background out.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or leave the background out.",
         )
     for name in background:
         if known is not None and name not in known.column_names:

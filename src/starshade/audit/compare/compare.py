@@ -38,6 +38,7 @@ from starshade.registry import Entry, find
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.settings import aside
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error.query_error import QueryError
 from starshade.utility.query_error.result import KINDS
@@ -217,7 +218,7 @@ def _ways(
     if with_eps and eps is None:
         raise ConfigError(
             f"{', '.join(with_eps)}: eps is missing",
-            advice="Say within which distance records are to have others (--eps).",
+            advice=f"Say within which distance records are to have others{aside('eps')}.",
         )
     if eps is not None and not with_eps:
         raise ConfigError(f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.")

@@ -22,9 +22,9 @@ from starshade.attack.risk.risk import Risk
 from starshade.audit.dossier.attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
 from starshade.audit.dossier.bounds import rounded
 from starshade.audit.dossier.losses import (
-    NO_PROBE,
     disclosure_section,
     loss_rows,
+    no_probe,
     no_queries,
     query_section,
     recommender_section,
@@ -53,6 +53,7 @@ from starshade.release.folder.read import read_release
 from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.settings import aside
 
 __all__ = ["Dossier", "compile_dossier", "gather"]
 
@@ -186,11 +187,6 @@ class Dossier:
 
 
 _DRAWS = 10  # of what is known of each person, to see who stands out
-#: why a public edition tells of no attack
-NO_ATTACKS = (
-    "Not told: people were left out, and without the receipt (--private) nobody can tell them from "
-    "those who stay, so that these figures would speak of them, too. Give the receipt."
-)
 _FEWEST = 5  # people behind any figure of a public edition, however small the claimed k
 
 
@@ -281,7 +277,7 @@ def gather(
         **_edition(for_all, released, people, k),
         **described.for_anybody(),
         "stand_out": _stand_out(part, judge.targets, seed, k),
-        "attacks_how": NO_ATTACKS if part is None else "",
+        "attacks_how": _no_attacks() if part is None else "",
         "fewest": k,
         "files": files_of(folder, released),
         "versions": versions_of(released),
@@ -326,17 +322,26 @@ def _edition(result: AuditResult, release: Release, people: int, k: int) -> dict
         "disclosure": disclosure_section(result, release, k),
         "losses": loss_rows(result.utility, k),
         "recommender": recommender_section(result),
-        "recommender_how": NO_PROBE,
+        "recommender_how": no_probe(),
         "query_error": query_section(result),
         "query_error_how": no_queries(release),
         "method": method_section(release, result, k),
     }
 
 
+def _no_attacks() -> str:
+    """Say why a public edition tells of no attack."""
+    return (
+        f"Not told: people were left out, and without the receipt{aside('private')} nobody can "
+        "tell them from those who stay, so that these figures would speak of them, too. Give the "
+        "receipt."
+    )
+
+
 def _stand_out(part: Ratings | None, targets: int, seed: int, k: int) -> dict[str, Any]:
     """Say who stands out among the released ratings."""
     if part is None:
-        return stand_out(None, 0, k) | {"withheld": NO_ATTACKS}
+        return stand_out(None, 0, k) | {"withheld": _no_attacks()}
     return stand_out(_risk(part, targets, seed), int(part.user_support.max(initial=0)), k)
 
 

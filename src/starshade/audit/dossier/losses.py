@@ -12,15 +12,16 @@ from starshade.audit.few import WITHHELD, hides, in_words, is_few, number
 from starshade.audit.result import AuditResult, alone_with_sensitive
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import aside, named
 from starshade.utility.rating_histogram import RatingHistogram
 
 __all__ = [
     "BEHIND",
     "LOSSES",
-    "NO_PROBE",
     "disclosure_section",
     "histogram_section",
     "loss_rows",
+    "no_probe",
     "no_queries",
     "query_section",
     "recommender_section",
@@ -145,11 +146,6 @@ _RECOMMENDER = {
     "similar_user_deviation_release": ("Error from the profile most like them", None, True),
     "top_n_agreement_refit": ("Recommendations that are the same", None, False),
 }
-NO_PROBE = (
-    "Not told: no ratings were held out, or (in a public edition) those of too few people. To see "
-    "what a recommender loses, set some ratings aside first (starshade data split), make the "
-    "release of the rest, and give what was set aside with --probe and the receipt with --private."
-)
 #: after the name of a figure: the people that it speaks of
 BEHIND = " of people"
 #: losses that count people, or ratings of them
@@ -305,11 +301,22 @@ def query_section(result: AuditResult) -> dict[str, Any] | None:
     }
 
 
+def no_probe() -> str:
+    """Say what to do to see a recommender's losses, where there are none."""
+    return (
+        "Not told: no ratings were held out, or (in a public edition) those of too few people. To "
+        "see what a recommender loses, set some ratings aside first (starshade data split), make "
+        f"the release of the rest, and give what was set aside with {named('probe')} and the "
+        f"receipt with {named('private')}."
+    )
+
+
 def no_queries(release: Release) -> str:
     """Say why no averages were compared."""
     manifest = release.manifest
     if release.attributes is None:
-        why = "the release was made without personal attributes (--attributes none)"
+        why = "the release was made without personal attributes"
+        why += aside("attributes", "none")
     elif manifest.scale.step is None:
         why = "conditions are asked of the steps of a scale, and this one has none"
     else:

@@ -13,6 +13,7 @@ from starshade.audit.result import AuditResult, Finding
 from starshade.audit.to_know import OWNERS_ALONE
 from starshade.plain import percent
 from starshade.release.table import Release
+from starshade.settings import aside, named
 
 __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
 
@@ -66,27 +67,34 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
     return [{"name": f.name, "passed": f.passed, "text": f.text} for f in result.findings]
 
 
-#: what to do about a question that was answered with no; others are about a claimed model
-_REMEDIES = {
-    "claims": "Do not publish these files: what they claim is not what they are. Make the release "
-    "again (starshade anonymize), and audit the new one.",
-    "attack": "Make a release that hides people better: a larger --k, fewer items (--items top:N), "
-    "or another method (starshade compare shows what each costs), and audit it again.",
-    "tracker": "Do not let queries be asked of it. Make the release again with a larger --k.",
-    "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
-    "publish, make another release without exact attributes (--attributes none or generalized).",
-    "identifying": "Make the release again and leave that attribute out (--quasi names the "
-    "others), or join its values by a hierarchy (--attribute-hierarchy).",
-    "rare-values": "Make the release again with this version, which refuses such values "
-    "(--rare-values blank leaves them out).",
-    "disclosed": "Make a release that tells less: a larger --k or fewer items; or, if what it "
-    "tells does no harm, decide so and raise --max-disclosed.",
-    "scale": "Read the ratings with the scale that was declared when the release was made "
-    "(--scale), or make the release again.",
-    "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
-    "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
-    "publishing this one too undoes the promise of both.",
-}
+def _remedies() -> dict[str, str]:
+    """Say what to do about a question that was answered with no; others are about a model."""
+    larger = f"a larger {named('k')}"
+    return {
+        "claims": "Do not publish these files: what they claim is not what they are. Make the "
+        "release again (starshade anonymize), and audit the new one.",
+        "attack": f"Make a release that hides people better: {larger}, fewer items"
+        f"{aside('items', 'top:N')}, or another method (starshade compare shows what each costs), "
+        "and audit it again.",
+        "tracker": f"Do not let queries be asked of it. Make the release again with {larger}.",
+        "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
+        "publish, make another release without exact attributes"
+        f"{aside('attributes', 'none', 'or generalized')}.",
+        "identifying": "Make the release again and leave that attribute out"
+        f"{aside('quasi_identifiers', rest='names the others')}, or join its values by a "
+        f"hierarchy{aside('attribute_hierarchies')}.",
+        "rare-values": "Make the release again with this version, which refuses such values"
+        f"{aside('rare_values', 'blank', 'leaves them out')}.",
+        "disclosed": f"Make a release that tells less: {larger} or fewer items; or, if what it "
+        f"tells does no harm, decide so and raise {named('max_disclosed')}.",
+        "scale": "Read the ratings with the scale that was declared when the release was made"
+        f"{aside('scale')}, or make the release again.",
+        "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
+        "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
+        "publishing this one too undoes the promise of both.",
+    }
+
+
 _OF_A_MODEL = (
     "Do not publish it: a check of its own does not find what {} asks. Make the release again."
 )
@@ -97,12 +105,26 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
     failed = [finding.name for finding in result.findings if not finding.passed]
     advice = []
     if release.private is None:
-        advice.append(_RECEIPT)
+        advice.append(
+            "Give the receipt that was written with the release, if there is one"
+            f"{aside('private', 'FILE')}: only with it do the attacks count what is really found."
+        )
     if understated(release) is not None and "attack" in failed:
         failed.remove("attack")
-        advice.append(_NO_RECEIPT)
-    advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
-    return list(dict.fromkeys(advice)) + ([_STILL, _PUBLISH] if result.passed else [])
+        advice.append(
+            "Without a receipt nobody can tell whether this release hides people well enough. If "
+            "there is none, make the release again and keep its receipt"
+            f"{aside('private', 'FILE')}."
+        )
+    remedies = _remedies()
+    advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
+    if result.passed:
+        advice += [
+            "Read what the release still tells (below) and decide whether that may be known. If "
+            f"not, use a larger {named('k')} or fewer items.",
+            _PUBLISH,
+        ]
+    return list(dict.fromkeys(advice))
 
 
 def readers_advice(result: AuditResult) -> list[str]:
@@ -117,18 +139,6 @@ def readers_advice(result: AuditResult) -> list[str]:
     ]
 
 
-_RECEIPT = (
-    "Give the receipt that was written with the release, if there is one (--private FILE): only "
-    "with it do the attacks count what is really found."
-)
-_NO_RECEIPT = (
-    "Without a receipt nobody can tell whether this release hides people well enough. If there is "
-    "none, make the release again and keep its receipt (--private FILE)."
-)
-_STILL = (
-    "Read what the release still tells (below) and decide whether that may be known. If not, use a "
-    "larger --k or fewer items."
-)
 _PUBLISH = (
     "Publish the whole folder, its README.md included. Keep the receipt, the ratings and the "
     "internal edition of this report to yourself."
@@ -179,8 +189,8 @@ def _of_nobody(finding: Finding, release: Release) -> Finding:
     why = understated(release)
     if finding.name == "attack" and why is not None:
         text = (
-            f"How often anybody is found is not known: {why[0]}, and without the receipt "
-            f"(--private) nobody can tell {why[1]}."
+            f"How often anybody is found is not known: {why[0]}, and without the receipt"
+            f"{aside('private')} nobody can tell {why[1]}."
         )
         return replace(finding, text=text)
     if finding.name == "tracker":

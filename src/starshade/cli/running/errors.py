@@ -22,9 +22,11 @@ from typing import Any
 
 import click
 
+from starshade.cli.options.spelling import as_option
 from starshade.cli.running.interrupt import Interrupt, deafen, interruptible, written_so_far
 from starshade.cli.running.streams import steady_streams
 from starshade.errors import InternalError, StarshadeError, UnmetError
+from starshade.settings import speak
 
 __all__ = ["DEBUG", "describe_error", "exit_code_of"]
 
@@ -38,7 +40,7 @@ def exit_code_of(call: Callable[[], Any]) -> int:
     steady_streams()
     interrupt = Interrupt()
     try:
-        with interruptible(interrupt):
+        with interruptible(interrupt), speak(as_option, between=" "):
             code = call()
     except BaseException as error:
         return _leave(error, interrupt)

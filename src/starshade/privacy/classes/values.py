@@ -15,6 +15,7 @@ from starshade.errors import ConfigError
 from starshade.privacy.classes.classes import Classes, classes_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,7 +155,7 @@ def _column(data: Release | Ratings, attribute: str) -> pa.ChunkedArray:
             "personal attributes",
             advice="Make a release with some (starshade anonymize --attributes generalized)."
             if what == "release"
-            else "Give a file of them (--users FILE).",
+            else f"Give a file of them{aside('users', 'FILE')}.",
         )
     quasi = data.manifest.quasi_identifiers if isinstance(data, Release) else ()
     open_ = [name for name in table.column_names if name not in quasi]

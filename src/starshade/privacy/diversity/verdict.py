@@ -8,6 +8,7 @@ from typing import Any
 from starshade.privacy.diversity.item_sets import SetCount
 from starshade.privacy.proximity.verdict import count_of
 from starshade.privacy.verdict import Verdict
+from starshade.settings import aside
 
 __all__ = ["DiversityVerdict"]
 
@@ -71,7 +72,7 @@ class DiversityVerdict(Verdict):
             sizes = " or ".join(map(str, self.undecided))
             lines.append(
                 f"which sets of {sizes} items somebody rated together decides the rest, and the "
-                "release does not tell (--original RATINGS does)"
+                f"release does not tell{aside('original', 'RATINGS', 'does')}"
             )
         else:
             lines.append(

@@ -19,6 +19,7 @@ from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.settings import named
 
 __all__ = ["ProximityGraph"]
 
@@ -82,8 +83,8 @@ class ProximityGraph:
             raise ConfigError(
                 f"the graph has {count_of(edges, 'edge')}, which take "
                 f"{budget.amount(edges * _BYTES)}; the budget is {budget.amount(budget.memory())}",
-                advice="Take a smaller eps or fewer records, or allow more with --memory. The "
-                "check of k-eps needs no graph.",
+                advice="Take a smaller eps or fewer records, or allow more with "
+                f"{named('memory')}. The check of k-eps needs no graph.",
             )
         indptr, members = ball_members(ready.space, np.arange(ready.space.n_records))
         return GraphResult(

@@ -10,6 +10,7 @@ from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.privacy.verdict import Verdict
+from starshade.settings import named
 
 __all__ = ["ProximityVerdict", "count_of", "each_of"]
 
@@ -104,7 +105,7 @@ class ProximityVerdict(Verdict):
         """
         if self.sizes is None:
             raise ConfigError(
-                "the sizes of balls were not counted", advice="Check with full=True (--full)."
+                "the sizes of balls were not counted", advice=f"Check with {named('full', True)}."
             )
         points, so_far = [], 0
         for size, n in self.sizes:

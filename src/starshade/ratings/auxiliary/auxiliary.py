@@ -30,16 +30,17 @@ from starshade.ratings.readers.recognise.aliases import (
     resolve,
 )
 from starshade.scratch import scratch_folder
+from starshade.settings import aside, named, together
 
 __all__ = ["Auxiliary", "read_auxiliary"]
 
 _WHAT = "public ratings"
 _ROLES = ("person", "item", "rating", "day")
 _WORDS = {"person": "name", "day": "date"}
-_OPTIONS = {role: f"--aux-{_WORDS.get(role, role)}-col" for role in _ROLES}
+_SETTINGS = {role: f"aux.{'name' if role == 'person' else role}_col" for role in _ROLES}
 _BY_PLACE = {1: ("item",), 3: _ROLES[:3], 4: _ROLES}  # fields of a file without a header
 _ONE_PERSON = "1"
-_ONE_OPTION = "--aux-one-person"
+_ONE = "aux.one_person"
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ def read_auxiliary(
     if one_person and name_col is not None:
         raise ConfigError(
             "one person, and a column of names: only one of them can be",
-            advice=f"Leave one of the two out ({_ONE_OPTION}, {_OPTIONS['person']}).",
+            advice=f"Leave one of the two out ({named(_ONE)}, {named(_SETTINGS['person'])}).",
         )
     # a first row that holds a name of these is a header; people may be called Nick
     known = set().union(PUBLIC["person"][0], *(n for role in _ROLES[1:] for n in PUBLIC[role]))
@@ -190,7 +191,7 @@ def _check(given: dict[str, str | None], on_duplicate: str) -> None:
     for role, name in given.items():
         if name == "":
             raise ConfigError(
-                f"{_OPTIONS[role]}: empty", advice="Name a column, or leave the option out."
+                f"{named(_SETTINGS[role])}: empty", advice="Name a column, or leave the option out."
             )
     rules = get_args(OnDuplicate)
     if on_duplicate not in rules:
@@ -226,7 +227,7 @@ def _roles(
             ],
             where=opened.where,
             listed=opened.named,
-            options=_OPTIONS,
+            settings=_SETTINGS,
             aliases={role: _names_of(role, free) for role in _ROLES},
         )
         notes = _left(columns, roles, opened.where, dates, one_person)
@@ -255,25 +256,25 @@ def _left(
         raise InputError(
             f"{where}: no column is known as the name, so that all rows would be one person's; "
             f"but these columns would not be read: {listing(left)}",
-            advice=f"Name the columns: {', '.join(_OPTIONS.values())}. If all rows are one "
-            f"person's, say so ({_ONE_OPTION}).",
+            advice=f"Name the columns: {', '.join(map(named, _SETTINGS.values()))}. If all rows "
+            f"are one person's, say so{aside(_ONE)}.",
         )
     if not left:
         return ()
     missing = [role for role in ("rating", "day") if role not in roles and (dates or role != "day")]
     words = " or ".join(_WORDS.get(role, role) for role in missing)
-    options = ", ".join(_OPTIONS[role] for role in missing)
-    asked = f" (if one of them holds the {words}, name it: {options})" if missing else ""
+    settings = ", ".join(named(_SETTINGS[role]) for role in missing)
+    asked = f" (if one of them holds the {words}, name it: {settings})" if missing else ""
     return (f"columns not read: {listing(left)}{asked}",)
 
 
 def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
     order = _BY_PLACE.get(len(columns))
     if order is None:
+        numbered = together((_SETTINGS["person"], 1), (_SETTINGS["item"], 2))
         raise InputError(
             f"{opened.where}: no header, and {len(columns)} fields in a row: which is what?",
-            advice=f"Name them by number, e.g. {_OPTIONS['person']} 1 {_OPTIONS['item']} 2, "
-            "or name the delimiter.",
+            advice=f"Name them by number, e.g. {numbered}, or name the delimiter.",
         )
     return dict(zip(order, columns, strict=True))
 

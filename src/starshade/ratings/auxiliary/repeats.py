@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.ratings.building.staging import name_rows
+from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary
@@ -77,12 +78,12 @@ def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
         return
     other = np.flatnonzero(~same)
     other = other[np.argsort(order[other])]
-    named = [
+    first_rows = [
         (int(order[k]), f"this person has the item before, at {auxiliary.locate(int(first[k]))}")
         for k in other[:5]
     ]
     raise InputError(
         "rows on an item that their person has before, with another rating or date\n"
-        + name_rows(named, len(other), auxiliary.locate),
-        advice="Say which to keep with on_duplicate (--on-duplicate): first, last or mean.",
+        + name_rows(first_rows, len(other), auxiliary.locate),
+        advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
     )

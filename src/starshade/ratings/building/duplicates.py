@@ -15,6 +15,7 @@ from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem
+from starshade.settings import aside, named
 
 __all__ = ["Coded", "merge_duplicates", "refuse_duplicates"]
 
@@ -50,15 +51,15 @@ def refuse_duplicates(
     repeated = np.flatnonzero(same)
     firsts = np.flatnonzero(~same)
     earliest = repeated[np.argsort(rows[repeated])[:5]]
-    named = []
+    told = []
     for cell in earliest:
         first = firsts[np.searchsorted(firsts, cell) - 1]
         said = f"the user rated this item before, at {locate(int(rows[first]))}"
-        named.append((int(rows[cell]), said + (name(int(cell)) if name else "")))
+        told.append((int(rows[cell]), said + (name(int(cell)) if name else "")))
     return InputError(
         "rows that rate an item for a second time (allowed: one rating per user and item)\n"
-        + name_rows(named, len(repeated), locate),
-        advice="Say which to keep with on_duplicate (--on-duplicate): first, last or mean.",
+        + name_rows(told, len(repeated), locate),
+        advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
     )
 
 
@@ -135,10 +136,11 @@ def _off_the_steps(
     locate: Callable[[int], str],
 ) -> InputError:
     order = np.argsort(rows)[:5]
-    named = [(int(rows[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order]
+    told = [(int(rows[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order]
     return InputError(
         f"means of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
-        + name_rows(named, len(rows), locate),
-        advice="Declare a real-valued scale (--scale "
-        f"{scale.minimum:g}:{scale.maximum:g}), or keep the first or last rating instead.",
+        + name_rows(told, len(rows), locate),
+        advice="Declare a real-valued scale"
+        f"{aside('scale', f'{scale.minimum:g}:{scale.maximum:g}')}, or keep the first or last "
+        "rating instead.",
     )

@@ -20,6 +20,7 @@ from starshade.ratings.building.batch import NO_DAY, Batch
 from starshade.ratings.building.numbering import IdNumbering
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY
+from starshade.settings import named
 
 __all__ = ["Staged", "allowed_ratings", "name_rows", "stage"]
 
@@ -237,12 +238,12 @@ class _DayColumn:
         if self.first is None or self.last is None:
             return
         if self.last[0] - self.first[0] >= UNKNOWN_DAY:
-            named = name_rows(
+            told = name_rows(
                 [(row, _date(day)) for day, row in sorted((self.first, self.last))], 2, locate
             )
             raise InputError(
-                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{named}",
-                advice="Correct them, or leave the dates out with --no-dates.",
+                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{told}",
+                advice=f"Correct them, or leave the dates out with {named('dates', False)}.",
             )
 
 

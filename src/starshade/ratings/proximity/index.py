@@ -14,6 +14,7 @@ from starshade.kernels.balls.fields import Fields, fields_of
 from starshade.kernels.balls.tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
 from starshade.plain import counted
+from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.proximity.space import Space
@@ -108,7 +109,7 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
             n * (space.n_items * per_cell + _PER_KIND),
             f"{counted(n, 'different record')} x {counted(space.n_items, 'item')}",
             # the tree gets here only where some rating is near null
-            "With --nulls strict no full table is needed.",
+            f"With {named('nulls', 'strict')} no full table is needed.",
         )
         indptr, columns, codes, _ = keep_rows(
             space.indptr, space.columns, space.codes, None, kinds.row
@@ -145,7 +146,7 @@ def check_budget(needed: float, what: str, advice: str = "") -> None:
     ConfigError
     """
     if needed > budget.memory():
-        helps = ["Choose fewer items, or allow more with --memory.", advice]
+        helps = [f"Choose fewer items, or allow more with {named('memory')}.", advice]
         raise ConfigError(
             f"{what}: searching them takes {budget.amount(needed)}; the budget is "
             f"{budget.amount(budget.memory())}",

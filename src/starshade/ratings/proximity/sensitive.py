@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.settings import named
 
 __all__ = ["item_keys", "split_items"]
 
@@ -62,7 +63,7 @@ def split_items(
         raise ConfigError(
             f"sensitive item {place + 1} of the {len(chosen)} given is not among the items",
             advice="Ids are text: 7 and 007 are two items; give the id, not the name. With "
-            "--items, a sensitive item must be one of those chosen.",
+            f"{named('items')}, a sensitive item must be one of those chosen.",
         )
     if len(np.unique(chosen)) < len(chosen):
         raise ConfigError("sensitive: an item is given twice")

@@ -15,6 +15,7 @@ from starshade.plain import counted
 from starshade.ratings.proximity.index import Index, check_budget, index_of
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.table import Ratings
+from starshade.settings import aside
 
 __all__ = ["Kinds", "Space", "space_of"]
 
@@ -101,8 +102,8 @@ class Space:
         check_budget(
             2 * self.code_type.itemsize * self.n_records * self.n_items,
             f"{counted(self.n_records, 'record')} x {counted(self.n_items, 'item')}",
-            "Where a null is near nulls alone (--nulls strict) the tree search needs no full "
-            "table (--search tree).",
+            f"Where a null is near nulls alone{aside('nulls', 'strict')} the tree search needs no "
+            f"full table{aside('search', 'tree')}.",
         )
         table = np.zeros((self.n_records, self.n_items), self.code_type)
         rows = np.repeat(np.arange(self.n_records), np.diff(self.indptr))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.ratings.readers.faults import SHOWN, Fault, Faults, quoted
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,14 +26,21 @@ __all__ = ["NUMBER", "NullValues", "RatingColumn", "as_text", "shortest"]
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
-_EMPTY = Fault(
-    "rows without a rating (allowed: finite numbers)",
-    "Remove those rows, or declare what stands for not rated (--null).",
-)
-_TEXT = Fault(
-    "ratings that are no finite numbers (allowed: numbers such as 4 or 3.5)",
-    "Correct those rows, or declare what stands for not rated (--null).",
-)
+
+def _empty() -> Fault:
+    return Fault(
+        "rows without a rating (allowed: finite numbers)",
+        f"Remove those rows, or declare what stands for not rated{aside('null_values')}.",
+    )
+
+
+def _text() -> Fault:
+    return Fault(
+        "ratings that are no finite numbers (allowed: numbers such as 4 or 3.5)",
+        f"Correct those rows, or declare what stands for not rated{aside('null_values')}.",
+    )
+
+
 _COMMA = Fault(
     "ratings with a decimal comma (allowed: a decimal point, 3.5)",
     "Replace the comma by a point.",
@@ -101,9 +109,9 @@ class RatingColumn:
         self.n_declared += int(np.count_nonzero(declared))
         if not self._blank_is_null:
             where = np.flatnonzero(np.isnan(values))
-            self._faults.add(_EMPTY, rows[where], lambda _: "no rating")
+            self._faults.add(_empty(), rows[where], lambda _: "no rating")
         where = np.flatnonzero(np.isinf(values) & ~declared)
-        self._faults.add(_TEXT, rows[where], lambda k: f"rating {values[where[k]]:g}")
+        self._faults.add(_text(), rows[where], lambda k: f"rating {values[where[k]]:g}")
         return np.where(declared | np.isinf(values), np.nan, values)
 
     def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -125,7 +133,7 @@ class RatingColumn:
         return np.asarray(values[places])
 
     def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:
-        said = "no rating" if fault is _EMPTY else "rating {}"
+        said = "no rating" if fault == _empty() else "rating {}"
         self._faults.add(fault, rows, lambda k: said.format(_shown(first[k])))
 
     def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:
@@ -138,8 +146,8 @@ class RatingColumn:
                 values[i] = number
                 return None
         if text == "":
-            return None if self._blank_is_null else _EMPTY
-        return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _TEXT
+            return None if self._blank_is_null else _empty()
+        return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _text()
 
 
 def as_text(array: pa.Array) -> pa.Array | None:

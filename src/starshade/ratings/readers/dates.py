@@ -19,6 +19,7 @@ from starshade.errors import InputError
 from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text
 from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.settings import named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,7 +122,7 @@ class DayColumn:
             what = f"dates that are not like the first one ({_FORMS[self.form]})"
         fault = Fault(
             f"{what}; {_allowed()}",
-            "Write all dates in one form, best as YYYY-MM-DD, or use --no-dates.",
+            f"Write all dates in one form, best as YYYY-MM-DD, or use {named('dates', False)}.",
         )
         self._faults.add(fault, rows[where], lambda k: f"date {value(int(where[k]))}")
 

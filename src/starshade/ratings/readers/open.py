@@ -18,7 +18,7 @@ from starshade.ratings.readers.formats.recbole import is_typed, untyped
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource
 from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.recognise.aliases import (
-    HEADLESS,
+    headless,
     listing,
     matching,
     resolve,
@@ -32,6 +32,7 @@ from starshade.ratings.readers.request import Request
 from starshade.ratings.readers.source import Source
 from starshade.ratings.readers.text import TextSource
 from starshade.ratings.vocabulary import is_canonical_integer
+from starshade.settings import named, together
 
 __all__ = ["Opened", "PlainPath", "open_frame", "open_parquet", "open_text"]
 
@@ -109,7 +110,7 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
     if request.wide:
         if request.header is None and all(NUMBER.fullmatch(cell.strip()) for cell in columns):
             notes += (
-                f"the first line, all numbers, names the columns; if it is a row: {HEADLESS}",
+                f"the first line, all numbers, names the columns; if it is a row: {headless()}",
             )
         return replace(_wide(source, where, request), notes=notes)
     if head.dialect.header:
@@ -232,7 +233,7 @@ def _format(name: str, head: Head, typed: bool, request: Request, where: str) ->
         if request.format == "movielens-csv" and head.columns not in (names, names[:3]):
             raise InputError(
                 f"{where}: its header is not that of MovieLens ({','.join(names)})",
-                advice="Give --format csv.",
+                advice=f"Give {named('format', 'csv')}.",
             )
         return request.format, head
     if typed:
@@ -252,11 +253,11 @@ def _by_place(
     if any(request.given().values()):
         return _resolved(head.columns, request, where), format_, ()
     if width not in (3, 4):
+        numbered = together(("user_col", 1), ("item_col", 2), ("rating_col", 3))
+        row = f" If every row is one user: {headless(('wide', True))}." if width > 4 else ""
         raise InputError(
             f"{where}: no header, and {width} fields in a row: which is user, item and rating?",
-            advice="Name them by number, e.g. --user-col 1 --item-col 2 --rating-col 3, "
-            "or name the delimiter."
-            + (f" If every row is one user: --wide {HEADLESS}." if width > 4 else ""),
+            advice=f"Name them by number, e.g. {numbered}, or name the delimiter.{row}",
         )
     order: tuple[str, ...] = _ROLES
     notes: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
 from starshade.ratings.scale import Scale
+from starshade.settings import named
 
 __all__ = ["FORMATS", "Request"]
 
@@ -55,28 +56,32 @@ class Request:
             raise ConfigError(
                 f"format {self.format!r}: unknown", advice=f"Known: {', '.join(FORMATS)}."
             )
-        texts = {f"--{role}-col": name for role, name in self.given().items()}
-        texts |= {"--id-col": self.id_col, "--delimiter": self.delimiter}
-        for option, value in texts.items():
-            if value == "":
-                raise ConfigError(f"{option}: empty", advice="Name one, or leave the option out.")
+        for setting in ("user_col", "item_col", "rating_col", "day_col", "id_col", "delimiter"):
+            if getattr(self, setting) == "":
+                raise ConfigError(
+                    f"{named(setting)}: empty",
+                    advice="Name one, or leave the option out.",
+                    setting=setting,
+                )
         rules = get_args(OnDuplicate)
         if self.on_duplicate not in rules:
             raise ConfigError(f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}")
         if self.format == "wide":
             object.__setattr__(self, "wide", True)
-        long_only = [name for name in ("user", "item", "rating", "day") if self.given()[name]]
+        long_only = [f"{role}_col" for role, name in self.given().items() if name]
         if self.wide and long_only:
             raise ConfigError(
-                f"--{long_only[0]}-col names a column of a long table, and this one is wide",
-                advice="A wide table has --id-col and --attribute-cols.",
+                f"{named(long_only[0])} names a column of a long table, and this one is wide",
+                advice=f"A wide table has {named('id_col')} and {named('attribute_cols')}.",
+                setting=long_only[0],
             )
         if self.wide and self.format not in (None, "wide"):
             raise ConfigError(f"format {self.format!r} is not wide")
         if not self.wide and (self.id_col or self.attribute_cols):
             raise ConfigError(
-                "--id-col and --attribute-cols are for wide tables",
-                advice="Add --wide, or name the columns by --user-col and --users FILE.",
+                f"{named('id_col')} and {named('attribute_cols')} are for wide tables",
+                advice=f"Add {named('wide', True)}, or name the columns by {named('user_col')} and "
+                f"{named('users', 'FILE')}.",
             )
 
     def given(self) -> dict[str, str | None]:

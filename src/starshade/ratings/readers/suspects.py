@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from starshade.ratings.table import Ratings
+from starshade.settings import named
 
 __all__ = ["suspect_codes"]
 
@@ -41,5 +42,6 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
     if not found:
         return ()
     looks = "looks like a code" if len(found) == 1 else "look like codes"
-    nulls = " ".join(f"--null {value}" for value in found)
-    return (f"{' and '.join(found)} {looks} for 'no answer': if so, give {nulls}",)
+    return (
+        f"{' and '.join(found)} {looks} for 'no answer': if so, give {named('null_values', found)}",
+    )

@@ -13,6 +13,7 @@ from starshade.errors import ConfigError
 from starshade.progress import task
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.settings import aside
 
 __all__ = ["LongForm", "shortest_decimal", "write_long", "write_table", "write_wide"]
 
@@ -100,7 +101,7 @@ def write_wide(ratings: Ratings, path: Path, id_name: str) -> None:
     if ratings.n_users * ratings.n_items > _MOST_CELLS:
         raise ConfigError(
             f"a wide table of {ratings.n_users:,} users x {ratings.n_items:,} items is too large",
-            advice="Choose fewer items (--items top:N), or another format.",
+            advice=f"Choose fewer items{aside('items', 'top:N')}, or another format.",
         )
     if any(ratings.items.index(name) >= 0 for name in beside) or len(set(beside)) < len(beside):
         raise ConfigError("an item's key, the id column or an attribute have the same name")

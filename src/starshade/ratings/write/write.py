@@ -19,6 +19,7 @@ from starshade.ratings.write.text import (
     write_table,
     write_wide,
 )
+from starshade.settings import aside
 
 __all__ = ["WRITTEN", "format_of", "write_ratings"]
 
@@ -55,7 +56,7 @@ def format_of(path: Where) -> str:
         raise ConfigError(
             f"{path}: the ending {ending} names no format that can be written",
             advice=f"Known endings: {', '.join(_BY_ENDING)}; without one, a store. "
-            f"Or name the format, format= (--to): {', '.join(WRITTEN)}.",
+            f"Or name the format{aside('out.format')}: {', '.join(WRITTEN)}.",
         )
     return _BY_ENDING.get(ending, "store")
 

@@ -16,6 +16,7 @@ from starshade.ratings.places.place import Where
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +112,7 @@ def _refuse_large(cells: Cells) -> None:
         raise ConfigError(
             f"{len(cells.codes):,} cells as a SciPy matrix: {budget.amount(needed)} needed, "
             f"{budget.amount(max(left, 0))} may be used",
-            advice="Allow more memory (--memory).",
+            advice=f"Allow more memory{aside('memory')}.",
         )
 
 

@@ -21,6 +21,7 @@ from starshade.release.folder.columns import (
 )
 from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, released_levels
+from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,7 +131,7 @@ def read_profiles(
         raise ConfigError(
             f"{len(sizes):,} profiles of {len(items):,} items: {budget.amount(needed)} needed, "
             f"{budget.amount(max(left, 0))} may be used",
-            advice="Allow more memory (--memory).",
+            advice=f"Allow more memory{aside('memory')}.",
         )
     levels = _read_levels(path / "profiles.parquet", sizes, len(items))
     if int(levels.max(initial=0)) > n_levels:

@@ -28,6 +28,7 @@ from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.manifest import refuse_format
 from starshade.release.table import Link, Private
+from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
@@ -284,7 +285,7 @@ def _is_permutation(record: NDArray[np.int64], n: int) -> bool:
 def _damaged(path: Path, what: str) -> ReleaseError:
     return ReleaseError(
         f"{path}: no private receipt of starshade, or a damaged one: {what}",
-        advice="Give the file that --private wrote when the release was made.",
+        advice=f"Give the file that {named('private')} wrote when the release was made.",
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from starshade.server.ask.labels import settings_of
 from starshade.server.context.contexts import Figure
-from starshade.server.in_words import settings_of
 from starshade.server.jobs.rows import JobKind
 from starshade.server.words import count
 

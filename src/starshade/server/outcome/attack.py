@@ -7,7 +7,6 @@ from typing import Any
 
 from starshade.plain import percent
 from starshade.server.context.contexts import Chart, Figure, Outcome
-from starshade.server.in_words import for_page
 from starshade.server.words import count, interval, sentence
 
 __all__ = ["attack_outcome", "facts_known", "top1_of"]
@@ -33,7 +32,7 @@ def attack_outcome(result: Result) -> Outcome:
     )
     return Outcome(
         headline=headline,
-        text=for_page(str(result.get("text") or ""), "attack"),
+        text=str(result.get("text") or ""),
         figures=(shares[0], guess, *shares[1:], *_silent(result)),
         chart=_chart(result.get("chart"), f"{headline} The figures are below."),
         reading_help=f"{_rests_on(result)} The range in brackets is where the figure of many such "

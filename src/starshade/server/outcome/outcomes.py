@@ -12,10 +12,9 @@ from starshade.report.phrases import figure
 from starshade.server.ask.again import address
 from starshade.server.ask.release import NEAR, PREDICTIVE_ITEMS
 from starshade.server.context.contexts import Chart, Figure, Outcome, Point
-from starshade.server.in_words import for_page
 from starshade.server.jobs.rows import JobRow
 from starshade.server.outcome.attack import attack_outcome, facts_known, top1_of
-from starshade.server.words import count, sentence
+from starshade.server.words import count, sentence, without_paths
 
 __all__ = ["outcome_of", "summary_of"]
 
@@ -50,7 +49,7 @@ def outcome_of(job: JobRow) -> Outcome | None:
 def summary_of(job: JobRow) -> str:
     """Say in a line what came of a job; empty while there is nothing to say."""
     if job.state == "failed":
-        return sentence(for_page(job.error or "", job.kind))
+        return sentence(without_paths(job.error or ""))
     if job.state != "done" or job.result is None:
         return ""
     result = job.result
@@ -131,7 +130,7 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
         href="" if refused else address(data_id, "release", asked),
-        refused=for_page(refused, "compare"),
+        refused=refused,
     )
 
 
@@ -167,5 +166,5 @@ def _release(result: Result) -> Outcome:
     verdict = result.get("verdict", {})
     return Outcome(
         headline=str(verdict.get("headline") or ""),
-        text=for_page(str(verdict.get("paragraph") or result.get("text") or ""), "release"),
+        text=str(verdict.get("paragraph") or result.get("text") or ""),
     )

@@ -18,12 +18,11 @@ from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
 from starshade.server.context.contexts import Chart, DataPage, Figure, Form, Next, Table
 from starshade.server.forms import Sent
-from starshade.server.in_words import for_page
 from starshade.server.jobs.rows import DataRow, JobKind, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.page.frame import frame, job_line, kind_text, latest_reading, shape_of
 from starshade.server.page.job import files_of, job_view, source_of
-from starshade.server.words import count
+from starshade.server.words import count, without_paths
 
 __all__ = ["FORMS", "data_page"]
 
@@ -87,7 +86,7 @@ def data_page(
         columns=_columns(facts, said),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
-        notes=tuple(for_page(note, "read", files_of(store, data)) for note in _notes(facts)),
+        notes=tuple(without_paths(note, files_of(store, data)) for note in _notes(facts)),
         next=_next(data, shown, jobs),
         mapping=None if data.kind == "synthetic" else mapping,
         attack=forms.get("attack"),

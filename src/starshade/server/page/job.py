@@ -11,12 +11,11 @@ from starshade.server.ask.suggest import after_attack, after_compare, after_fail
 from starshade.server.context.asked import asked_for
 from starshade.server.context.contexts import JobPage, JobView, Link, Next
 from starshade.server.context.steps import steps_of
-from starshade.server.in_words import for_page
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.outcome.outcomes import outcome_of
 from starshade.server.page.frame import HOME, frame, title_of
-from starshade.server.words import duration, sentence
+from starshade.server.words import duration, sentence, without_paths
 
 __all__ = ["files_of", "job_page", "job_view", "source_of"]
 
@@ -65,7 +64,7 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
     """Return a job as it is now; `files`: see `files_of`."""
 
     def said(text: str) -> str:
-        return for_page(text, job.kind, files)
+        return without_paths(text, files)
 
     error = said(job.error or "")
     return JobView(

@@ -10,7 +10,6 @@ from starshade.plain import percent
 from starshade.report.phrases import figure, size
 from starshade.server.ask.again import address, said
 from starshade.server.context.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
-from starshade.server.in_words import for_page
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.page.frame import HOME, frame, title_of
@@ -37,14 +36,14 @@ def release_page(store: Store, job: JobRow) -> ReleasePage:
             passed=passed,
             word="PASS" if passed else "FAIL",
             headline=str(verdict.get("headline") or ""),
-            paragraph=_said(verdict.get("paragraph") or result.get("text") or ""),
+            paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
         ),
         claims=_claims(result),
         findings=tuple(
-            f"{'Yes' if one['passed'] else 'No'}: {_said(one['text'])}"
+            f"{'Yes' if one['passed'] else 'No'}: {one['text']}"
             for one in result.get("findings") or ()
         ),
-        warnings=tuple(map(_said, result.get("warnings") or ())),
+        warnings=tuple(map(str, result.get("warnings") or ())),
         figures=tuple(_figures(result)),
         attacks=_attacks(result),
         files=_files(result),
@@ -60,10 +59,6 @@ def release_page(store: Store, job: JobRow) -> ReleasePage:
         keep=_KEEP,
         next=_next(data, job, passed, whole, verdict),
     )
-
-
-def _said(text: object) -> str:
-    return for_page(str(text), "release")
 
 
 _KEEP = (
@@ -113,7 +108,7 @@ def _next(
         )
     k = 2 * int(asked.get("k") or 5)
     larger = address(data.id, "release", {**asked, "k": k})
-    advice = " ".join(map(_said, verdict.get("advice") or ()))
+    advice = " ".join(map(str, verdict.get("advice") or ()))
     return (
         Next(
             f"Do not publish this. {advice} The findings say what is not met; a larger k, fewer "

@@ -25,9 +25,11 @@ from starshade.errors import StarshadeError
 from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
+from starshade.server.ask.labels import as_field
 from starshade.server.jobs.rows import DataRow
 from starshade.server.jobs.telling import Telling
 from starshade.server.tasks.tasks import Order, perform
+from starshade.settings import speak
 
 __all__ = ["main"]
 
@@ -101,7 +103,7 @@ def _do(told: dict[str, Any], work: Path, connection: Connection) -> None:
     order = Order(told["job"], told["kind"], DataRow(**told["data"]), told["settings"], work)
     telling = Telling(send)
     try:
-        with watch(telling), budget.limits(**told["limits"]):
+        with speak(as_field(order.kind)), watch(telling), budget.limits(**told["limits"]):
             done = perform(order)
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:

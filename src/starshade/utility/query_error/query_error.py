@@ -19,6 +19,7 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from starshade.rng import generator
+from starshade.settings import aside
 from starshade.utility.query_error.conditions import WIDTHS, drawn_any, fitting_all, windows
 from starshade.utility.query_error.result import QueryErrorResult, Step
 
@@ -103,7 +104,7 @@ class QueryError:
         if part.attributes is None or name not in part.attributes.column_names:
             note(
                 f"query error: the ratings were read without {name}, so nothing can be compared; "
-                "give the file of personal attributes (--users FILE)"
+                f"give the file of personal attributes{aside('users', 'FILE')}"
             )
             return QueryErrorResult.of(None, ())
         chosen = np.sort(part.most_rated(self.items))

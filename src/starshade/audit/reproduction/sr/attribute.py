@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
+from starshade.settings import named
 
 __all__ = ["MOST_CLASSES", "Labels", "default_attribute", "labels_of"]
 
@@ -75,9 +76,9 @@ def labels_of(ratings: Ratings, attribute: str, edges: Sequence[float] = ()) -> 
         raise ConfigError(
             f"attribute {attribute!r}: the data have "
             + (", ".join(names) if names else "no personal attributes"),
-            advice="Give one of them with --attribute."
+            advice=f"Give one of them with {named('attribute')}."
             if names
-            else "They are read from a file beside the ratings, with --users.",
+            else f"They are read from a file beside the ratings, with {named('users')}.",
         )
     column = table.column(attribute)
     if str(column.type) == "double":

@@ -27,6 +27,7 @@ from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
+from starshade.settings import named
 from starshade.stats import Rate
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 
@@ -340,5 +341,6 @@ def _check_memory(ratings: Ratings) -> None:
             f"{counted(ratings.n_users, 'user')} x "
             f"{counted(ratings.n_items, 'item')} as a full table take "
             f"{need / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
-            advice="Choose fewer items, e.g. --items top:100, or allow more with --memory.",
+            advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
+            f"{named('memory')}.",
         )

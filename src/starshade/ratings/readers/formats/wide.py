@@ -19,6 +19,7 @@ from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import ROW_NUMBER, resolve
 from starshade.ratings.readers.source import Source
 from starshade.ratings.vocabulary import is_canonical_integer
+from starshade.settings import named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +98,7 @@ class WideTable:
                 listed=False,
             )
         except InputError as error:
-            hint = f" To number the respondents, give --id-col '{ROW_NUMBER}'."
+            hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
             raise InputError(error.message, advice=f"{error.advice}{hint}".strip()) from None
         return found["respondent"]
 
@@ -230,8 +231,8 @@ class WideTable:
 
 def _no_items(columns: Sequence[str]) -> str:
     """Say how to declare columns that look like no items."""
-    given = ",".join(columns[:_NAMED]) + (",…" if len(columns) > _NAMED else "")
-    return f"If this says something about the respondents: --attribute-cols {given!r}."
+    given = [*columns[:_NAMED], *(["…"] if len(columns) > _NAMED else [])]
+    return f"If this says something about the respondents: {named('attribute_cols', given)}."
 
 
 def _item_ids(names: Sequence[str]) -> NDArray[Any]:

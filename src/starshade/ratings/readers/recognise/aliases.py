@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
+from starshade.settings import Value, named, together
 
 __all__ = [
     "ALIASES",
-    "HEADLESS",
-    "IF_WIDE",
     "PUBLIC",
     "ROW_NUMBER",
+    "headless",
     "left_over",
     "listing",
     "matching",
@@ -89,26 +89,32 @@ PUBLIC: dict[str, tuple[frozenset[str], ...]] = {
         ),
     ),
 }
-_OPTION = {
-    "user": "--user-col",
-    "item": "--item-col",
-    "rating": "--rating-col",
-    "day": "--day-col",
-    "respondent": "--id-col",
+#: role → the setting that names its column
+_SETTING = {
+    "user": "user_col",
+    "item": "item_col",
+    "rating": "rating_col",
+    "day": "day_col",
+    "respondent": "id_col",
 }
 _WORD = {"day": "date", "respondent": "respondent id", "person": "name"}
 _MANY = 5  # so many columns may be a wide table's
 ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
-IF_WIDE = (
-    "If every row is one user and every item has a column: "
-    "--wide --id-col NAME --attribute-cols NAME,NAME."
-)
-#: how to read a wide table whose first line is ratings
-HEADLESS = (
-    f"--no-header --id-col '{ROW_NUMBER}' (numbers the rows; if column 1 has ids: --id-col 1; if "
-    "it has counts, which are no item: beside these --attribute-cols 1)"
-)
 _LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
+
+
+def headless(*before: tuple[str, Value]) -> str:
+    """Say how to read a wide table whose first line is ratings, perhaps after other settings."""
+    return (
+        f"{together(*before, ('header', False), ('id_col', ROW_NUMBER))} (numbers the rows; if "
+        f"column 1 has ids: {named('id_col', 1)}; if it has counts, which are no item: beside "
+        f"these {named('attribute_cols', ['1'])})"
+    )
+
+
+def _if_wide() -> str:
+    row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
+    return f"If every row is one user and every item has a column: {row}."
 
 
 def normalized(name: str) -> str:
@@ -156,7 +162,7 @@ def resolve(
     optional: Sequence[str] = (),
     where: str,
     listed: bool | None = None,
-    options: Mapping[str, str] = _OPTION,
+    settings: Mapping[str, str] = _SETTING,
     aliases: Mapping[str, frozenset[str]] = ALIASES,
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
@@ -173,8 +179,8 @@ def resolve(
     listed : bool, optional
         Whether messages may list all columns: not those of a wide table, which are items. None:
         where one of the names is known, since others may be the first row of a file.
-    options : mapping
-        Role → the option that names its column, for messages.
+    settings : mapping
+        Role → the setting that names its column, for messages.
     aliases : mapping
         Role → its known names.
 
@@ -203,7 +209,7 @@ def resolve(
         elif candidates or role in required:
             unclear[role] = candidates
     if unclear:
-        _refuse_unclear(columns, unclear, where, listed, options)
+        _refuse_unclear(columns, unclear, where, listed, settings)
     for name, count in Counter(found.values()).items():
         if count > 1:
             roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
@@ -247,7 +253,8 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     said = f"columns not read: {listing(left)}"
     if dates and "day" not in roles:
         alike = [name for name in left if _LIKE_A_DATE.search(name)]
-        said += f" (if {listing(alike)} holds the dates, name it: --day-col)" if alike else ""
+        if alike:
+            said += f" (if {listing(alike)} holds the dates, name it: {named('day_col')})"
     return (said,)
 
 
@@ -265,7 +272,7 @@ def _refuse_unclear(
     unclear: Mapping[str, list[str]],
     where: str,
     listed: bool | None,
-    options: Mapping[str, str],
+    settings: Mapping[str, str],
 ) -> None:
     """Name all roles that have no column or several, and how to settle it."""
     words = {role: _WORD.get(role, role) for role in unclear}
@@ -278,12 +285,12 @@ def _refuse_unclear(
     if missing:
         parts.append(f"no column is known as the {', the '.join(words[r] for r in missing)}")
         parts.append(_described(columns, listed))
-    named = [options[role] for role in unclear if role in options]
+    told = [named(settings[role]) for role in unclear if role in settings]
     advice = f"Name the {', '.join(words.values())} column" + (
-        f" ({', '.join(named)})." if named else "."
+        f" ({', '.join(told)})." if told else "."
     )
-    if "item" in missing and len(columns) >= _MANY and options is _OPTION:
-        advice += f" {IF_WIDE}"
+    if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
+        advice += f" {_if_wide()}"
     raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
 
 

@@ -17,6 +17,7 @@ from starshade.ratings.readers.recognise.inputs import (
     refuse_special,
     unzip,
 )
+from starshade.settings import named
 
 __all__ = ["Found", "as_format", "find"]
 
@@ -104,7 +105,7 @@ def as_format(found: Found, name: str | None) -> Found:
     said = "a starshade store" if wanted == "store" else f"of the format {name}"
     raise InputError(
         f"{found.files[0].shown}: is not {said} but looks like {found.kind}",
-        advice="Leave --format out: what is known is recognised.",
+        advice=f"Leave {named('format')} out: what is known is recognised.",
     )
 
 

@@ -12,7 +12,7 @@ from starshade.errors import ConfigError, InputError
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.recognise.aliases import (
     ALIASES,
-    HEADLESS,
+    headless,
     normalized,
     refuse_repeated,
 )
@@ -92,7 +92,7 @@ def look(
     if not header:
         return Head(dialect, tuple(str(i + 1) for i in range(len(rows[0]))), rows)
     numbers = any(map(_is_number, rows[0]))
-    hint = f"If the first line is a row of a wide table: {HEADLESS}." if numbers else ""
+    hint = f"If the first line is a row of a wide table: {headless()}." if numbers else ""
     refuse_repeated(rows[0], item.shown, hint)
     return Head(dialect, tuple(rows[0]), rows[1:])
 

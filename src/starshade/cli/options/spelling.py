@@ -1,0 +1,50 @@
+"""How a setting is written on the command line."""
+
+from __future__ import annotations
+
+import re
+
+from starshade.settings import Value
+
+__all__ = ["as_option"]
+
+#: options that are not called as the setting is
+_CALLED = {
+    "attribute_hierarchies": "--attribute-hierarchy",
+    "aux.aux_col": "--aux-map-from",
+    "aux.data_col": "--aux-map-to",
+    "aux.day_col": "--aux-date-col",
+    "aux.mapping": "--aux-items",
+    "null_values": "--null",
+    "original.items": "--items",
+    "out.format": "--to",
+    "quasi_identifiers": "--quasi",
+    "sensitive_attributes": "--sensitive-attribute",
+}
+_SAFE = re.compile(r"[A-Z0-9,]+")
+_WITH_COMMAS = {"attribute_cols"}  # other lists are given by repeating the option
+
+
+def as_option(setting: str, value: Value = None) -> str:
+    """Write a setting, with a value if one is given, as `starshade.settings.named` asks for it.
+
+    Examples
+    --------
+    >>> as_option("on_duplicate"), as_option("null_values", ["98", "99"])
+    ('--on-duplicate', '--null 98 --null 99')
+    >>> as_option("items", "top:50"), as_option("full", True), as_option("dates", False)
+    ('--items top:50', '--full', '--no-dates')
+    """
+    dashed = setting.replace(".", "-").replace("_", "-")
+    if value is False:
+        return f"--no-{dashed}"
+    option = _CALLED.get(setting, f"--{dashed}")
+    if value is None or value is True:
+        return option
+    if isinstance(value, list | tuple):
+        if setting not in _WITH_COMMAS:
+            return " ".join(f"{option} {each}" for each in value)
+        joined = ",".join(value)
+        return f"{option} {joined if _SAFE.fullmatch(joined) else repr(joined)}"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{option} '{text}'" if text == "#" else f"{option} {text}"

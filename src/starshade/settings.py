@@ -1,0 +1,116 @@
+"""How a setting is named in a message: in the way of the door through which the process came in.
+
+In Python a setting is an argument, on the command line an option, in the studio a field of a
+form. What is said below the doors asks here, at the moment at which it is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+__all__ = ["Speller", "Value", "aside", "named", "speak", "together"]
+
+#: a list is of texts; ``top:N`` stands for the N most rated items, ``KEY=VALUE`` for an entry of a
+#: mapping, capital letters for whatever fits there
+Value = str | int | float | Sequence[str] | None
+
+#: setting, value → how it is written; empty where this door has no such setting
+Speller = Callable[[str, Value], str]
+
+_ELSEWHERE = "a setting that only the command line has"
+#: what is no argument of the function that was called
+_IN_PYTHON = {
+    "memory": "budget.limits(memory=…)",
+    "original.items": "original=top_items(n).apply(ratings)",
+}
+_BARE = re.compile(r"[A-Z]+|-?[0-9][0-9.]*")
+
+
+def named(setting: str, value: Value = None) -> str:
+    """Name a setting, perhaps with a value that it may be given.
+
+    Parameters
+    ----------
+    setting : str
+        As Python spells it. Where one name is two settings of one command, what stands before a
+        dot says which is meant: ``aux.item_col`` (of public ratings), ``out.format``.
+    value : str, number, bool or list of str, optional
+
+    Examples
+    --------
+    >>> named("on_duplicate"), named("rare_items", "keep"), named("full", True)
+    ('on_duplicate', 'rare_items="keep"', 'full=True')
+    >>> named("items", "top:50"), named("users", "FILE"), named("null_values", ["98", "99"])
+    ('items=top_items(50)', 'users=FILE', 'null_values=["98", "99"]')
+    """
+    return _speller(setting, value) or _ELSEWHERE
+
+
+def aside(setting: str, value: Value = None, rest: str = "") -> str:
+    """Name a setting in brackets, with a space before; nothing where this door does not have it.
+
+    Examples
+    --------
+    >>> "Without the receipt" + aside("private") + " nobody can tell."
+    'Without the receipt (private) nobody can tell.'
+    """
+    said = _speller(setting, value)
+    return f" ({said}{rest and f' {rest}'})" if said else ""
+
+
+def together(*settings: tuple[str, Value]) -> str:
+    """Name settings that are to be given at once, each with a value.
+
+    Examples
+    --------
+    >>> together(("user_col", 1), ("item_col", 2))
+    'user_col=1, item_col=2'
+    """
+    return _between.join(named(setting, value) for setting, value in settings)
+
+
+@contextmanager
+def speak(speller: Speller, between: str = ", ") -> Iterator[None]:
+    """Name settings in a door's own way, in all threads, until the end of the block.
+
+    Parameters
+    ----------
+    speller : callable
+        See `Speller`.
+    between : str
+        What stands between several that are given at once.
+    """
+    global _between, _speller
+    before = _speller, _between
+    _speller, _between = speller, between
+    try:
+        yield
+    finally:
+        _speller, _between = before
+
+
+def _in_python(setting: str, value: Value) -> str:
+    name = setting.rpartition(".")[2]
+    return _IN_PYTHON.get(setting, name) if value is None else f"{name}={_literal(value)}"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    if not isinstance(value, str):
+        return str(value)
+    if value.startswith("top:"):
+        return f"top_items({value.removeprefix('top:')})"
+    key, is_entry, rest = value.partition("=")
+    if is_entry:
+        low, is_range, high = rest.partition(":")
+        inside = f"({_literal(low)}, {_literal(high)})" if is_range else _literal(rest)
+        return f"{{{_literal(key)}: {inside}}}"
+    quoted = value.startswith('"') or _BARE.fullmatch(value)
+    return value if quoted else f'"{value}"'
+
+
+_speller: Speller = _in_python
+_between = ", "
