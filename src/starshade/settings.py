@@ -100,7 +100,7 @@ def _literal(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_literal, value))}]"
     if not isinstance(value, str):
-        return str(value)
+        return f"{value:g}" if isinstance(value, float) else str(value)
     if value.startswith("top:"):
         return f"top_items({value.removeprefix('top:')})"
     key, is_entry, rest = value.partition("=")

@@ -263,8 +263,8 @@ def test_settings_that_contradict_are_refused_at_once(settings, message):
 def test_all_that_l_and_t_need_is_told_at_once(settings, asked, needed):
     with pytest.raises(ConfigError, match="asks something of the sensitive") as caught:
         KLikeness(2, **settings, **asked)
-    options = ('--attributes generalized (attributes="generalized")', "--sensitive-attribute NAME")
-    assert [option in caught.value.advice for option in options] == needed
+    told = ('attributes="generalized"', "sensitive_attributes=[NAME]")
+    assert [setting in caught.value.advice for setting in told] == needed
     assert ("not released" in caught.value.message) == (needed[0] and "attributes" not in settings)
 
 
@@ -295,7 +295,7 @@ def test_what_the_data_lack_is_refused():
     )
     with pytest.raises(ConfigError, match="no personal attributes") as caught:
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))
-    assert "(--users FILE, users=FILE)" in caught.value.advice
+    assert "Give a file of them (users=FILE), or" in caught.value.advice
     hierarchies = {"town": parse_attribute_hierarchy("Ulm;*\nBonn;*")}
     with pytest.raises(ConfigError, match="'town': its hierarchy lacks 1 of 3 values"):
         Mondrian(3, **ASKED, attribute_hierarchies=hierarchies).anonymize(ratings)

@@ -115,7 +115,7 @@ def test_a_table_beyond_the_budget_is_refused_with_the_figures():
     ratings = table([dict.fromkeys(range(50), 5.0)] * 40, STARS)
     with budget.limits(memory=5_999), pytest.raises(ConfigError, match="40 records x 50") as caught:
         dense_levels(ratings, copies=3)
-    assert "--items top:" in caught.value.advice
+    assert "items=top_items(" in caught.value.advice
     with budget.limits(memory=6_000):
         assert dense_levels(ratings, copies=3).shape == (40, 50)
 
@@ -190,7 +190,7 @@ def test_an_end_of_a_found_scale_that_few_gave_is_told(
         told = Notes()
         with watch(told):
             prepare(ratings, 2)
-        notes = [message for message in told.notes if "--scale" in message]
+        notes = [message for message in told.notes if "declare it" in message]
         assert bool(notes) == (ratings.report.scale_inferred and said is not None)
         assert all(said in message and "fewer than 2" in message for message in notes)
         assert not any(character in message for message in notes for character in ".79")
@@ -216,8 +216,8 @@ class Notes:
 def test_where_every_item_is_rare_the_advice_is_one_that_helps() -> None:
     with pytest.raises(UnmetError) as caught:
         prepare(table([{0: 1}, {1: 2}, {2: 3}], STARS), 2)
-    assert "--rare-items keep" in caught.value.advice
+    assert 'rare_items="keep"' in caught.value.advice
     assert "Choose" not in caught.value.advice
     with pytest.raises(UnmetError) as caught:
         prepare(table([{0: 1}, {0: 2}, {2: 3}], STARS), 3)
-    assert caught.value.advice == "Choose k up to 2, or keep rare items (--rare-items keep)."
+    assert caught.value.advice == 'Choose k up to 2, or keep rare items (rare_items="keep").'

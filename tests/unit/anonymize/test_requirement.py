@@ -90,11 +90,11 @@ def test_advice_names_a_number_of_items_that_fits() -> None:
             IntervalTable.of(ratings, items, 1, "strict", numbers)
         assert "5,000 records x 400 items as full tables" in no.value.message
         assert " MB; " in no.value.message
-        fits = int(no.value.advice.split("top:")[1].split(",")[0])
+        fits = int(no.value.advice.split("top_items(")[1].split(")")[0])
         IntervalTable.of(ratings, items[:fits], 1, "strict", numbers)
     with budget.limits(memory=1_000), pytest.raises(ConfigError) as no:
         IntervalTable.of(ratings, items, 1, "strict", numbers)
-    assert no.value.advice == "Allow more with --memory."
+    assert no.value.advice == "Allow more with budget.limits(memory=…)."
 
 
 def test_groups_that_do_not_fit_beside_the_tables_are_refused() -> None:

@@ -409,7 +409,7 @@ def test_ratings_off_the_scale_are_named_by_line() -> None:
     said = str(caught.value)
     assert "public ratings off the attacked data's scale 1:5:1 (allowed: 1, 2, 3, 4, 5)" in said
     assert "  public.csv, line 2: rating 9\n  public.csv, line 4: rating 3.5\n" in said
-    assert "--aux-scale, e.g. 1:10" in said
+    assert "(aux_scale, e.g. 1:10" in said
     with pytest.raises(InputError, match="off aux_scale 1:8:1"):
         AuxiliaryAttack().run(FIVE, public, aux_scale="1:8:1")
 
@@ -464,13 +464,13 @@ def test_a_mapping_to_names_and_items_without_one() -> None:
 
 
 NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "other ids": (FIVE, {}, "7 and 007 are two items. A mapping (--aux-items FILE) says"),
+    "other ids": (FIVE, {}, "7 and 007 are two items. A mapping (mapping=FILE) says"),
     "mapped": (FIVE, {"mapping": {"a": "b"}}, "None of them is in the mapping"),
     "mapped elsewhere": (FIVE, {"mapping": {"Dune": "77"}}, "Ids are text"),
     "names": (
         FIVE.annotate(item_names=("Alien", "Brazil", "Cube", "Dune")),
         {},
-        "They are names of the data's items, not ids: match by name (--aux-by-name).",
+        "They are names of the data's items, not ids: match by name (by_name).",
     ),
     "one name for all": (
         FIVE.annotate(item_names=("Dune",) * 4),
@@ -480,7 +480,7 @@ NOTHING_FITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no names": (
         FIVE,
         {"by_name": True},
-        "have no item names to match by\nRead ratings with their items' names (--item-names FILE)",
+        "have no item names to match by\nRead ratings with their items' names (item_names=FILE)",
     ),
 }
 
@@ -514,7 +514,7 @@ def test_ids_of_users_only_when_asked_for() -> None:
     assert shown.per_name[0].row()[-1] == "record 4 (5)"
     assert shown.per_name[0].candidate_rows() == [("ann", "record 4 (5)", "2.885", "75.3%")]
     rows = "Record N is row N, from 0, of the ratings in canonical order; "
-    assert f"{rows}--show-values gives its user's id." in str(hidden)
+    assert f"{rows}show_values gives its user's id." in str(hidden)
     assert f"{rows}in brackets is its user's id." in str(shown)
 
 
@@ -523,7 +523,7 @@ def test_how_an_eccentricity_is_to_be_read() -> None:
     found, none = (str(AuxiliaryAttack(phi=phi).run(FIVE, public)) for phi in (1.5, 3))
     assert "two finds had 28 and 15" in found
     assert "two finds had 28 and 15" in none
-    assert "ask for a higher φ (--phi)" in found
+    assert "ask for a higher φ (phi)" in found
     assert "ask for a higher φ" not in none
 
 

@@ -191,21 +191,21 @@ def test_facts_that_were_not_released_are_no_protection() -> None:
     blind = Release(released.manifest, released.classes)
     told = str(StructureAttack().run(blind, Knowledge(known=2), original=original, rng=0))
     assert "a real adversary would leave such facts out" in told
-    assert "--items, in Python original=top_items(n).apply(ratings)" in told
+    assert "(original=top_items(n).apply(ratings))" in told
     everything = original.keep_items(np.arange(2))
     told = str(StructureAttack().run(blind, Knowledge(known=1), original=everything, rng=0))
     assert "leave such facts out" not in told
 
 
 ERRORS: list[tuple[Any, Knowledge, str]] = [
-    (LabelAttack(), Knowledge(known=2, rating_error=1), "--tolerance 1, in Python tolerance=1"),
+    (LabelAttack(), Knowledge(known=2, rating_error=1), "(tolerance=1)"),
     (LabelAttack(tolerance=1), Knowledge(known=2, rating_error=1), ""),
     (StructureAttack(), Knowledge(known=2, rating_error=1), ""),
-    (HomogeneityAttack(), Knowledge(known=2, rating_error=1), "--tolerance 1"),
+    (HomogeneityAttack(), Knowledge(known=2, rating_error=1), "(tolerance=1)"),
     (HomogeneityAttack(by="structure"), Knowledge(known=2, rating_error=1), ""),
     (Scoreboard(), Knowledge(known=2, rating_error=1), ""),
-    (Scoreboard(rating_error=0), Knowledge(known=2, rating_error=1), "in Python rating_error=1"),
-    (Scoreboard(day_error=7), Knowledge(known=2), "in Python day_error=14"),
+    (Scoreboard(rating_error=0), Knowledge(known=2, rating_error=1), "(rating_error=1)"),
+    (Scoreboard(day_error=7), Knowledge(known=2), "(day_error=14)"),
     (Scoreboard(day_error=7), Knowledge(known=2, dates=False), ""),
 ]
 

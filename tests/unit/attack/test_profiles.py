@@ -161,7 +161,7 @@ def test_rows_beyond_the_memory_are_refused_with_the_figure() -> None:
         pytest.raises(ConfigError, match="about 180 kB of memory for 40 groups x 300") as refused,
     ):
         look(released, original, None)
-    assert "--items" in refused.value.advice
+    assert "items=top_items(N)" in refused.value.advice
     with budget.limits(memory=100_000):
         few = original.keep_items(np.arange(100))
         assert look(released, few, None).cells.n_items == 100

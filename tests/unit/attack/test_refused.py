@@ -119,7 +119,7 @@ def test_a_mapping_is_of_texts(tmp_path: Path) -> None:
 def test_one_person_s_export(tmp_path: Path) -> None:
     path = tmp_path / "export.csv"
     path.write_text("item,rating,URL\n1,4,x\n2,5,y\n")
-    with pytest.raises(Exception, match="--aux-one-person"):
+    with pytest.raises(Exception, match=r"say so \(one_person\)"):
         read_auxiliary(path)
     found = read_auxiliary(path, one_person=True)
     assert (len(found.names), len(found)) == (1, 2)

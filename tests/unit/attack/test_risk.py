@@ -232,7 +232,7 @@ def test_settings_outside_their_range_are_refused(wrong: dict[str, Any]) -> None
 def test_more_wrong_cells_than_known_ones_are_refused(people: Ratings) -> None:
     with pytest.raises(ConfigError, match="wrong 2: more than the 1") as caught:
         Risk().run(people, Knowledge(wrong=2))
-    assert "--wrong" in caught.value.advice
+    assert "Leave wrong out" in caught.value.advice
     Risk(draws=1, known=(2, 4)).run(people, Knowledge(wrong=2))
 
 

@@ -313,8 +313,8 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     assert "should not leave" in own["headline"]
     assert "more often than the limit of 0.1% allows" in own["paragraph"]
     assert "1 in 5" not in own["paragraph"]
-    assert any("larger --k" in text for text in own["advice"])
-    assert any("--max-disclosed" in text for text in own["advice"])
+    assert any("a larger k, fewer items (items=top_items(N))" in text for text in own["advice"])
+    assert any("raise max_disclosed." in text for text in own["advice"])
     assert public["advice"] == [
         "Do not use it, and tell its owner: by this report it should not have been given."
     ]

@@ -87,7 +87,7 @@ def test_what_is_said_without_the_original_is_true(made, b, least):
         assert 1 not in verdict.undecided
         assert verdict.undecided == tuple(range(len(verdict.sets) + 1, b + 1))
         assert not verdict.satisfied
-        assert "--original" in str(verdict)
+        assert "(original=RATINGS does)" in str(verdict)
         return
     assert truth.satisfied == verdict.satisfied
     assert (verdict.failing_records > 0) == (not verdict.satisfied)

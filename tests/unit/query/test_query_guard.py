@@ -119,7 +119,7 @@ def test_strict_refuses_extremes_and_undeclared_bounds() -> None:
         assert not Query(f"SELECT {end}(Age)", mode="paper").run(made).refused
     found = Query('SELECT AVG(Age) WHERE "1" = 1').run(made)
     assert found.refused
-    assert "--bounds Age=LOW:HIGH" in str(found)
+    assert 'bounds={"Age": (LOW, HIGH)}' in str(found)
     assert Query('SELECT AVG(Age) WHERE "1" = 1', bounds={"Age": (0, 99)}).run(made).value == 25
     with pytest.raises(ConfigError, match="outside") as told:
         Query("SELECT AVG(Age)", bounds={"Age": (0, 45)}).run(made)

@@ -185,7 +185,7 @@ def test_open_ranges_are_closed_by_declared_bounds(mode: str) -> None:
     for aggregate in ("SUM(Age)", "AVG(Age)", "MAX(Age)"):
         refused = ask(aggregate)
         assert refused.refused
-    assert "--bounds Age=LOW:HIGH" in ask("SUM(Age)").reason
+    assert 'bounds={"Age": (LOW, HIGH)}' in ask("SUM(Age)").reason
     told = ask("SUM(Age)", Age=(10, 90))
     assert (told.value, told.low, told.high) == (20 + 20 + 60, 10 + 10 + 30, 30 + 30 + 90)
     with pytest.raises(ConfigError, match="some ranges begin or end outside 40:90"):

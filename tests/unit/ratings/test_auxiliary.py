@@ -122,7 +122,7 @@ def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
         read_auxiliary(path)
     assert listener.notes == [
         f"{path}: public ratings; item = item, rating = rating",
-        "columns not read: 'title' (if one of them holds the date, name it: --aux-date-col)",
+        "columns not read: 'title' (if one of them holds the date, name it: day_col)",
         "no column of names: all rows are one person's, named 1",
         "1 row without a rating",
     ]
@@ -143,7 +143,7 @@ def test_columns_left_are_named_with_their_options(tmp_path: Path) -> None:
         read_auxiliary(write(tmp_path / "q.csv", HEAD[:-1] + ",x\nanna,alien,4,2020-01-02,y\n"))
         read_auxiliary(write(tmp_path / "r.csv", "anna,alien,4,7\n"), name_col="1", item_col="2")
     named = [sentence for sentence in listener.notes if "not read" in sentence]
-    options = "(if one of them holds the rating or date, name it: --aux-rating-col, --aux-date-col)"
+    options = "(if one of them holds the rating or date, name it: rating_col, day_col)"
     assert named == [
         f"columns not read: 'am', 'wie' {options}",
         "columns not read: 'x'",
@@ -169,7 +169,7 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "no item column": (
         "name,rating\nanna,4\n",
         {},
-        ["no column is known as the item", "the columns are 'name', 'rating'", "--aux-item-col"],
+        ["no column is known as the item", "the columns are 'name', 'rating'", "item_col"],
     ),
     "columns that may be names": (
         "wer,film,zehn,am\nanna,alien,8,2020-01-02\n",
@@ -177,13 +177,13 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
         [
             "no column is known as the name, so that all rows would be one person's",
             "would not be read: 'wer', 'zehn', 'am'",
-            "--aux-name-col, --aux-item-col, --aux-rating-col, --aux-date-col",
+            "name_col, item_col, rating_col, day_col",
         ],
     ),
     "fields that may be names": (
         "anna,alien,8\n",
         {"item_col": "2"},
-        ["would not be read: '1', '3'", "--aux-name-col"],
+        ["would not be read: '1', '3'", "name_col"],
     ),
     "two handles": (
         "handle,nick,item\nanna,a,alien\n",
@@ -204,7 +204,7 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "two fields without a header": (
         "anna,alien7\nberta,8\n",
         {},
-        ["no header, and 2 fields in a row", "--aux-name-col 1 --aux-item-col 2"],
+        ["no header, and 2 fields in a row", "name_col=1, item_col=2"],
     ),
     "word as rating": (
         HEAD + "anna,alien,4,\nberta,brazil,good,\n",
@@ -276,7 +276,7 @@ def test_bad_requests() -> None:
         (7, {}, "cannot be read from int"),
         ("nowhere.csv", {}, "No such file"),
         ("x.csv", {"on_duplicate": "sum"}, "on_duplicate 'sum'"),
-        ("x.csv", {"name_col": ""}, "--aux-name-col: empty"),
+        ("x.csv", {"name_col": ""}, "name_col: empty"),
     ]
     for source, options, said in wrong:
         with pytest.raises(UserError, match=said):
@@ -353,11 +353,11 @@ BAD_PAIRS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "empty": ("", {}, ["empty: no pairs of items in it"]),
     "header alone": ("aux,item\n", {}, ["no pairs of items in it"]),
     "one column": ("aux\nalien\n", {}, ["1 columns, where two are asked for"]),
-    "three columns": ("a,b,1\n", {}, ["3 columns, where two are asked for", "--aux-map-from"]),
+    "three columns": ("a,b,1\n", {}, ["3 columns, where two are asked for", "aux_col"]),
     "three named columns": (
         "movieId,imdbId,tmdbId\n7,tt1,\n",
         {},
-        ["the columns are 'movieId', 'imdbId', 'tmdbId'", "--aux-map-from, --aux-map-to"],
+        ["the columns are 'movieId', 'imdbId', 'tmdbId'", "aux_col, data_col"],
     ),
     "twice": (
         "aux,item\nalien,7\nbrazil,8\nalien,9\n",

@@ -269,7 +269,7 @@ def test_a_mean_off_a_declared_scale_is_refused():
         read(rows, on_duplicate="mean", scale=Scale(1, 5, 1))
     assert "f.csv:2: mean 3.5" in str(caught.value)
     assert "f.csv:4" not in str(caught.value)
-    assert "--scale 1:5" in caught.value.advice
+    assert '(scale="1:5")' in caught.value.advice
 
 
 def test_messages_say_where_what_and_what_is_allowed():

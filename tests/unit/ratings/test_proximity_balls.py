@@ -174,14 +174,16 @@ def test_wide_tables_are_searched_pattern_by_pattern_without_a_full_table():
                 ConfigError, match=r"450 different records x 200,000 items: .* MB"
             ) as no:
                 ball_sizes(wide)
-            assert "--nulls strict" in no.value.advice
-        with pytest.raises(ConfigError, match=r"--memory\. .* the tree search needs no full"):
+            assert 'nulls="strict"' in no.value.advice
+        with pytest.raises(
+            ConfigError, match=r"limits\(memory=…\)\. .* the tree search needs no full"
+        ):
             ball_sizes(space, search="slicing")
     with budget.limits(memory=1_000), pytest.raises(ConfigError) as no:  # strict, by the tree
         ball_sizes(space_of(ratings, np.arange(200_000), 1, "strict"))
     assert no.value.message.startswith("450 different records: searching them takes ")
     assert no.value.message.endswith(" kB; the budget is 1 kB")
-    assert no.value.advice == "Choose fewer items, or allow more with --memory."
+    assert no.value.advice == "Choose fewer items, or allow more with budget.limits(memory=…)."
 
 
 def test_answers_do_not_depend_on_the_number_of_threads():

@@ -119,7 +119,7 @@ TEXTS = {
     ),
     "two user columns": (
         "user,userId,item,rating\na,b,c,4\n",
-        ["several columns may be the user: 'user', 'userId'", "--user-col"],
+        ["several columns may be the user: 'user', 'userId'", "Name the user column (user_col)"],
     ),
     "column named twice": (
         "user,item,rating,rating\na,b,4,4\n",
@@ -131,7 +131,10 @@ TEXTS = {
         ["no column is known as the user", "it has 2 columns"],
     ),
     "two columns without a header": ("1,2\n3,4\n", ["no header, and 2 fields in a row"]),
-    "six columns without a header": ("1,2,3,4,5,6\n", ["no header, and 6 fields", "--user-col 1"]),
+    "six columns without a header": (
+        "1,2,3,4,5,6\n",
+        ["no header, and 6 fields", "user_col=1, item_col=2, rating_col=3"],
+    ),
     "a header that comes late": ("1,2,3\nuser,item,rating\n", ["line 2: rating 'rating'"]),
     "html": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", ["this is a web page"]),
     "json": ('{"user": "anna", "item": "alien"}\n', ["this is JSON"]),
@@ -419,7 +422,7 @@ def test_all_missing_columns_are_named_at_once(tmp_path) -> None:
         read_ratings(path)
     assert "no column is known as the user, the item, the rating; " in str(caught.value)
     assert "the columns are 'Nutzer', 'Buch', 'Note'" in str(caught.value)
-    assert "(--user-col, --item-col, --rating-col)" in str(caught.value)
+    assert "(user_col, item_col, rating_col)" in str(caught.value)
     path = write(tmp_path / "y.csv", "user,uid,rating,x\n7,7,5,3\n")
     with pytest.raises(InputError, match=r"several columns may be the user.*known as the item"):
         read_ratings(path)

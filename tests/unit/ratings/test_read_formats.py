@@ -508,7 +508,7 @@ def test_sources_that_hold_no_ratings(source) -> None:
     [
         ({"format": "csvv"}, "format 'csvv': unknown"),
         ({"on_duplicate": "max"}, "on_duplicate 'max'"),
-        ({"wide": True, "user_col": "x"}, "--user-col names a column of a long table"),
+        ({"wide": True, "user_col": "x"}, "user_col names a column of a long table"),
         ({"wide": True, "format": "csv"}, "not wide"),
         ({"id_col": "x"}, "are for wide tables"),
         ({"attribute_cols": ["x"]}, "are for wide tables"),
@@ -603,7 +603,7 @@ def test_columns_that_nobody_took_are_named(tmp_path) -> None:
     text = "user,item,rating,when_seen_at,city\na,b,4,2020-01-02,Rome\n"
     said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' holds the dates, "
     path = write(tmp_path / "x.csv", text)
-    assert read_ratings(path).report.notes == (said + "name it: --day-col)",)
+    assert read_ratings(path).report.notes == (said + "name it: day_col)",)
     pq.write_table(pa.table({"user": [1], "item": [1], "rating": [4], "k": [1]}), tmp_path / "p")
     assert read_ratings(tmp_path / "p").report.notes == ("columns not read: 'k'",)
     taken = read_ratings(path, day_col="when_seen_at")

@@ -66,7 +66,7 @@ def test_only_one_item(tmp_path) -> None:
 
 NO_ATTRIBUTES = {"attribute_cols": []}
 DAMAGED = [
-    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is known as the respondent id", "--id-col '#'"]),
+    ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is known as the respondent id", 'id_col="#"']),
     (SURVEY, {"id_col": "who"}, ["no column 'who' for the respondent id", "it has 5 columns"]),
     (SURVEY, {"attribute_cols": ["Height"]}, ["no column 'Height'"]),
     (SURVEY.replace("berta", "anna"), {}, ["respondents that stand", "line 3: again"]),
@@ -132,7 +132,7 @@ def test_declared_nulls_are_counted(tmp_path) -> None:
 )
 def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) -> None:
     text = "id,a\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells.split()))
-    said = f"{code} looks like a code for 'no answer': if so, give --null {code}"
+    said = f"{code} looks like a code for 'no answer': if so, give null_values=[{code}]"
     plain = NO_ATTRIBUTES | {"null_values": []}
     assert survey(tmp_path, text, **plain).report.notes == ((said,) if code else ())
     declared = survey(tmp_path, text, **plain, scale="-1:999")
@@ -140,22 +140,24 @@ def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) ->
 
 
 def test_a_column_of_words_is_named_with_the_way_out(tmp_path) -> None:
-    with pytest.raises(InputError, match="--attribute-cols 'Sex,City'"):
+    with pytest.raises(InputError, match=r'attribute_cols=\["Sex", "City"\]'):
         survey(tmp_path, "id,Sex,City,a\n1,m,Rome,4\n2,f,Bonn,x\n3,f,Bonn,5\n", **NO_ATTRIBUTES)
     frame = pa.table({"id": [1], "Member": [True], "a": [4]})
     with pytest.raises(InputError, match="column 'Member': ratings of type bool") as caught:
         read_ratings(frame, wide=True)
-    assert "--attribute-cols 'Member'" in str(caught.value)
+    assert 'attribute_cols=["Member"]' in str(caught.value)
 
 
 def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "ID;Q1;Q2;Q3;Q4\n1;5;4;3;2\n")
-    with pytest.raises(InputError, match="--wide --id-col NAME --attribute-cols") as caught:
+    with pytest.raises(
+        InputError, match=r"wide=True, id_col=NAME, attribute_cols=\[NAME, NAME\]"
+    ) as caught:
         read_ratings(path)
     assert "known as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
         caught.value
     )
     bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")
-    with pytest.raises(InputError, match=r"--wide --no-header --id-col '#'.*--id-col 1;"):
+    with pytest.raises(InputError, match=r'wide=True, header=False, id_col="#".*id_col=1;'):
         read_ratings(bare)
     assert list(read_ratings(bare, wide=True, header=False, id_col="1").items) == list("2345")

@@ -377,12 +377,12 @@ def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
     store = whole.desk.store
     data = store.add_data("upload", "two good.csv", "two_good.csv")
     place = store.places.upload(data.id) / "two_good.csv"
-    told = {"error": f"{place}, line 2: no rating", "advice": "Name it (--item-col)."}
+    told = {"error": f"{place}, line 2: no rating", "advice": f"See {place}."}
     job = whole.desk.end(store.add_job("read", data.id), "failed", **told)
     page = data_page(store, data)
     assert page.reading is not None
     assert page.reading.error == "two good.csv, line 2: no rating"
-    assert page.reading.advice == "Name it (“Column of the items”)."
+    assert page.reading.advice == "See two good.csv."
     assert page.reading.again == ""
     assert mains(page)[0].link.text == "Change how it is read"
     assert "uploads/" not in whole.desk.get("/").text

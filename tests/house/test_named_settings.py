@@ -1,0 +1,90 @@
+"""What is said below the doors names settings, and each door has a way to write them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from starshade.cli import main
+from starshade.cli.options.spelling import as_option
+from starshade.server.ask.labels import ELSEWHERE, as_field
+from starshade.server.jobs.rows import JobKind
+from tests.house.floors import SRC, room_of
+from tests.system.test_cli_docs import commands
+
+DOORS = ("cli", "server")
+KINDS: tuple[JobKind, ...] = ("read", "attack", "compare", "release")
+#: an option, but for one of a whole command: "starshade attack --aux FILE"
+OPTION = re.compile(r"(?<![-\w|])--[a-z][a-z-]*")
+COMMAND = re.compile(r"starshade [a-z]+ [^.;()`]*")
+
+
+def texts(file: Path) -> Iterator[ast.Constant]:
+    """Find every text in a file that is no docstring."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node
+
+
+def below_the_doors() -> Iterator[Path]:
+    return (file for file in sorted(SRC.rglob("*.py")) if room_of(file, SRC) not in DOORS)
+
+
+def options_in(text: str) -> list[str]:
+    return OPTION.findall(COMMAND.sub("", text))
+
+
+def settings_named() -> dict[str, str]:
+    """Return every setting that a message names by its own name → where."""
+    calls = {"named": 1, "aside": 1, "together": 99}
+    found = {}
+    for file in below_the_doors():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                for given in node.args[: calls.get(node.func.id, 0)]:
+                    name = given.elts[0] if isinstance(given, ast.Tuple) else given
+                    if isinstance(name, ast.Constant):
+                        found[name.value] = f"{file}:{node.lineno}"
+    return found
+
+
+def test_no_message_spells_an_option() -> None:
+    told = [
+        f"{file}:{text.lineno}: {found}"
+        for file in below_the_doors()
+        for text in texts(file)
+        if (found := options_in(text.value))
+    ]
+    assert not told, "name the setting by `starshade.settings.named`:\n" + "\n".join(told)
+
+
+def test_options_are_seen_and_whole_commands_are_none() -> None:
+    assert options_in("Say so (--k), or --items top:N.") == ["--k", "--items"]
+    assert options_in("`starshade data split --probe P` or --k") == ["--k"]
+    assert options_in("a--b, x|--c, -- and ---") == []
+
+
+def test_every_setting_that_is_named_is_an_option_of_some_command() -> None:
+    every = [p for c in commands(main).values() for p in c.params if isinstance(p, click.Option)]
+    there = {flag for p in every for flag in (*p.opts, *p.secondary_opts)}
+    missing = {
+        name: where
+        for name, where in settings_named().items()
+        if not {as_option(name), as_option(name, False)} & there
+    }
+    assert not missing
+    assert len(settings_named()) > 40
+
+
+def test_no_page_speaks_of_an_option() -> None:
+    for kind in KINDS:
+        for name in settings_named():
+            said = as_field(kind)(name, None)
+            assert "--" not in said or name in ELSEWHERE, said
