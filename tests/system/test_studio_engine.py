@@ -143,26 +143,44 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "error"),
+    ("kind", "settings", "error", "setting"),
     [
-        ("attack", {"attack": "burglary"}, "none of this name"),
-        ("attack", {"knowledge": {"known": 500}}, "nobody can be attacked"),
-        ("attack", {"colour": "red"}, "no setting 'colour'"),
-        ("compare", {"methods": ["k-likeness"], "ks": [1]}, "k"),
-        ("compare", {"items": "top:99"}, "15 items"),
-        ("release", {"config": {}}, "k is missing"),
-        ("release", {"config": {"k": 5000}}, "5,?000"),
-        ("release", {"config": {"k": 5000}, "known": [99]}, "known 99"),  # before the long work
+        ("attack", {"attack": "burglary"}, "none of this name", None),
+        ("attack", {"knowledge": {"known": 500}}, "nobody can be attacked", "known"),
+        ("attack", {"knowledge": {"known": "few"}}, "known 'few' should be", "known"),
+        ("attack", {"colour": "red"}, "no setting 'colour'", None),
+        ("compare", {"methods": ["k-likeness"], "ks": [1]}, "k", "k"),
+        ("compare", {"items": "top:99"}, "15 items", "items"),
+        ("release", {"config": {}}, "k is missing", "k"),
+        ("release", {"config": {"k": 5000}}, "5,?000", "k"),
+        ("release", {"config": {"k": 5000}, "known": [99]}, "known 99", "known"),  # at once
     ],
 )
 def test_what_cannot_be_done_is_kept_in_words(
-    studio: Studio, data: DataRow, kind: JobKind, settings: dict[str, Any], error: str
+    studio: Studio,
+    data: DataRow,
+    kind: JobKind,
+    settings: dict[str, Any],
+    error: str,
+    setting: str | None,
 ) -> None:
     job = studio.do(kind, data, settings)
-    assert (job.state, job.result) == ("failed", None)
+    at = None if setting is None else {"setting": setting}
+    assert (job.state, job.result) == ("failed", at)
     assert job.error is not None
     assert re.search(error, job.error)
     assert not studio.store.places.release(job.id).exists()
+
+
+def test_advice_is_in_the_words_of_the_form(studio: Studio, data: DataRow, tmp_path: Path) -> None:
+    job = studio.do("attack", data, {"knowledge": {"known": 500}})
+    fields = "“Facts known about each person”, or “Leave out the most rated items”"
+    assert job.advice == f"Lower {fields}."
+    twice = tmp_path / "twice.csv"
+    twice.write_text("userId,movieId,rating\n1,1,5\n1,1,4\n")
+    job = studio.do("read", studio.store.add_data("file", "twice", str(twice)))
+    said = "“When somebody rated an item twice”: first, last or mean"
+    assert job.advice == f"Say which to keep with {said}."
 
 
 def test_data_that_were_not_read_are_not_attacked(studio: Studio) -> None:

@@ -121,7 +121,9 @@ class Grouping(ABC):
         check_k(self.k)
         check_items(self.items)
         if self.rare_items not in ("drop", "keep"):
-            raise ConfigError(f"rare items {self.rare_items!r}: allowed are drop and keep")
+            raise ConfigError(
+                f"rare items {self.rare_items!r}: allowed are drop and keep", setting="rare_items"
+            )
         check_rare_values(self.rare_values)
         for what in ("quasi_identifiers", "sensitive_attributes"):
             object.__setattr__(self, what, names_of(what, getattr(self, what)))

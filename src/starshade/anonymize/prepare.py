@@ -62,10 +62,14 @@ def check_k(k: int) -> None:
         k is no whole number, or below 2.
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise ConfigError(f"k of type {type(k).__name__}: must be a whole number, 2 or more")
+        raise ConfigError(
+            f"k of type {type(k).__name__}: must be a whole number, 2 or more", setting="k"
+        )
     if k < 2:
         raise ConfigError(
-            f"k = {k}: must be 2 or more", advice="A group of one hides nobody; 5 is usual."
+            f"k = {k}: must be 2 or more",
+            advice="A group of one hides nobody; 5 is usual.",
+            setting="k",
         )
 
 
@@ -80,6 +84,7 @@ def check_items(items: object) -> None:
         raise ConfigError(
             f"items of type {type(items).__name__}: no choice of items",
             advice="Give ss.top_items(5) or ss.listed_items([...]); None takes all.",
+            setting="items",
         )
 
 
@@ -115,6 +120,7 @@ def prepare(
             advice=f"Choose k from 2 to {table.n_users}."
             if table.n_users >= 2
             else "k-anonymity needs at least two users with a rating.",
+            setting="k",
         )
     rare, before = 0, table.n_users
     if rare_items == "drop":
@@ -167,6 +173,7 @@ def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: in
                 f"k = {k} users and would be left out of the release",
                 advice="Leave it out of the sensitive items, or keep rare ones"
                 f"{aside('rare_items', 'keep')}.",
+                setting="sensitive",
             )
 
 

@@ -45,14 +45,18 @@ def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
         raise ConfigError(
             f"l = {asked.l:g}: no item is sensitive, so nothing has to spread",
             advice="Name the sensitive items, or leave l at 0.",
+            setting="l",
         )
     if asked.rare_items not in ("drop", "keep"):
-        raise ConfigError(f"rare items {asked.rare_items!r}: allowed are drop and keep")
+        raise ConfigError(
+            f"rare items {asked.rare_items!r}: allowed are drop and keep", setting="rare_items"
+        )
     if asked.attributes not in ("none", "exact"):
         raise ConfigError(
             f"attributes {asked.attributes!r}: {does}, so personal attributes are not "
             "released (none) or released as they are (exact)",
             advice="Use none for a release to publish, exact for one behind the query service.",
+            setting="attributes",
         )
     return sensitive
 

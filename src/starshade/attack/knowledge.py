@@ -119,6 +119,7 @@ class Knowledge(KnowledgeSettings):
             raise ConfigError(
                 f"wrong {self.wrong}: more than the {self.known} known",
                 advice="wrong counts those among the known that are mistaken.",
+                setting="wrong",
             )
         object.__setattr__(self, "day_error", _whole_days(self.day_error))
 
@@ -238,5 +239,6 @@ def _whole_days(error: float | None) -> int | None:
         raise ConfigError(
             f"day_error {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
             advice=f"None or infinity{aside('dates', False)} says that days are not known.",
+            setting="day_error",
         )
     return int(error)

@@ -54,6 +54,7 @@ def choose_targets(
         raise ConfigError(
             f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
             advice=f"Lower {named('known')}, or {named('outside_top')}.",
+            setting="known",
         )
     ineligible = len(eligible) - len(users)
     return sample_users(view.original, users, targets, seed), ineligible

@@ -166,6 +166,7 @@ def numbers_to_try(
             f"{most} can be",
             advice=f"Ask for numbers of known cells from 1 to {most}{aside('known')}, or leave it "
             "out: the usual numbers are cut to what is possible.",
+            setting="known",
         )
     return possible
 

@@ -94,13 +94,20 @@ class Audit:
 
     def __post_init__(self) -> None:
         if not self.known or min(self.known) < 1:
-            raise ConfigError(f"known {list(self.known)}: at least one number, none below 1")
+            raise ConfigError(
+                f"known {list(self.known)}: at least one number, none below 1", setting="known"
+            )
         if self.targets < 1:
-            raise ConfigError(f"targets {self.targets}: at least 1")
+            raise ConfigError(f"targets {self.targets}: at least 1", setting="targets")
         if self.max_success is not None and not 0 < self.max_success <= 1:
-            raise ConfigError(f"max success {self.max_success:g}: must be above 0, at most 1")
+            raise ConfigError(
+                f"max success {self.max_success:g}: must be above 0, at most 1",
+                setting="max_success",
+            )
         if self.max_disclosed is not None and not 0 <= self.max_disclosed <= 1:
-            raise ConfigError(f"max disclosed {self.max_disclosed:g}: must be in 0 to 1")
+            raise ConfigError(
+                f"max disclosed {self.max_disclosed:g}: must be in 0 to 1", setting="max_disclosed"
+            )
 
     def run(
         self,

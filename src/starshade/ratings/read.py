@@ -128,12 +128,17 @@ def read_ratings(
     )
     for setting, place in (("users", users), ("item_names", item_names)):
         if isinstance(place, str) and not place:
-            raise ConfigError(f"{named(setting)}: an empty path", advice="Name a file.")
+            raise ConfigError(
+                f"{named(setting)}: an empty path", advice="Name a file.", setting=setting
+            )
     with scratch_folder() as scratch:
         if _in_memory(source):
             found = Found("frame", ())
             if format not in (None, "wide"):
-                raise ConfigError(f"format {format!r}: is for files, and this is a table in memory")
+                raise ConfigError(
+                    f"format {format!r}: is for files, and this is a table in memory",
+                    setting="format",
+                )
         else:
             if isinstance(source, (str, Path)) and holds_release(Path(source)):
                 raise InputError(
@@ -193,6 +198,7 @@ def _from_store(item: Input, request: Request) -> Ratings:
         raise ConfigError(
             f"{item.shown}: the store's scale is {ratings.scale}, not {request.scale}",
             advice="Read the original data again to declare another scale.",
+            setting="scale",
         )
     return ratings if request.dates else replace(ratings, days=None, first_day=0)
 

@@ -172,6 +172,7 @@ class Scale:
             raise ConfigError(
                 f"scale {text!r}: expected min:max:step or min:max",
                 advice="Examples: 1:5:1, 0.5:5:0.5, -10:10.",
+                setting="scale",
             )
         return cls(*numbers)
 

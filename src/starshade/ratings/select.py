@@ -59,6 +59,7 @@ class ItemSelection:
                 raise ConfigError(
                     f"top:{self.top}: the data have {counted(ratings.n_items, 'item')}",
                     advice=f"Ask for 1 to {ratings.n_items}.",
+                    setting="items",
                 )
             indices = ratings.most_rated(self.top)
         else:
@@ -66,7 +67,7 @@ class ItemSelection:
             self._refuse_unknown(ratings, indices < 0, show_values)
         kept = ratings.keep_items(indices)
         if kept.n_users == 0:
-            raise ConfigError(f"items {self}: no user rated any of them")
+            raise ConfigError(f"items {self}: no user rated any of them", setting="items")
         dropped = ratings.n_users - kept.n_users
         note(
             f"items {self}: {counted(kept.n_items, 'item')}, {counted(kept.n_users, 'user')}, "
@@ -89,6 +90,7 @@ class ItemSelection:
             advice="Blanks around an id are part of it: take them off."
             if padded
             else "Ids are text: 7 and 007 are two items; give the id, not the name.",
+            setting="items",
         )
 
     def __str__(self) -> str:
@@ -109,7 +111,7 @@ def top_items(n: int) -> ItemSelection:
     'top:10'
     """
     if n < 1:
-        raise ConfigError(f"top:{n}: at least 1 item is needed")
+        raise ConfigError(f"top:{n}: at least 1 item is needed", setting="items")
     return ItemSelection(top=int(n))
 
 
@@ -143,10 +145,14 @@ def parse_items(text: str, *, show_values: bool = False) -> ItemSelection:
     if text.startswith("top:"):
         number = text.removeprefix("top:")
         if not (number.isascii() and number.isdigit() and len(number) < 19):
-            raise ConfigError(f"items {text!r}: a whole number must follow top:, e.g. top:10")
+            raise ConfigError(
+                f"items {text!r}: a whole number must follow top:, e.g. top:10", setting="items"
+            )
         return top_items(int(number))
     if not text:
-        raise ConfigError("items: an empty path", advice="Give top:N, or the path of a file.")
+        raise ConfigError(
+            "items: an empty path", advice="Give top:N, or the path of a file.", setting="items"
+        )
     try:
         content = Path(text).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

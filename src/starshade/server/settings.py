@@ -37,7 +37,7 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
         required = field.default is MISSING and field.default_factory is MISSING
         if required and field.name not in {*asked, *given}:
             advice = "5 is usual." if field.name == "k" else "Say what it is to be."
-            raise ConfigError(f"{what}: {field.name} is missing", advice=advice)
+            raise ConfigError(f"{what}: {field.name} is missing", advice=advice, setting=field.name)
     return cls(**asked, **given)
 
 
@@ -83,7 +83,7 @@ def _typed(what: str, name: str, value: Any, hint: Any) -> Any:
         reason = error.errors()[0]["msg"].removeprefix("Input should be ").partition(", unable")[0]
         # of a list the entries may be ids, which no message names
         said = f" {value!r}" if isinstance(value, int | float | str) else ""
-        raise ConfigError(f"{what}: {name}{said} should be {reason}") from None
+        raise ConfigError(f"{what}: {name}{said} should be {reason}", setting=name) from None
 
 
 def _allowed(hints: Collection[str]) -> str:

@@ -389,6 +389,38 @@ def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
     assert job.state == "failed"
 
 
+def test_what_went_wrong_stands_at_its_field(whole: Whole) -> None:
+    store = whole.desk.store
+    data = store.add_data("file", "a.csv", "/somewhere/a.csv")
+    told = {
+        "error": "format 'x': unknown",
+        "advice": "Known: csv.",
+        "result": {"setting": "format"},
+    }
+    whole.desk.end(store.add_job("read", data.id), "failed", **told)
+    page = data_page(store, data)
+    assert page.reading is not None
+    assert page.reading.error == "“Format”: format 'x': unknown."
+    assert page.mapping is not None
+    wrong = {field.name: field.error for field in page.mapping.fields if field.error}
+    assert wrong == {"format": "Format 'x': unknown."}
+
+
+def test_a_label_that_is_said_is_not_said_again(whole: Whole) -> None:
+    at = {"setting": "known"}
+    job = whole.desk.store.add_job("attack", whole.data_id)
+    advice = "Lower “Facts known about each person”."
+    failed = whole.desk.end(job, "failed", error="nobody can be", advice=advice, result=at)
+    assert job_view(failed, {}).error == "Nobody can be."
+    other = whole.desk.end(
+        whole.desk.store.add_job("attack", whole.data_id),
+        "failed",
+        error="no",
+        result={"setting": "x"},
+    )
+    assert job_view(other, {}).error == "No."
+
+
 @pytest.mark.parametrize(
     ("head", "columns"),
     [

@@ -169,9 +169,14 @@ class PredictiveAnonymizer:
         check_b_l(self.b, self.l)
         least = self.min_raters
         if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
-            raise ConfigError(f"{named('min_raters')} = {least}: must be a whole number, 1 or more")
+            raise ConfigError(
+                f"{named('min_raters')} = {least}: must be a whole number, 1 or more",
+                setting="min_raters",
+            )
         if self.step is not None and not isinstance(self.step, (int, float, np.number)):
-            raise ConfigError(f"step of type {type(self.step).__name__}: must be a number above 0")
+            raise ConfigError(
+                f"step of type {type(self.step).__name__}: must be a number above 0", setting="step"
+            )
         self._check_together()
         self.padding()
 
@@ -249,6 +254,7 @@ class PredictiveAnonymizer:
             raise ConfigError(
                 f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
                 advice="Choose it no larger than k; 2 hides what rests on a single rating.",
+                setting="min_raters",
             )
         step = self._step(table.scale)
         if self.factors not in (None, PredictiveAnonymizer.factors):

@@ -205,9 +205,15 @@ def _ways(
     exact: bool,
 ) -> list[_Way]:
     if isinstance(names, str):
-        raise ConfigError(f"methods {names!r}: a list of names is needed", advice=f"[{names!r}]")
+        raise ConfigError(
+            f"methods {names!r}: a list of names is needed",
+            advice=f"[{names!r}]",
+            setting="methods",
+        )
     if not isinstance(ks, Iterable):
-        raise ConfigError(f"ks {ks!r}: a list of whole numbers is needed", advice="E.g. [2, 5].")
+        raise ConfigError(
+            f"ks {ks!r}: a list of whole numbers is needed", advice="E.g. [2, 5].", setting="ks"
+        )
     chosen = grouping_methods() if names is None else tuple(dict.fromkeys(names))
     ks = tuple(ks)
     if not chosen or not ks:
@@ -219,9 +225,12 @@ def _ways(
         raise ConfigError(
             f"{', '.join(with_eps)}: eps is missing",
             advice=f"Say within which distance records are to have others{aside('eps')}.",
+            setting="eps",
         )
     if eps is not None and not with_eps:
-        raise ConfigError(f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.")
+        raise ConfigError(
+            f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.", setting="eps"
+        )
     if profile is not None and not with_profile:
         raise ConfigError(
             f"profile {profile!r}: none of the methods has a profile",

@@ -59,11 +59,14 @@ def check_eps(eps: float) -> None:
         Not a finite number, or below 0.
     """
     if isinstance(eps, bool) or not isinstance(eps, (int, float, np.integer, np.floating)):
-        raise ConfigError(f"eps of type {type(eps).__name__}: must be a number, 0 or more")
+        raise ConfigError(
+            f"eps of type {type(eps).__name__}: must be a number, 0 or more", setting="eps"
+        )
     if abs(eps) > sys.float_info.max or not math.isfinite(eps) or eps < 0:
         raise ConfigError(
             f"eps = {shown(eps)}: must be a finite number, 0 or more",
             advice="It is the distance up to which two ratings count as alike; 1 is usual.",
+            setting="eps",
         )
 
 
@@ -83,7 +86,9 @@ def check_nulls(nulls: str) -> None:
     ConfigError
     """
     if nulls not in get_args(NullRule):
-        raise ConfigError(f"nulls {nulls!r}: allowed are {', '.join(get_args(NullRule))}")
+        raise ConfigError(
+            f"nulls {nulls!r}: allowed are {', '.join(get_args(NullRule))}", setting="nulls"
+        )
 
 
 def largest_distance(scale: Scale, nulls: NullRule) -> float:

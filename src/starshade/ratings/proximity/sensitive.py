@@ -26,6 +26,7 @@ def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             f"sensitive: give a list of item ids, not {found}",
             advice='Write sensitive=["50"] for the item 50, () for none.',
+            setting="sensitive",
         )
     return tuple(str(key) for key in sensitive)
 
@@ -64,9 +65,10 @@ def split_items(
             f"sensitive item {place + 1} of the {len(chosen)} given is not among the items",
             advice="Ids are text: 7 and 007 are two items; give the id, not the name. With "
             f"{named('items')}, a sensitive item must be one of those chosen.",
+            setting="sensitive",
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise ConfigError("sensitive: an item is given twice")
+        raise ConfigError("sensitive: an item is given twice", setting="sensitive")
     rest = np.setdiff1d(np.arange(len(items)), chosen)
     if not len(rest):
         raise ConfigError(

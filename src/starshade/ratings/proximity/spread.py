@@ -35,11 +35,12 @@ def check_l(l: float) -> None:  # noqa: E741  (the paper's name)
         Not a finite number, or below 0.
     """
     if isinstance(l, bool) or not isinstance(l, (int, float, np.integer, np.floating)):
-        raise ConfigError(f"l of type {type(l).__name__}: must be a number, 0 or more")
+        raise ConfigError(f"l of type {type(l).__name__}: must be a number, 0 or more", setting="l")
     if abs(l) > sys.float_info.max or not math.isfinite(l) or l < 0:
         raise ConfigError(
             f"l = {shown(l)}: must be a finite number, 0 or more",
             advice="It is the least standard deviation of sensitive ratings; 0 asks for none.",
+            setting="l",
         )
 
 

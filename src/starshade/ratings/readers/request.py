@@ -54,7 +54,9 @@ class Request:
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
-                f"format {self.format!r}: unknown", advice=f"Known: {', '.join(FORMATS)}."
+                f"format {self.format!r}: unknown",
+                advice=f"Known: {', '.join(FORMATS)}.",
+                setting="format",
             )
         for setting in ("user_col", "item_col", "rating_col", "day_col", "id_col", "delimiter"):
             if getattr(self, setting) == "":
@@ -65,7 +67,10 @@ class Request:
                 )
         rules = get_args(OnDuplicate)
         if self.on_duplicate not in rules:
-            raise ConfigError(f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}")
+            raise ConfigError(
+                f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}",
+                setting="on_duplicate",
+            )
         if self.format == "wide":
             object.__setattr__(self, "wide", True)
         long_only = [f"{role}_col" for role, name in self.given().items() if name]
@@ -76,7 +81,7 @@ class Request:
                 setting=long_only[0],
             )
         if self.wide and self.format not in (None, "wide"):
-            raise ConfigError(f"format {self.format!r} is not wide")
+            raise ConfigError(f"format {self.format!r} is not wide", setting="format")
         if not self.wide and (self.id_col or self.attribute_cols):
             raise ConfigError(
                 f"{named('id_col')} and {named('attribute_cols')} are for wide tables",

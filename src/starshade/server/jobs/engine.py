@@ -221,7 +221,8 @@ class Engine:
             self._store.report(job.id, steps, message["notes"])
             return None
         if "error" in message:
-            return _End("failed", error=message["error"], advice=message["advice"] or None)
+            at = {"setting": message["setting"]} if "setting" in message else None
+            return _End("failed", at, message["error"], message["advice"] or None)
         return _End("done", message["result"], facts=message["facts"])
 
     def _settle(self, job: JobRow, end: _End) -> None:

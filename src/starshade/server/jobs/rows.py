@@ -98,7 +98,8 @@ class JobRow:
     notes : tuple of str
         What was worth knowing on the way.
     result : dict or None
-        What a job that is done found; see the kind's task.
+        What a job that is done found; see the kind's task. Of one that failed by one setting
+        ``{"setting": its name}``.
     error, advice : str or None
         Why a job failed, and what to do about it.
     """

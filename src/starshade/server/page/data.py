@@ -16,13 +16,13 @@ from starshade.server.ask.data import MAPPING, said_before
 from starshade.server.ask.release import FEWEST, RELEASE
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
-from starshade.server.context.contexts import Chart, DataPage, Figure, Form, Next, Table
+from starshade.server.context.contexts import Chart, DataPage, Field, Figure, Form, Next, Table
 from starshade.server.forms import Sent
 from starshade.server.jobs.rows import DataRow, JobKind, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.page.frame import frame, job_line, kind_text, latest_reading, shape_of
-from starshade.server.page.job import files_of, job_view, source_of
-from starshade.server.words import count, without_paths
+from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
+from starshade.server.words import count, sentence, without_paths
 
 __all__ = ["FORMS", "data_page"]
 
@@ -73,7 +73,7 @@ def data_page(
     } | dict(refused or {})
     mapping = forms["mapping"]
     if shown is not None and shown.state == "failed":
-        mapping = replace(mapping, open=True)
+        mapping = replace(mapping, open=True, fields=_at_fault(mapping.fields, shown))
     return DataPage(
         frame=frame(store, data.name),
         id=str(data.id),
@@ -106,6 +106,16 @@ def _form(
     if asking is MAPPING:
         return form(asking, action, facts, said_before(options), unfold=asked)
     return form(asking, action, facts, given if asked else {}, unfold=asked)
+
+
+def _at_fault(fields: tuple[Field, ...], reading: JobRow) -> tuple[Field, ...]:
+    """Say at the field that made a reading fail that it did."""
+    wrong = field_at_fault(reading)
+    told = sentence(without_paths(reading.error or ""))
+    return tuple(
+        replace(field, error=told) if wrong is not None and field.name == wrong.name else field
+        for field in fields
+    )
 
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:

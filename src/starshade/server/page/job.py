@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from starshade.server.ask.labels import settings_of
 from starshade.server.ask.suggest import after_attack, after_compare, after_failure
 from starshade.server.context.asked import asked_for
 from starshade.server.context.contexts import JobPage, JobView, Link, Next
 from starshade.server.context.steps import steps_of
+from starshade.server.forms import Setting
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.outcome.outcomes import outcome_of
 from starshade.server.page.frame import HOME, frame, title_of
 from starshade.server.words import duration, sentence, without_paths
 
-__all__ = ["files_of", "job_page", "job_view", "source_of"]
+__all__ = ["field_at_fault", "files_of", "job_page", "job_view", "source_of"]
 
 
 def job_page(store: Store, job: JobRow) -> JobPage:
@@ -66,7 +68,9 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
     def said(text: str) -> str:
         return without_paths(text, files)
 
-    error = said(job.error or "")
+    at, error = field_at_fault(job), said(job.error or "")
+    if at is not None and f"“{at.label}”" not in f"{error} {job.advice}":
+        error = f"“{at.label}”: {error}"
     return JobView(
         id=str(job.id),
         kind=job.kind,
@@ -84,6 +88,12 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
         events=f"/jobs/{job.id}/events",
         panel=f"/jobs/{job.id}/panel",
     )
+
+
+def field_at_fault(job: JobRow) -> Setting | None:
+    """Return the field of the job's form that made it fail, if one did."""
+    name = (job.result or {}).get("setting") if job.state == "failed" else None
+    return settings_of(job.kind).get(str(name))
 
 
 def _may_end_otherwise(job: JobRow) -> bool:

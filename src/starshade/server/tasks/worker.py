@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade import budget
-from starshade.errors import StarshadeError
+from starshade.errors import StarshadeError, UserError
 from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
@@ -108,6 +108,8 @@ def _do(told: dict[str, Any], work: Path, connection: Connection) -> None:
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:
         message = {"error": error.message, "advice": error.advice}
+        if isinstance(error, UserError) and error.setting:
+            message["setting"] = error.setting
     except MemoryError:
         message = {
             "error": "The machine has no memory left for this.",

@@ -99,7 +99,8 @@ class WideTable:
             )
         except InputError as error:
             hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
-            raise InputError(error.message, advice=f"{error.advice}{hint}".strip()) from None
+            advice = f"{error.advice}{hint}".strip()
+            raise InputError(error.message, advice=advice, setting=error.setting) from None
         return found["respondent"]
 
     def mapping(self) -> dict[str, str]:

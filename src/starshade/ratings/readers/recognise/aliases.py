@@ -201,7 +201,7 @@ def resolve(
     for role in (*required, *optional):
         named = given.get(role)
         if named:
-            found[role] = _given(columns, named, _WORD.get(role, role), where, listed)
+            found[role] = _given(columns, named, role, where, listed, settings)
             continue
         candidates = [name for name in matching(columns, role, aliases) if name not in taken]
         if len(candidates) == 1:
@@ -258,13 +258,24 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     return (said,)
 
 
-def _given(columns: Sequence[str], named: str, word: str, where: str, listed: bool | None) -> str:
+def _given(
+    columns: Sequence[str],
+    named: str,
+    role: str,
+    where: str,
+    listed: bool | None,
+    settings: Mapping[str, str],
+) -> str:
     if named in columns:
         return named
     alike = [name for name in columns if normalized(name) == normalized(named)]
     if len(alike) == 1:
         return alike[0]
-    raise InputError(f"{where}: no column {named!r} for the {word}; {_described(columns, listed)}")
+    raise InputError(
+        f"{where}: no column {named!r} for the {_WORD.get(role, role)}; "
+        f"{_described(columns, listed)}",
+        setting=settings.get(role),
+    )
 
 
 def _refuse_unclear(

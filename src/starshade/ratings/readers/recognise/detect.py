@@ -106,6 +106,7 @@ def as_format(found: Found, name: str | None) -> Found:
     raise InputError(
         f"{found.files[0].shown}: is not {said} but looks like {found.kind}",
         advice=f"Leave {named('format')} out: what is known is recognised.",
+        setting="format",
     )
 
 

@@ -117,7 +117,9 @@ def _checked(delimiter: str) -> str:
     if mark == "::" or mark == "\t" or (plain and mark not in "\"'.+-_"):
         return mark
     raise ConfigError(
-        f"delimiter {delimiter!r}: not usable", advice="Allowed: , ; | tab space, or :: ."
+        f"delimiter {delimiter!r}: not usable",
+        advice="Allowed: , ; | tab space, or :: .",
+        setting="delimiter",
     )
 
 
