@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from starshade.errors import OutputError
-from starshade.settings import named
+from starshade.naming import named
 
 __all__ = ["filling", "keep_scratch", "make_folder", "orphan", "orphans", "own", "remove"]
 __all__ += ["scratch_folder", "sweep", "sweep_scratch"]

@@ -142,7 +142,7 @@ class Setting:
             return None
         if not self._allows(value):
             shown = repr(value) if isinstance(value, str) else value
-            raise ConfigError(f"{self.name} {shown}: {self.allowed}")
+            raise ConfigError(f"{self.name} {shown}: {self.allowed}", setting=self.name)
         return _KEPT[self.kind](value)
 
     def _allows(self, value: Any) -> bool:

@@ -12,7 +12,7 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 
 #: from the ground up; a room imports only from floors below its own
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"_version", "errors", "progress", "settings"}),  # the ground: everybody stands on it
+    frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
     frozenset({"scratch", "setting"}),
     frozenset({"chart", "checksum", "kernels", "markup", "plain"})
     | frozenset({"registry", "rng", "stats"}),

@@ -62,7 +62,7 @@ def test_no_message_spells_an_option() -> None:
         for text in texts(file)
         if (found := options_in(text.value))
     ]
-    assert not told, "name the setting by `starshade.settings.named`:\n" + "\n".join(told)
+    assert not told, "name the setting by `starshade.naming.named`:\n" + "\n".join(told)
 
 
 def test_options_are_seen_and_whole_commands_are_none() -> None:

@@ -12,9 +12,13 @@ from tests.system.conftest import call, refused
 @pytest.mark.parametrize(
     ("settings", "said", "code"),
     [
-        (("--min-raters", 3), "(--min-raters): only for the profile simple", 2),
-        (("--profile", "simple", "--min-raters", 0), "(--min-raters) = 0", 2),
-        (("--profile", "simple", "--min-raters", 121), "(--min-raters) = 121: there are 120", 2),
+        (("--min-raters", 3), "Error: --min-raters: only for the profile simple", 2),
+        (("--profile", "simple", "--min-raters", 0), "Error: --min-raters = 0", 2),
+        (
+            ("--profile", "simple", "--min-raters", 121),
+            "Error: --min-raters = 121: there are 120",
+            2,
+        ),
         (("--profile", "simple", "--min-raters", 10**23), "there are 120 users", 2),
         (("--profile", "simple", "--min-raters", 120), "nothing would be shown", 1),
         (("--profile-step", 1e308), "does not divide", 2),
@@ -54,7 +58,7 @@ def test_a_recommender_without_biases_names_the_option(ratings_csv: Path, tmp_pa
         "--no-biases",
     )
     message = refused(*asked, "--recommender", "implicit-als", "--out", tmp_path / "a")
-    assert "(--no-biases): the recommender implicit-als has no such setting" in message
+    assert "Error: --no-biases: the recommender implicit-als has no such setting" in message
 
 
 def test_many_threads_are_no_mistake(ratings_csv: Path, tmp_path: Path) -> None:

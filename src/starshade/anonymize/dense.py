@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.table import Ratings
-from starshade.settings import named
 
 __all__ = ["dense_levels", "narrowest"]
 

@@ -21,12 +21,12 @@ from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.fingerprint import keyed_numbers, row_fingerprints
 from starshade.kernels.readonly import fixed
+from starshade.naming import aside
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_attributes, plain_attributes, ranks
 from starshade.rng import stream_key
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

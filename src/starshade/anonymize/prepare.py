@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, UnmetError
+from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.settings import aside, named
 
 __all__ = [
     "Prepared",

@@ -10,7 +10,7 @@ from starshade.anonymize.points import Points
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.likeness.sparse import SparseRows
-from starshade.settings import named
+from starshade.naming import named
 
 __all__ = ["is_sparse", "sparse_rows"]
 

@@ -13,10 +13,10 @@ from starshade.attack.settings import KnowledgeSettings
 from starshade.errors import ConfigError
 from starshade.kernels.attack.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
 from starshade.kernels.readonly import fixed
+from starshade.naming import aside
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
 from starshade.setting import check
-from starshade.settings import aside
 
 __all__ = ["Knowledge", "Known"]
 

@@ -17,7 +17,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.attack.postings import priced_together, window_count
 from starshade.kernels.attack.scoreboard import MASSES
 from starshade.kernels.attack.summary import SUMMARY
-from starshade.settings import aside
+from starshade.naming import aside
 
 __all__ = ["bytes_held", "bytes_needed", "refuse_too_little"]
 

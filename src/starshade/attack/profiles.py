@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
-from starshade.settings import aside
 
 __all__ = ["AVERAGED", "averaged", "known_items", "released_cells", "shown_values", "tolerance_of"]
 

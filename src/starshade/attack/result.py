@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart.shapes import Level
+from starshade.naming import aside
 from starshade.plain import counted
-from starshade.settings import aside
 from starshade.stats import Rate
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.view import View
 from starshade.errors import ConfigError
+from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.sample import check_targets, sample_users
-from starshade.settings import aside, named
 
 __all__ = ["choose_targets", "usable"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from starshade.anonymize.generalize import generalize
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, StarshadeError
+from starshade.naming import named
 from starshade.progress import silence
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
@@ -21,7 +22,6 @@ from starshade.release.build import generalized_release
 from starshade.release.making import Making
 from starshade.release.table import Release
 from starshade.rng import generator
-from starshade.settings import named
 
 __all__ = [
     "ORIGINAL",

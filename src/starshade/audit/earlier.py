@@ -8,11 +8,11 @@ from typing import Literal
 
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.origin.part import released_users
 from starshade.release.table import Release
-from starshade.settings import named
 
 __all__ = ["Relation", "judge_earlier", "relation_to"]
 

@@ -28,6 +28,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.tracker.result import TrackerResult
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.plain import counted
 from starshade.progress import task
 from starshade.ratings.scale import Scale
@@ -35,7 +36,6 @@ from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
 from starshade.release.verify.claims import NEAR_MODELS
-from starshade.settings import aside
 
 __all__ = [
     "USUAL",

@@ -9,6 +9,7 @@ from starshade.attack.tracker.result import TrackerResult
 from starshade.audit.evidence import Asked, Evidence
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.privacy.classes.verdict import ClassVerdict
 from starshade.privacy.diversity.verdict import DiversityVerdict
@@ -18,7 +19,6 @@ from starshade.registry import find
 from starshade.release.identifying import named_in
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
-from starshade.settings import aside
 from starshade.utility.class_sizes import class_sizes
 
 __all__ = [

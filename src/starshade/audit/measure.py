@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 from starshade.attack.view import look
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import named
 from starshade.utility.registry import ENTRIES, PROBED
 
 __all__ = ["figures_of", "measure_all", "need_receipt"]

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.prepare import scale_of, shared_levels
 from starshade.audit.result import Finding
+from starshade.naming import aside
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import aside
 
 __all__ = ["judge_k", "judge_scale"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.audit.evidence import USUAL, Evidence, knowable
 from starshade.audit.findings import understated
+from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import aside
 
 __all__ = ["OWNERS_ALONE", "to_know"]
 

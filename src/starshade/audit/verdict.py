@@ -35,6 +35,7 @@ from starshade.audit.result import AuditResult, Finding
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.to_know import to_know
 from starshade.errors import ConfigError, ReleaseError
+from starshade.naming import aside
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
@@ -43,7 +44,6 @@ from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
-from starshade.settings import aside
 
 __all__ = ["Audit"]
 

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.progress import note
 from starshade.query.aggregate import (
     Answer,
@@ -41,7 +42,6 @@ from starshade.query.strict import strict_count, strict_mean, strict_total
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import named
 
 __all__ = ["GREATEST_BOUND", "MOST_GROUPS", "Query"]
 

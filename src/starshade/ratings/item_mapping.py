@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import named
 from starshade.progress import note
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import ALIASES, PUBLIC, listing, normalized
 from starshade.scratch import scratch_folder
-from starshade.settings import named
 
 __all__ = ["read_item_mapping"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
-from starshade.settings import named
 
 __all__ = ["code_type", "level_table", "near_levels", "on_scale", "users_per_level"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.building.build import OnDuplicate, build
@@ -27,7 +28,6 @@ from starshade.ratings.readers.suspects import suspect_codes
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
-from starshade.settings import named
 
 __all__ = ["read_ratings"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.settings import aside
+from starshade.naming import aside
 
 __all__ = ["MAX_INFERRED_LEVELS", "Scale"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, ReleaseError
+from starshade.naming import aside
 from starshade.ratings.table import Ratings
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from starshade._version import __version__
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
+from starshade.naming import named
 from starshade.ratings.scale import Scale
-from starshade.settings import named
 
 __all__ = [
     "FORMAT_VERSION",

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
-from starshade.settings import aside
 
 __all__ = ["MOST_LEVELS", "Profiles", "default_step", "quantize", "released_levels"]
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError, ReleaseError
+from starshade.naming import aside
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, check_plain, plain_attributes
 from starshade.release.manifest import Manifest
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

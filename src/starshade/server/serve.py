@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError, OutputError
-from starshade.settings import speak
+from starshade.naming import speak
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

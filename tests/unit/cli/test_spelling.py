@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from starshade.cli.group import Door
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
-from starshade.settings import Value, aside, named, together
+from starshade.naming import Value, aside, named, together
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from starshade.naming import Value, aside, named, speak, together
 from starshade.server.ask.data import MAPPING
 from starshade.server.ask.labels import as_field, settings_of
 from starshade.server.jobs.rows import JobKind
 from starshade.server.words import without_paths
-from starshade.settings import Value, aside, named, speak, together
 
 ELSEWHERE = "a setting that only the command line has"
 

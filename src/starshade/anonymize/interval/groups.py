@@ -13,8 +13,8 @@ from starshade.kernels.interval.pack import pack
 from starshade.kernels.interval.patterns import join_small
 from starshade.kernels.interval.split import split
 from starshade.kernels.lanes import cut, run
+from starshade.naming import named
 from starshade.plain import counted
-from starshade.settings import named
 
 __all__ = ["cluster_groups", "pattern_groups", "pattern_words"]
 

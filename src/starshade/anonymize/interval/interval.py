@@ -16,6 +16,7 @@ from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
 from starshade.errors import ConfigError, UnmetError
+from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.rule import NullRule
@@ -27,7 +28,6 @@ from starshade.release.making import Making
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.settings import named
 
 __all__ = ["IntervalAnonymizer"]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.interval.interval import clip_groups, clip_groups_real
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-from starshade.settings import named
 
 __all__ = ["Coarse", "IntervalTable", "moved_ratings"]
 

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
 from starshade.anonymize.personal.bands import band_edges
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.progress import note
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

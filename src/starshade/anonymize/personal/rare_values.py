@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, UnmetError
+from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import plain_attributes, ranks
-from starshade.settings import aside, named
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,12 +9,12 @@ import numpy as np
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
+from starshade.naming import aside, named
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes
 from starshade.release.identifying import Addresses, Shared, addresses_in, named_in, shared_by
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
-from starshade.settings import aside, named
 
 __all__ = [
     "check_settings",

@@ -34,9 +34,9 @@ from starshade.kernels.predictive.diversity_repair import choose_groups
 from starshade.kernels.predictive.item_bits import bits_of_levels
 from starshade.kernels.predictive.rated_sets import list_short
 from starshade.kernels.predictive.rated_sets_walk import RatedTable, rated_table
+from starshade.naming import aside
 from starshade.progress import task
 from starshade.rng import generator
-from starshade.settings import aside
 
 __all__ = ["FakeEdges", "check_b_l", "repair_diversity"]
 

@@ -36,12 +36,12 @@ from starshade.errors import ConfigError
 from starshade.kernels.predictive.homogenize import mean_levels, simple_levels
 from starshade.kernels.predictive.pooled import pooled_rows
 from starshade.kernels.readonly import fixed
+from starshade.naming import aside
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
 from starshade.release.profile import into_classes
 from starshade.release.profiles import quantize, released_levels
-from starshade.settings import aside
 
 __all__ = [
     "Members",

@@ -25,6 +25,7 @@ from starshade.anonymize.predictive.homogenize import (
 )
 from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
 from starshade.errors import ConfigError, UnmetError
+from starshade.naming import aside, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import ItemSelection
@@ -42,7 +43,6 @@ from starshade.release.profile import profile_release
 from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.settings import aside, named
 
 __all__ = ["PredictiveAnonymizer"]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
 from starshade.errors import ConfigError, InputError
+from starshade.naming import aside, named
 from starshade.progress import note
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.auxiliary.repeats import one_row_each
@@ -18,7 +19,6 @@ from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
-from starshade.settings import aside, named
 
 __all__ = ["Matched", "match"]
 

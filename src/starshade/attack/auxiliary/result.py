@@ -8,9 +8,9 @@ from unicodedata import category
 
 from starshade._version import __version__
 from starshade.markup import block, paragraph, table
+from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.settings import aside, named
 
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
 

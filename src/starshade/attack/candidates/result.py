@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.result import AttackResult, Bits, restrict
 from starshade.attack.shown import Shown
-from starshade.settings import aside
+from starshade.naming import aside
 from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]

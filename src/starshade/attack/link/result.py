@@ -12,8 +12,8 @@ from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.markup import block, facts, paragraph
+from starshade.naming import named
 from starshade.plain import counted
-from starshade.settings import named
 
 __all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 

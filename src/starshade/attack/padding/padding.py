@@ -19,6 +19,7 @@ from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.attack.settings import PaddingAttackSettings
 from starshade.errors import ConfigError
+from starshade.naming import aside, named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -26,7 +27,6 @@ from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.setting import check
-from starshade.settings import aside, named
 from starshade.stats import Rate
 
 __all__ = ["PaddingAttack"]

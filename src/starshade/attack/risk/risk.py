@@ -17,12 +17,12 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed, stream_key
-from starshade.settings import named
 
 __all__ = ["Risk"]
 

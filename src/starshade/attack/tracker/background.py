@@ -12,8 +12,8 @@ from starshade.attack.tracker.result import Background
 from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.kernels.attack.tracker import Singled
+from starshade.naming import aside
 from starshade.release.attributes import plain_attributes
-from starshade.settings import aside
 from starshade.stats import wilson
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ from starshade.audit.compare.result import FIGURES, Comparison, Figure, Row
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.naming import aside
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
@@ -38,7 +39,6 @@ from starshade.registry import Entry, find
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.settings import aside
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error.query_error import QueryError
 from starshade.utility.query_error.result import KINDS

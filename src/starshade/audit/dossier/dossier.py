@@ -47,13 +47,13 @@ from starshade.audit.dossier.verdict import (
 )
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
+from starshade.naming import aside
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.origin.part import released_users
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.settings import aside
 
 __all__ = ["Dossier", "compile_dossier", "gather"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from starshade.audit.dossier.data import Bins
 from starshade.audit.few import WITHHELD, hides, in_words, is_few, number
 from starshade.audit.result import AuditResult, alone_with_sensitive
+from starshade.naming import aside, named
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import aside, named
 from starshade.utility.rating_histogram import RatingHistogram
 
 __all__ = [

@@ -11,9 +11,9 @@ from starshade.audit.few import fewer, hides, in_words, is_few
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.to_know import OWNERS_ALONE
+from starshade.naming import aside, named
 from starshade.plain import percent
 from starshade.release.table import Release
-from starshade.settings import aside, named
 
 __all__ = ["finding_rows", "for_anybody", "owners_advice", "readers_advice", "verdict_section"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from starshade.settings import Value
+from starshade.naming import Value
 
 __all__ = ["as_option"]
 
@@ -26,7 +26,7 @@ _WITH_COMMAS = {"attribute_cols"}  # other lists are given by repeating the opti
 
 
 def as_option(setting: str, value: Value = None) -> str:
-    """Write a setting, with a value if one is given, as `starshade.settings.named` asks for it.
+    """Write a setting, with a value if one is given, as `starshade.naming.named` asks for it.
 
     Examples
     --------

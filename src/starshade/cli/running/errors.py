@@ -26,7 +26,7 @@ from starshade.cli.options.spelling import as_option
 from starshade.cli.running.interrupt import Interrupt, deafen, interruptible, written_so_far
 from starshade.cli.running.streams import steady_streams
 from starshade.errors import InternalError, StarshadeError, UnmetError
-from starshade.settings import speak
+from starshade.naming import speak
 
 __all__ = ["DEBUG", "describe_error", "exit_code_of"]
 

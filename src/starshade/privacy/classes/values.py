@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.privacy.classes.classes import Classes, classes_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from starshade.naming import aside
 from starshade.privacy.diversity.item_sets import SetCount
 from starshade.privacy.proximity.verdict import count_of
 from starshade.privacy.verdict import Verdict
-from starshade.settings import aside
 
 __all__ = ["DiversityVerdict"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.balls.cliques import components
+from starshade.naming import named
 from starshade.privacy.proximity.balls import prepare
 from starshade.privacy.proximity.graph_result import GraphResult
 from starshade.privacy.proximity.verdict import count_of
@@ -19,7 +20,6 @@ from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.settings import named
 
 __all__ = ["ProximityGraph"]
 

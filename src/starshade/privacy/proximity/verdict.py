@@ -8,9 +8,9 @@ from typing import Any
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.privacy.verdict import Verdict
-from starshade.settings import named
 
 __all__ = ["ProximityVerdict", "count_of", "each_of"]
 

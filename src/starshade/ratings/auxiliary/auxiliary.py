@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import aside, named, together
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.auxiliary.repeats import one_row_each
@@ -30,7 +31,6 @@ from starshade.ratings.readers.recognise.aliases import (
     resolve,
 )
 from starshade.scratch import scratch_folder
-from starshade.settings import aside, named, together
 
 __all__ = ["Auxiliary", "read_auxiliary"]
 

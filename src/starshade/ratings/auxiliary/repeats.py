@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.naming import named
 from starshade.ratings.building.staging import name_rows
-from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary

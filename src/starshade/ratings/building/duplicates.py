@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.naming import aside, named
 from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem
-from starshade.settings import aside, named
 
 __all__ = ["Coded", "merge_duplicates", "refuse_duplicates"]
 

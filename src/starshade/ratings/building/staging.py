@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.kernels.text.numbering import KeyTable
+from starshade.naming import named
 from starshade.progress import task
 from starshade.ratings.building.batch import NO_DAY, Batch
 from starshade.ratings.building.numbering import IdNumbering
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY
-from starshade.settings import named
 
 __all__ = ["Staged", "allowed_ratings", "name_rows", "stage"]
 

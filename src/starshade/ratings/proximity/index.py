@@ -13,8 +13,8 @@ from starshade.errors import ConfigError
 from starshade.kernels.balls.fields import Fields, fields_of
 from starshade.kernels.balls.tree import CHILDREN, FIRST, LAST, Blocks, Forest, grow
 from starshade.kernels.csr import keep_rows
+from starshade.naming import named
 from starshade.plain import counted
-from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.proximity.space import Space

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.settings import named
 
 __all__ = ["item_keys", "split_items"]
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.profiles import first_equal_row
+from starshade.naming import aside
 from starshade.plain import counted
 from starshade.ratings.proximity.index import Index, check_budget, index_of
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.table import Ratings
-from starshade.settings import aside
 
 __all__ = ["Kinds", "Space", "space_of"]
 

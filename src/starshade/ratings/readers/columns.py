@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.naming import aside
 from starshade.ratings.readers.faults import SHOWN, Fault, Faults, quoted
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
+from starshade.naming import named
 from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text
 from starshade.ratings.readers.faults import Fault, Faults, quoted
-from starshade.settings import named
 
 if TYPE_CHECKING:
     import pyarrow as pa

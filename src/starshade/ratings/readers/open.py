@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import InputError
+from starshade.naming import named, together
 from starshade.plain import counted
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.readers.columns import NUMBER
@@ -32,7 +33,6 @@ from starshade.ratings.readers.request import Request
 from starshade.ratings.readers.source import Source
 from starshade.ratings.readers.text import TextSource
 from starshade.ratings.vocabulary import is_canonical_integer
-from starshade.settings import named, together
 
 __all__ = ["Opened", "PlainPath", "open_frame", "open_parquet", "open_text"]
 

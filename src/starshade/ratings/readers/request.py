@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import get_args
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
 from starshade.ratings.scale import Scale
-from starshade.settings import named
 
 __all__ = ["FORMATS", "Request"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from starshade.naming import named
 from starshade.ratings.table import Ratings
-from starshade.settings import named
 
 __all__ = ["suspect_codes"]
 

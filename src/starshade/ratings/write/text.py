@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.progress import task
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.settings import aside
 
 __all__ = ["LongForm", "shortest_decimal", "write_long", "write_table", "write_wide"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file, together
 from starshade.ratings.places.place import Place, Where
@@ -19,7 +20,6 @@ from starshade.ratings.write.text import (
     write_table,
     write_wide,
 )
-from starshade.settings import aside
 
 __all__ = ["WRITTEN", "format_of", "write_ratings"]
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.naming import aside
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
 from starshade.release.cells import Cells
 from starshade.release.profiles import Profiles
 from starshade.release.symbols import Symbols
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

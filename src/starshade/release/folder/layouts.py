@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError, ReleaseError
+from starshade.naming import aside
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
@@ -21,7 +22,6 @@ from starshade.release.folder.columns import (
 )
 from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, released_levels
-from starshade.settings import aside
 
 if TYPE_CHECKING:
     import pyarrow as pa

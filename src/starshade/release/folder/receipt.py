@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
+from starshade.naming import named
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
@@ -28,7 +29,6 @@ from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.manifest import refuse_format
 from starshade.release.table import Link, Private
-from starshade.settings import named
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
+from starshade.naming import Speller, Value
 from starshade.server.ask.asking import Asking
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
@@ -13,7 +14,6 @@ from starshade.server.ask.data import MAPPING
 from starshade.server.ask.release import RELEASE
 from starshade.server.forms import Setting
 from starshade.server.jobs.rows import JobKind
-from starshade.settings import Speller, Value
 
 __all__ = ["ELSEWHERE", "as_field", "form_of", "settings_of"]
 
@@ -34,7 +34,7 @@ _CAPITALS = re.compile(r"[A-Z]+|top:N")  # what stands for a value
 
 
 def as_field(kind: JobKind | None = None) -> Speller:
-    """Return how `starshade.settings.named` is to name settings on the pages of a kind of job.
+    """Return how `starshade.naming.named` is to name settings on the pages of a kind of job.
 
     None: of no job, where only the options of ``starshade studio`` can be set.
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from starshade import budget
 from starshade.errors import StarshadeError, UserError
+from starshade.naming import speak
 from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
@@ -29,7 +30,6 @@ from starshade.server.ask.labels import as_field
 from starshade.server.jobs.rows import DataRow
 from starshade.server.jobs.telling import Telling
 from starshade.server.tasks.tasks import Order, perform
-from starshade.settings import speak
 
 __all__ = ["main"]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.averages import Asked, Board, averages_all, averages_any
+from starshade.naming import aside
 from starshade.progress import announced, note
 from starshade.query.columns import Column, column_of
 from starshade.ratings.table import Ratings
@@ -19,7 +20,6 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.origin.part import released_part
 from starshade.release.table import Release
 from starshade.rng import generator
-from starshade.settings import aside
 from starshade.utility.query_error.conditions import WIDTHS, drawn_any, fitting_all, windows
 from starshade.utility.query_error.result import QueryErrorResult, Step
 

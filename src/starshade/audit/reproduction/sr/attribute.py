@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.ratings.table import Ratings
-from starshade.settings import named
 
 __all__ = ["MOST_CLASSES", "Labels", "default_attribute", "labels_of"]
 

@@ -22,12 +22,12 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
-from starshade.settings import named
 from starshade.stats import Rate
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.readers.columns import NullValues, RatingColumn
@@ -19,7 +20,6 @@ from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import ROW_NUMBER, resolve
 from starshade.ratings.readers.source import Source
 from starshade.ratings.vocabulary import is_canonical_integer
-from starshade.settings import named
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
-from starshade.settings import Value, named, together
+from starshade.naming import Value, named, together
 
 __all__ = [
     "ALIASES",

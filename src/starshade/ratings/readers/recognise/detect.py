@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import named
 from starshade.ratings.readers.formats.movielens import FAMILIES
 from starshade.ratings.readers.formats.netflix_files import is_tar
 from starshade.ratings.readers.recognise.inputs import (
@@ -17,7 +18,6 @@ from starshade.ratings.readers.recognise.inputs import (
     refuse_special,
     unzip,
 )
-from starshade.settings import named
 
 __all__ = ["Found", "as_format", "find"]
 

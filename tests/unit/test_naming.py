@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from starshade.settings import Value, aside, named, speak, together
+from starshade.naming import Value, aside, named, speak, together
 
 
 @pytest.mark.parametrize(
