@@ -20,8 +20,8 @@ demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, 
 	@rm -rf "$(DEMO_OUT)"
 	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
 
-quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; no processes, browsers or slow tests
-	@$(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --ignore=tests/system $(TESTS)
+quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; not the command line, browsers, slow tests
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --ignore=tests/system $(TESTS)
 
 test: $(VENV)/.dev  ## the whole test suite
 	@$(BIN)/python -m pytest $(WORKERS) $(TESTS)

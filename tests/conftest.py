@@ -63,6 +63,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     derandomize=bool(os.environ.get("CI")),
 )
+settings.register_profile("quick", parent=settings.get_profile("starshade"), max_examples=8)
 settings.register_profile("thorough", parent=settings.get_profile("starshade"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "starshade"))
 

@@ -184,6 +184,7 @@ def test_among_twins(method: str, way: str) -> None:
         assert made(method, WAYS[method][way], renamed(ratings, seed)) == first
 
 
+@pytest.mark.slow
 @every_way
 @pytest.mark.parametrize("name", ["half stars", "real scale"])
 def test_among_other_people(method: str, way: str, name: str) -> None:

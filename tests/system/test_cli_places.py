@@ -20,6 +20,8 @@ import pytest
 
 from tests.system.conftest import Made, call, refused, told
 
+pytestmark = pytest.mark.slow
+
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 WRITERS = [

@@ -15,6 +15,8 @@ import pytest
 
 from tests.system.conftest import Made
 
+pytestmark = pytest.mark.slow
+
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -13,6 +13,8 @@ import starshade as ss
 from starshade.ratings.table import Ratings
 from tests.system import pages
 
+pytestmark = pytest.mark.slow
+
 GUIDES = {
     "choosing-a-method": 4,
     "k-eps-l": 6,

@@ -18,6 +18,8 @@ import pytest
 
 import starshade
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src"}

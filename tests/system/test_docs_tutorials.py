@@ -11,6 +11,8 @@ import pytest
 
 from tests.system.pages import DOCS
 
+pytestmark = pytest.mark.slow
+
 nbformat = pytest.importorskip("nbformat", reason="pip install 'starshade[dev]'")
 nbclient = pytest.importorskip("nbclient", reason="pip install 'starshade[dev]'")
 

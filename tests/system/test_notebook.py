@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 nbclient = pytest.importorskip("nbclient", reason="pip install nbclient ipykernel")
 nbformat = pytest.importorskip("nbformat", reason="pip install nbclient ipykernel")
 pytest.importorskip("ipykernel", reason="pip install nbclient ipykernel")

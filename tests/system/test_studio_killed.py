@@ -20,6 +20,8 @@ from starshade.server.jobs.engine import Engine
 from starshade.server.jobs.store import Store
 from tests.system.test_studio_engine import wait_for
 
+pytestmark = pytest.mark.slow
+
 _STUDIO = """
 import json, sys, time
 from pathlib import Path

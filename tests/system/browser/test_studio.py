@@ -13,6 +13,8 @@ import pytest
 import starshade as ss
 from tests.system.browser.conftest import Look, press_tab, until
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Walk:

@@ -40,6 +40,8 @@ from starshade.utility.generalization_loss import GeneralizationLoss
 from starshade.utility.query_error.query_error import QueryError
 from tests.strategies import table
 
+pytestmark = pytest.mark.slow
+
 STARS = Scale(1, 5, 1)
 NAMES = [LIKENESS, MEMBER, MONDRIAN, RELAXED, EXCHANGE, DGH_B, DGH_A, DGH_C]
 
@@ -141,7 +143,6 @@ def test_errors_are_those_of_the_queries(found: GeneralizationStudy, ratings: Ra
     assert [p.x for p in line_of(found, "15", "k = 2", LIKENESS).points] == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.slow
 def test_the_same_seed_finds_the_same(found: GeneralizationStudy, ratings: Ratings) -> None:
     again = reproduce_kl(ratings, items=top_items(4), ks=[2, 3], runs=2, draws=5, rng=5)
     assert again.queries == found.queries

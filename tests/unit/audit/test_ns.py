@@ -33,6 +33,8 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 
+pytestmark = pytest.mark.slow
+
 STARS = Scale(1, 5, 1)
 
 
@@ -328,7 +330,6 @@ def test_the_same_line_in_two_figures_is_compared_once() -> None:
     assert sum(check.against == "error" for check in checks) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_movielens_beside_the_reference(ml100k_dir: Path) -> None:
     found = reproduce_ns(read_ratings(ml100k_dir), rng=0)

@@ -29,6 +29,8 @@ from starshade.utility.held_out.similar_user import SimilarUserDeviation
 from starshade.utility.held_out.target_deviation import TargetDeviation
 from tests.strategies import table
 
+pytestmark = pytest.mark.slow
+
 NAMES = [line.name for line in LINES]
 
 
@@ -166,7 +168,6 @@ def test_without_ratings_there_is_nothing() -> None:
         reproduce_pa(table([{}, {}], Scale(1, 5, 1), n_items=2))
 
 
-@pytest.mark.slow
 def test_without_data_ratings_are_made_up() -> None:
     found = reproduce_pa(n_users=200, n_items=100, ks=[5], runs=1, rng=1)
     assert found.data["synthetic"] is True
@@ -174,7 +175,6 @@ def test_without_data_ratings_are_made_up() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["ml100k_dir", "ml_latest_small_dir"])
 def test_the_order_of_the_paper_s_tables_on_movielens(
     which: str, request: pytest.FixtureRequest

@@ -27,6 +27,8 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 
+pytestmark = pytest.mark.slow
+
 STARS = Scale(1, 5, 1)
 SURVEY_FIGURES = ["3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b", "7a", "7b", "8"]
 
@@ -153,7 +155,6 @@ def test_predictions_are_paired(found: Study) -> None:
         assert (row["attribute"], row["users"], row["trials"]) == ("Gender", 75, 2)
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_but_for_times(ratings: Ratings) -> None:
     def told() -> list[Any]:
         some = reproduce_sr(ratings, top=4, trials=1, repeats=1, rng=1).to_dict()
@@ -366,7 +367,6 @@ def test_courses_of_distortion() -> None:
     assert held("7b", *worse, says="ours") == [False]
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_movielens(ml100k_dir: Path) -> None:
     found = reproduce_sr(read_ratings(ml100k_dir), trials=2, repeats=1, rng=0)

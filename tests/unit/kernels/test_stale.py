@@ -9,6 +9,8 @@ import pytest
 
 from starshade.kernels.stale import forget_stale
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "ground": "from numba import njit",
     "middle": "from starshade.kernels.ground import a\nfrom numba import njit",

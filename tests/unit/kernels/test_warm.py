@@ -10,6 +10,8 @@ import pytest
 from starshade import progress
 from starshade.kernels import warm
 
+pytestmark = pytest.mark.slow
+
 KERNEL = """
 from numba import njit
 

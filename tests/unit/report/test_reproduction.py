@@ -22,6 +22,8 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.charts import chart, svg_of
 from starshade.report.reproduction import save_reproduction
 
+pytestmark = pytest.mark.slow
+
 ATTACK = Figure(
     "4", "A title", "known cells", "share of targets", "share",
     (

@@ -19,6 +19,8 @@ from starshade.report.charts import chart, colours
 from starshade.report.reproduction_kl import save_kl
 from tests.unit.report.test_reproduction import data_of, encodings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> GeneralizationStudy:

@@ -30,6 +30,8 @@ from tests.unit.audit.test_pa_checks import (
     ranks_at,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> PredictiveStudy:

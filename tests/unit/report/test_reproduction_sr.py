@@ -20,6 +20,8 @@ from starshade.report.charts import chart, svg_of
 from starshade.report.reproduction_sr import save_sr
 from tests.unit.report.test_reproduction import data_of, encodings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> Study:
