@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit
@@ -9,6 +10,21 @@ from numba import njit
 __all__ = ["inner"]
 
 _NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-#: As ``njit(cache=True, nogil=True)``, without the way in from Python: that would be a quarter of
-#: all compiling. Called from Python such a kernel ends the process (tests/house/test_inner.py).
-inner = njit(cache=True, nogil=True, **_NO_WAY_IN)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Declare a kernel without a way in from Python, which is a quarter of all compiling.
+
+    Otherwise as ``njit(cache=True, nogil=True)``. Called from Python it raises TypeError.
+    """
+    kernel: Any = njit(cache=True, nogil=True, **_NO_WAY_IN)(function)
+    if kernel is function:  # interpreted
+        return kernel
+
+    def refuse(*_: object, **__: object) -> None:
+        raise TypeError(f"{function.__qualname__} is called by kernels only: declare it with njit")
+
+    # Numba would jump to where the way in is missing: it is not told of what was compiled
+    kernel._insert = lambda *_, **__: None
+    kernel._compile_for_args = refuse
+    return kernel

@@ -84,11 +84,9 @@ def test_k_members_groups_are_those_of_the_twin_across_blocks_and_closed_ranks(m
     order = random.permutation(120)
     expected = in_order(k_member(shares(matrix), 4, order.tolist()))
     assert as_lists(member_groups(matrix, 4, order)) == expected
-    for name in ("add_distances", "cheapest"):  # compiled with blocks of 8192
-        plain = interpreted(getattr(widening, name))
-        monkeypatch.setattr(widening, name, plain)
-        monkeypatch.setattr(kernel, name, plain)
-    monkeypatch.setattr(kernel, "_grow", interpreted(kernel._grow))
+    for module in (widening, kernel):  # compiled with blocks of 8192
+        for name, value in list(vars(module).items()):
+            monkeypatch.setattr(module, name, interpreted(value))
     monkeypatch.setattr(widening, "_BLOCK", 7)
     monkeypatch.setattr(widening, "_STRIDE", 3)
     monkeypatch.setattr(kernel, "_SHARE", 2)
