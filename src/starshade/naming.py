@@ -43,7 +43,7 @@ def named(setting: str, value: Value = None) -> str:
     >>> named("on_duplicate"), named("rare_items", "keep"), named("full", True)
     ('on_duplicate', 'rare_items="keep"', 'full=True')
     >>> named("items", "top:50"), named("users", "FILE"), named("null_values", ["98", "99"])
-    ('items=top_items(50)', 'users=FILE', 'null_values=["98", "99"]')
+    ('items=top_items(50)', 'users=FILE', 'null_values=[98, 99]')
     """
     return _speller(setting, value) or _ELSEWHERE
 
