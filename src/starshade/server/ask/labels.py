@@ -15,7 +15,7 @@ from starshade.server.ask.release import RELEASE
 from starshade.server.forms import Setting
 from starshade.server.jobs.rows import JobKind
 
-__all__ = ["ELSEWHERE", "as_field", "form_of", "settings_of"]
+__all__ = ["ELSEWHERE", "as_field", "settings_of"]
 
 #: what reading finds that changes which fields there are, so that there are all of them
 _ALL = {"first_day": "2000-01-01", "attributes": ("…",)}
@@ -46,11 +46,6 @@ def as_field(kind: JobKind | None = None) -> Speller:
     ('the option --memory of starshade studio', '')
     """
     return partial(_field, kind)
-
-
-def form_of(kind: JobKind) -> Asking:
-    """Return the form that asks for a job."""
-    return _FORMS[kind]
 
 
 @lru_cache(maxsize=8)
