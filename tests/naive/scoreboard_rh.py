@@ -135,8 +135,11 @@ def likeness(rating: float, cell: Cell, attack: Attack) -> float:
         return 0.0
     if high - low <= SLACK:
         return near(high)
-    kink = [rating] if start < rating < high else None
-    area, _ = quad(near, start, high, points=kink, epsabs=1e-13, epsrel=1e-12)
+    # a narrow peak would be stepped over
+    reach = attack.reach if math.isfinite(attack.reach) else 0.0
+    steps = (rating + n * reach for n in (-30, -5, -1, 0, 1, 5, 30))
+    kinks = sorted({point for point in steps if start < point < high})
+    area, _ = quad(near, start, high, points=kinks or None, epsabs=1e-13, epsrel=1e-12)
     return area / (high - low)
 
 
