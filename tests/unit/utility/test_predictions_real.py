@@ -16,7 +16,7 @@ from starshade.utility.held_out.similar_user import SimilarUserDeviation
 from starshade.utility.held_out.top_n import TopN
 from starshade.utility.rating_histogram import RatingHistogram
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 def test_padded_and_simple_on_movielens(ml100k_dir: Path) -> None:
