@@ -96,7 +96,7 @@ class LDiversity:
             "l-diversity",
             self._parameters(),
             values,
-            failing=found < self.l - _SLACK,
+            failing=found < self.l - (0 if distinct else _SLACK),
             worst=("l", found, True),
             figures={"smallest_l": found.min().item(), "values": different},
             meaning=self._meaning(values, found.min().item()),
