@@ -55,6 +55,37 @@ def test_what_has_changed_is_forgotten_with_all_that_holds_it(
     assert kept(cache) == {"other", "plain"}
 
 
+def test_wings_have_caches_of_their_own_and_hold_each_other(tmp_path: Path) -> None:
+    sources = tmp_path / "kernels"
+    texts = {
+        "ground": "from numba import njit",
+        "one/low": "from starshade.kernels.ground import a\nfrom numba import njit",
+        "one/__init__": "from starshade.kernels.one.low import b",
+        "two/high": "from starshade.kernels.one import (\n    b,\n)\nfrom numba import njit",
+        "two/inner": "from starshade.kernels.inner import inner",
+        "two/apart": "from numba import njit",
+    }
+
+    def cache(folder: Path) -> Path:
+        return folder / "cache"
+
+    for name, text in texts.items():
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / f"{name}.py").write_text(text)
+    forget_stale(sources, cache)
+    for name in texts:
+        cache((sources / name).parent).mkdir(exist_ok=True)
+        (cache((sources / name).parent) / f"{Path(name).name}.kernel-1.py311.nbi").write_text("")
+    (sources / "ground.py").write_text("from numba import njit\n# changed")
+    forget_stale(sources, cache)
+    assert kept(cache(sources)) == set()
+    assert kept(cache(sources / "one")) == set()
+    assert kept(cache(sources / "two")) == {"apart", "inner"}
+    (sources / "two" / "inner.py").write_text(f"{texts['two/inner']}\n# changed")
+    forget_stale(sources, cache)
+    assert kept(cache(sources / "two")) == {"apart"}
+
+
 @pytest.mark.parametrize("stamp", [None, "", "no json", "[]", "{}"])
 def test_a_cache_without_a_good_stamp_is_not_trusted(
     sources: Path, tmp_path: Path, stamp: str | None
