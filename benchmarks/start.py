@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from at_hand import ML_100K, public
+
 STARTS = {
     "python -c pass": ["-c", "pass"],
     "import starshade": ["-c", "import starshade"],
@@ -79,11 +81,10 @@ def main() -> None:
         runs = [timed(arguments) for _ in range(RUNS)]
         clock, processor = (min(each) for each in zip(*runs, strict=True))
         print(f"{name:26}{clock:7.3f} s{processor:9.3f} s")
-    root = Path(os.environ.get("STARSHADE_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    data = (root / "ml-100k" / "u.data").resolve()
-    if not data.exists():
-        print(f"{data} not found: no first uses; set STARSHADE_DATA to the parent of ml-100k")
+    data = public(ML_100K)
+    if data is None:
         return
+    data = data.resolve()
     rounds = [
         (first_uses(data, ["-m", "starshade"]), first_uses(data, ["-c", WHEN_CALLED]))
         for _ in range(ROUNDS)
