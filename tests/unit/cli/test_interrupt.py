@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -62,10 +64,17 @@ DROPPED = """
 
 def run(body: str, number: int, *, kernel: str = "", before: str = "") -> tuple[int, str]:
     """Send a signal to work that says that it is up; its input ends only after that."""
-    code = before + START.format(body=body, kernel=kernel)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
+    with tempfile.TemporaryDirectory() as folder:
+        code = before + START.format(body=body, kernel=kernel)
+        Path(folder, "work.py").write_text(code, encoding="utf-8")
+        return send(number, folder, environment)
+
+
+def send(number: int, folder: str, environment: dict[str, str]) -> tuple[int, str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-m", "work"],  # as `python -m starshade`
+        cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -97,6 +106,11 @@ def test_an_interruption_that_a_callback_drops() -> None:
     returned, errors = run(DROPPED, signal.SIGTERM)
     assert returned == 143
     assert errors.strip() == "Interrupted; nothing was written."
+
+
+def test_an_interruption_while_text_is_executed() -> None:  # as dataclasses and named tuples do
+    text = "print('up', flush=True); time.sleep(600)"
+    assert run(f'exec("{text}")', signal.SIGTERM)[0] == 143
 
 
 def test_compiled_work_stops_after_the_patience() -> None:

@@ -74,6 +74,10 @@ class Interrupt:
         return 128 + (self.number or signal.SIGINT)
 
 
+class _Delivered(KeyboardInterrupt):
+    """Not `KeyboardInterrupt` itself: Python would die of SIGINT if that ever passes ``exec``."""
+
+
 @contextmanager
 def interruptible(interrupt: Interrupt) -> Iterator[None]:
     """Turn SIGINT and SIGTERM into KeyboardInterrupt, and make sure that they work."""
@@ -85,7 +89,7 @@ def interruptible(interrupt: Interrupt) -> Iterator[None]:
     def deliver(number: int, frame: FrameType | None) -> None:
         interrupt.number = number
         interrupt.back.set()
-        raise KeyboardInterrupt
+        raise _Delivered
 
     tell, work = sys.unraisablehook, threading.main_thread().ident or 0
 
