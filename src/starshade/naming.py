@@ -28,7 +28,7 @@ _IN_PYTHON = {
 _BARE = re.compile(r"[A-Z]+|-?[0-9][0-9.]*")
 
 
-def named(setting: str, value: Value = None) -> str:
+def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> str:
     """Name a setting, perhaps with a value that it may be given.
 
     Parameters
@@ -37,6 +37,8 @@ def named(setting: str, value: Value = None) -> str:
         As Python spells it. Where one name is two settings of one command, what stands before a
         dot says which is meant: ``aux.item_col`` (of public ratings), ``out.format``.
     value : str, number, bool or list of str, optional
+    otherwise : str
+        What to say where this door has no such setting.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def named(setting: str, value: Value = None) -> str:
     >>> named("items", "top:50"), named("users", "FILE"), named("null_values", ["98", "99"])
     ('items=top_items(50)', 'users=FILE', 'null_values=[98, 99]')
     """
-    return _speller(setting, value) or _ELSEWHERE
+    return _speller(setting, value) or otherwise
 
 
 def aside(setting: str, value: Value = None, rest: str = "") -> str:

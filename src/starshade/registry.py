@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from starshade.errors import ConfigError
+from starshade.setting import settings_of
 
 __all__ = ["Entry", "find"]
 
@@ -52,6 +53,11 @@ class Entry:
         cls = f"{self.cls}Settings" if self.settings else self.cls
         found: type = getattr(import_module(self.settings or self.module), cls)
         return found
+
+    @property
+    def names(self) -> set[str]:
+        """The names of its settings."""
+        return {setting.name for setting in settings_of(self.declaration())}
 
     def to_dict(self) -> dict[str, str]:
         """Return ``{"name", "summary", "source"}``."""

@@ -19,16 +19,20 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
+from inspect import get_annotations
+from types import SimpleNamespace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from starshade.errors import ConfigError
+from starshade.naming import named
 
 __all__ = ["Setting", "check", "declared", "json_schema", "settings_of"]
 
-Kind = Literal["integer", "number", "flag", "choice", "text", "texts", "places"]
+Kind = Literal["integer", "number", "flag", "choice", "text", "texts", "places", "file", "files"]
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
     int: "integer",
@@ -39,12 +43,20 @@ _KINDS: Mapping[Any, Kind] = {
 }
 _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "integer": int,
-    "number": float,
+    "number": lambda value: float(value) + 0.0,  # never -0
     "flag": bool,
     "choice": str,
     "text": str,
     "texts": lambda value: tuple(map(str, value)),
     "places": lambda value: tuple(map(int, value)),
+    "file": lambda value: value,
+    "files": lambda value: value,
+}
+_IN_WORDS = {
+    "flag": "True or False",
+    "text": "a text",
+    "texts": "a list of texts",
+    "places": "a list of places",
 }
 _IN_JSON = {
     "integer": "integer",
@@ -52,7 +64,9 @@ _IN_JSON = {
     "flag": "boolean",
     "texts": "array",
     "places": "array",
+    "files": "object",
 }
+_MOST = 2**53  # whole numbers beyond are not told apart
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,9 @@ class Setting:
     ----------
     name : str
         As Python spells it.
-    kind : {"integer", "number", "flag", "choice", "text", "texts", "places"}
-        Lists are of texts, or of places: whole numbers from 0.
+    kind : {"integer", "number", "flag", "choice", "text", "texts", "places", "file", "files"}
+        Lists are of texts, or of places: whole numbers from 0. What stands for a file, or for one
+        for each of several names, may be a name or an object too: its class checks it.
     default : object
         `dataclasses.MISSING` where it must be given.
     optional : bool
@@ -83,6 +98,10 @@ class Setting:
         What a choice is made from.
     unset : str
         What None stands for.
+    usual : str
+        A value for whoever has none in mind, or in capitals what stands for one.
+    advice : str
+        What to do instead of what is not allowed.
     unit, source : str
     """
 
@@ -99,6 +118,8 @@ class Setting:
     below: bool = False
     endless: bool = False
     unset: str = ""
+    usual: str = ""
+    advice: str = ""
     unit: str = ""
     source: str = ""
 
@@ -106,21 +127,21 @@ class Setting:
     def allowed(self) -> str:
         """What is allowed, in words."""
         if self.kind == "choice":
-            return f"allowed are {' and '.join(self.choices)}"
-        if self.kind == "flag":
-            return "True or False"
+            *most, last = self.choices
+            return f"{', '.join(most)} or {last}" if most else last
         if self.kind not in ("integer", "number"):
-            return {"text": "a text", "texts": "a list of texts"}.get(self.kind, "a list of places")
+            return _IN_WORDS[self.kind]
         what = "a whole number" if self.kind == "integer" else "a finite number"
         what = "a number" if self.endless else what
         if self.least is not None and self.most is not None and not (self.above or self.below):
+            what = what.replace("finite ", "")
             return f"{what} from {self.least:,} to {self.most:,}"
         bounds = (
-            ("above" if self.above else "at least", self.least),
-            ("below" if self.below else "at most", self.most),
+            ("above {:,}" if self.above else "{:,} or more", self.least),
+            ("below {:,}" if self.below else "at most {:,}", self.most),
         )
-        said = [f"{word} {bound:,}" for word, bound in bounds if bound is not None]
-        return ", ".join([what, *said])
+        said = " and ".join(words.format(bound) for words, bound in bounds if bound is not None)
+        return f"{what}, {said}" if said else what
 
     @property
     def default_told(self) -> str:
@@ -141,11 +162,17 @@ class Setting:
         if value is None and self.optional:
             return None
         if not self._allows(value):
-            shown = repr(value) if isinstance(value, str) else value
-            raise ConfigError(f"{self.name} {shown}: {self.allowed}", setting=self.name)
+            told = named(self.name, otherwise=self.name)
+            raise ConfigError(
+                f"{told} = {_shown(value)}: must be {self.allowed}",
+                advice=self.advice or _beyond(self.kind, value),
+                setting=self.name,
+            )
         return _KEPT[self.kind](value)
 
     def _allows(self, value: Any) -> bool:
+        if self.kind in ("file", "files"):
+            return True
         if self.kind in ("texts", "places"):
             listed = isinstance(value, Collection) and not isinstance(value, str)
             return listed and all(map(_is_text if self.kind == "texts" else _is_place, value))
@@ -156,14 +183,37 @@ class Setting:
         return isinstance(value, numbers.Real) and not _is_flag(value) and self._spans(value)
 
     def _spans(self, value: Any) -> bool:
-        if math.isnan(value):
+        try:
+            number = float(value)
+        except OverflowError:
             return False
-        if math.isinf(value):
-            return self.endless and value > 0
-        whole = self.kind == "number" or float(value).is_integer()
+        if math.isnan(number):
+            return False
+        if math.isinf(number):
+            return self.endless and number > 0
+        whole = self.kind == "number" or (number.is_integer() and abs(number) <= _MOST)
         low = self.least is None or (value > self.least if self.above else value >= self.least)
         high = self.most is None or (value < self.most if self.below else value <= self.most)
         return whole and low and high
+
+
+def _shown(value: Any) -> str:
+    """Write a value for a message: also what is of a wrong type, or too long."""
+    if isinstance(value, str) or value is None or _is_flag(value):
+        return repr(value) if isinstance(value, str) else str(value)
+    if not isinstance(value, numbers.Real):
+        return f"a {type(value).__name__}"
+    try:
+        number = float(value)
+    except OverflowError:
+        return "a number beyond all floats"
+    return str(value) if abs(number) <= _MOST else f"{number:g}"
+
+
+def _beyond(kind: Kind, value: Any) -> str:
+    """Say why a whole number is none that can be used."""
+    large = kind == "integer" and isinstance(value, numbers.Real) and abs(value) > _MOST
+    return "No data have so many." if large else ""
 
 
 def _is_flag(value: Any) -> bool:
@@ -194,17 +244,24 @@ def settings_of(declaration: type) -> tuple[Setting, ...]:
     ... class Some:
     ...     top: float = field(default=0.01, metadata=declared("Share", "The share.", least=0))
     >>> [(setting.name, setting.kind, setting.allowed) for setting in settings_of(Some)]
-    [('top', 'number', 'a finite number, at least 0')]
+    [('top', 'number', 'a finite number, 0 or more')]
     """
-    hints = get_type_hints(declaration)
     return tuple(
-        _setting(field, hints[field.name])
-        for field in fields(declaration)
-        if "setting" in field.metadata
+        _setting(field, declaration) for field in fields(declaration) if "setting" in field.metadata
     )
 
 
-def _setting(field: Field[Any], hint: Any) -> Setting:
+def _setting(field: Field[Any], declaration: type) -> Setting:
+    told = field.metadata["setting"]
+    if "kind" in told:
+        return Setting(
+            name=field.name,
+            default=field.default,
+            optional=field.default is None,
+            choices=(),
+            **told,
+        )
+    hint = _hint(field.name, declaration)
     parts = [part for part in get_args(hint) if part is not type(None)]
     optional = type(None) in get_args(hint)
     base = parts[0] if optional else hint
@@ -215,8 +272,15 @@ def _setting(field: Field[Any], hint: Any) -> Setting:
         default=field.default,
         optional=optional,
         choices=choices,
-        **field.metadata["setting"],
+        **told,
     )
+
+
+def _hint(name: str, declaration: type) -> Any:
+    """Return what a field is annotated with; other annotations may name what is not imported."""
+    holder = next(c for c in declaration.__mro__ if name in get_annotations(c))
+    alone = SimpleNamespace(__annotations__={name: get_annotations(holder)[name]})
+    return get_type_hints(alone, vars(sys.modules[holder.__module__]))[name]
 
 
 def check(configured: Any) -> None:
@@ -250,6 +314,8 @@ def _property(setting: Setting) -> dict[str, Any]:
         "description": setting.help,
         "type": [kind, "null"] if setting.optional else kind,
     }
+    if kind == "object":
+        found["additionalProperties"] = {"type": "string"}
     if kind == "array":
         texts = setting.kind == "texts"
         found["items"] = {"type": "string"} if texts else {"type": "integer", "minimum": 0}
@@ -260,6 +326,9 @@ def _property(setting: Setting) -> dict[str, Any]:
     if setting.most is not None:
         found["exclusiveMaximum" if setting.below else "maximum"] = setting.most
     if setting.default is not MISSING:
-        listed = isinstance(setting.default, tuple)
-        found["default"] = list(setting.default) if listed else setting.default
+        found["default"] = {} if kind == "object" else _in_json(setting.default)
     return found
+
+
+def _in_json(default: Any) -> Any:
+    return list(default) if isinstance(default, tuple) else default

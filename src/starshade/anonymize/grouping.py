@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
 from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.file import read_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import READY_MADE, resolve
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
 from starshade.anonymize.personal.rare_values import (
-    RareValues,
-    check_rare_values,
     without_rare_values,
 )
 from starshade.anonymize.personal.settings import (
@@ -29,13 +24,13 @@ from starshade.anonymize.personal.settings import (
     chosen_names,
     claims_of,
     hierarchies_of,
-    names_of,
     refuse_identifiers,
     refuse_named,
+    refuse_repeated,
 )
 from starshade.anonymize.points import Points
-from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
-from starshade.errors import ConfigError
+from starshade.anonymize.prepare import check_items, prepare
+from starshade.anonymize.settings import GroupingSettings
 from starshade.progress import announced
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
@@ -43,6 +38,7 @@ from starshade.release.build import generalized_release
 from starshade.release.making import Making
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["Grouping"]
 
@@ -50,7 +46,7 @@ _SEE = "For the parameters see `starshade.anonymize.grouping.Grouping`."
 
 
 @dataclass(frozen=True)
-class Grouping(ABC):
+class Grouping(GroupingSettings, ABC):
     """A method that puts records together and releases of each group what all its members share.
 
     Parameters
@@ -97,17 +93,7 @@ class Grouping(ABC):
 
     name: ClassVar[str]
 
-    k: int
-    hierarchy: str | Path | Dgh = "ndgh"
     items: ItemSelection | None = None
-    rare_items: RareItems = "drop"
-    attributes: Literal["none", "generalized", "exact"] = "none"
-    quasi_identifiers: Sequence[str] = ()
-    sensitive_attributes: Sequence[str] = ()
-    l: int = 0  # noqa: E741 - the name that it has everywhere
-    t: float | None = None
-    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = ()
-    rare_values: RareValues = "refuse"
 
     def __init_subclass__(cls) -> None:
         """Let `help` of a method list the parameters that it shares with the others."""
@@ -118,15 +104,10 @@ class Grouping(ABC):
             cls.__doc__ = f"{head}\n\n    {shared}\n\n{rule}{notes}"
 
     def __post_init__(self) -> None:
-        check_k(self.k)
+        check(self)
         check_items(self.items)
-        if self.rare_items not in ("drop", "keep"):
-            raise ConfigError(
-                f"rare items {self.rare_items!r}: allowed are drop and keep", setting="rare_items"
-            )
-        check_rare_values(self.rare_values)
         for what in ("quasi_identifiers", "sensitive_attributes"):
-            object.__setattr__(self, what, names_of(what, getattr(self, what)))
+            refuse_repeated(what, getattr(self, what))
         named = hierarchies_of(self.attribute_hierarchies)
         object.__setattr__(self, "attribute_hierarchies", named)
         told = self.quasi_identifiers, self.sensitive_attributes

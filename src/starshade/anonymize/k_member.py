@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
+from starshade.anonymize.settings import RangeSettings
 from starshade.kernels.greedy.k_member import grow_clusters, join_cluster
 
 __all__ = ["KMember", "member_groups"]
@@ -22,7 +21,7 @@ _COPIES = 5  # of the table: as it is, as places, by column, the one that shrink
 
 
 @dataclass(frozen=True)
-class KMember(Grouping):
+class KMember(RangeSettings, Grouping):
     """Grow each group from the record furthest from the last one's, by what costs least range.
 
     The hierarchy is ``range`` unless another is named.
@@ -37,8 +36,6 @@ class KMember(Grouping):
     """
 
     name: ClassVar[str] = "k-member"
-
-    hierarchy: str | Path | Dgh = "range"
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Group the records greedily; see `member_groups`."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
+from starshade.anonymize.settings import RangeSettings
 from starshade.kernels.greedy.mondrian import strict_parts
 
 __all__ = ["Mondrian", "mondrian_groups"]
@@ -21,7 +20,7 @@ _COPIES = 6  # of the table: as it is, as places (up to four bytes each)
 
 
 @dataclass(frozen=True)
-class Mondrian(Grouping):
+class Mondrian(RangeSettings, Grouping):
     """Cut the records in two at the median of the item where they are widest, while both keep k.
 
     The hierarchy is ``range`` unless another is named.
@@ -37,8 +36,6 @@ class Mondrian(Grouping):
     """
 
     name: ClassVar[str] = "mondrian"
-
-    hierarchy: str | Path | Dgh = "range"
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Cut the records into groups; see `mondrian_groups`."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
+from starshade.anonymize.settings import RangeSettings
 from starshade.kernels.greedy.mondrian import relaxed_parts
 
 __all__ = ["MondrianRelaxed", "relaxed_groups"]
@@ -22,7 +21,7 @@ _COPIES = 6  # of the table: as it is, as places (up to four bytes each)
 
 
 @dataclass(frozen=True)
-class MondrianRelaxed(Grouping):
+class MondrianRelaxed(RangeSettings, Grouping):
     """Cut the records into halves on the item where they are widest, while both keep k.
 
     The hierarchy is ``range`` unless another is named.
@@ -36,8 +35,6 @@ class MondrianRelaxed(Grouping):
     """
 
     name: ClassVar[str] = "mondrian-relaxed"
-
-    hierarchy: str | Path | Dgh = "range"
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Cut the records into groups; see `relaxed_groups`."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
 from starshade.naming import aside, named
 from starshade.plain import counted
@@ -20,9 +20,7 @@ from starshade.ratings.table import Ratings
 
 __all__ = [
     "Prepared",
-    "RareItems",
     "check_items",
-    "check_k",
     "prepare",
     "publishable_scale",
     "rare_ends",
@@ -30,8 +28,6 @@ __all__ = [
     "scale_of",
     "shared_levels",
 ]
-
-RareItems = Literal["drop", "keep"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,26 +47,6 @@ class Prepared:
     ratings: Ratings
     rare_items_dropped: int
     users_without_rating: int
-
-
-def check_k(k: int) -> None:
-    """Refuse a k that protects nobody.
-
-    Raises
-    ------
-    ConfigError
-        k is no whole number, or below 2.
-    """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise ConfigError(
-            f"k of type {type(k).__name__}: must be a whole number, 2 or more", setting="k"
-        )
-    if k < 2:
-        raise ConfigError(
-            f"k = {k}: must be 2 or more",
-            advice="A group of one hides nobody; 5 is usual.",
-            setting="k",
-        )
 
 
 def check_items(items: object) -> None:
@@ -112,7 +88,6 @@ def prepare(
     UnmetError
         No item is rated by k users.
     """
-    check_k(k)
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
     if k > table.n_users:
         raise ConfigError(

@@ -6,11 +6,14 @@ from starshade.registry import Entry
 
 __all__ = ["ENTRIES"]
 
+_SETTINGS = "starshade.anonymize.settings"
+
 ENTRIES = (
     Entry(
         name="interval",
         module="starshade.anonymize.interval.interval",
         cls="IntervalAnonymizer",
+        settings=_SETTINGS,
         summary="Ratings moved by little, for each record to have k-1 others within eps.",
         source="Sun & Sun 2013, section 6",
     ),
@@ -18,6 +21,7 @@ ENTRIES = (
         name="k-exchange",
         module="starshade.anonymize.k_exchange.k_exchange",
         cls="KExchange",
+        settings=_SETTINGS,
         summary="Greedy groups of k that then exchange records for the least loss of range.",
         source="starshade's own",
     ),
@@ -25,6 +29,7 @@ ENTRIES = (
         name="k-likeness",
         module="starshade.anonymize.k_likeness",
         cls="KLikeness",
+        settings=_SETTINGS,
         summary="Groups of k records that are alike, generalized by a hierarchy (DGH or NDGH).",
         source="Riyana & Natwichai 2018, Algorithms 1-3",
     ),
@@ -32,6 +37,7 @@ ENTRIES = (
         name="k-member",
         module="starshade.anonymize.k_member",
         cls="KMember",
+        settings=_SETTINGS,
         summary="Groups grown from far apart, each by the records that widen it least.",
         source="Byun, Kamra, Bertino & Li 2007",
     ),
@@ -39,6 +45,7 @@ ENTRIES = (
         name="mondrian",
         module="starshade.anonymize.mondrian",
         cls="Mondrian",
+        settings=_SETTINGS,
         summary="Records cut in two at the median of the widest item, equal ratings kept together.",
         source="LeFevre, DeWitt & Ramakrishnan 2006, strict",
     ),
@@ -46,6 +53,7 @@ ENTRIES = (
         name="mondrian-relaxed",
         module="starshade.anonymize.mondrian_relaxed",
         cls="MondrianRelaxed",
+        settings=_SETTINGS,
         summary="Records cut into halves at the median of the widest item.",
         source="LeFevre, DeWitt & Ramakrishnan 2006, relaxed",
     ),
@@ -53,6 +61,7 @@ ENTRIES = (
         name="predictive",
         module="starshade.anonymize.predictive.predictive",
         cls="PredictiveAnonymizer",
+        settings=_SETTINGS,
         summary="What is not rated predicted, users who are alike released as one mean profile.",
         source="Chang, Thompson, Wang & Yao 2009, sections 4-6, Algorithm 1",
     ),
@@ -60,6 +69,7 @@ ENTRIES = (
         name="suppress",
         module="starshade.anonymize.suppress.suppress",
         cls="SuppressAnonymizer",
+        settings=_SETTINGS,
         summary="As few records as possible deleted for each to have k-1 others within eps.",
         source="Sun & Sun 2013, section 8",
     ),

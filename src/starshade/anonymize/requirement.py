@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from starshade.anonymize.prepare import check_items, check_k
+from starshade.anonymize.prepare import check_items
 from starshade.errors import ConfigError
-from starshade.ratings.proximity.rule import check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
-from starshade.ratings.proximity.spread import check_l
 from starshade.release.manifest import Claim
+from starshade.setting import check
 
 if TYPE_CHECKING:
     from starshade.anonymize.interval.interval import IntervalAnonymizer
@@ -21,44 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["check_asked", "claims_of", "config_of", "private_config_of"]
 
 
-def check_asked(asked: Asked, does: str) -> tuple[str, ...]:
-    """Check the parameters; return the sensitive items as a tuple of text.
-
-    Parameters
-    ----------
-    asked : IntervalAnonymizer or SuppressAnonymizer
-    does : str
-        What the method does, for the message on attributes.
+def check_asked(asked: Asked) -> None:
+    """Check the settings, and keep them as their kinds have them.
 
     Raises
     ------
     ConfigError
         One is out of its range, or l is above 0 and no item is sensitive.
     """
-    check_k(asked.k)
-    check_eps(asked.eps)
-    check_l(asked.l)
-    check_nulls(asked.nulls)
-    sensitive = item_keys(asked.sensitive)
+    object.__setattr__(asked, "sensitive", item_keys(asked.sensitive))
+    check(asked)
     check_items(asked.items)
-    if asked.l > 0 and not sensitive:
+    if asked.l > 0 and not asked.sensitive:
         raise ConfigError(
             f"l = {asked.l:g}: no item is sensitive, so nothing has to spread",
             advice="Name the sensitive items, or leave l at 0.",
             setting="l",
         )
-    if asked.rare_items not in ("drop", "keep"):
-        raise ConfigError(
-            f"rare items {asked.rare_items!r}: allowed are drop and keep", setting="rare_items"
-        )
-    if asked.attributes not in ("none", "exact"):
-        raise ConfigError(
-            f"attributes {asked.attributes!r}: {does}, so personal attributes are not "
-            "released (none) or released as they are (exact)",
-            advice="Use none for a release to publish, exact for one behind the query service.",
-            setting="attributes",
-        )
-    return sensitive
 
 
 def claims_of(asked: Asked, sensitive: Sequence[str]) -> tuple[Claim, ...]:
@@ -67,13 +45,13 @@ def claims_of(asked: Asked, sensitive: Sequence[str]) -> tuple[Claim, ...]:
     near = Claim(model="k-eps", parameters=parameters)
     if not asked.l or not sensitive:
         return (near,)
-    return near, Claim(model="k-eps-l", parameters={**parameters, "l": float(asked.l)})
+    return near, Claim(model="k-eps-l", parameters={**parameters, "l": asked.l})
 
 
 def config_of(asked: Asked, sensitive: Sequence[str]) -> dict[str, Any]:
     """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
     return {
-        **({"l": float(asked.l)} if asked.l else {}),
+        **({"l": asked.l} if asked.l else {}),
         "items": "all" if asked.items is None else str(asked.items),
         **_parameters(asked, sensitive),
     }
@@ -92,8 +70,8 @@ def private_config_of(asked: Asked, method: str, config: dict[str, Any]) -> dict
 
 def _parameters(asked: Asked, sensitive: Sequence[str]) -> dict[str, Any]:
     return {
-        "k": int(asked.k),
-        "eps": float(asked.eps) + 0.0,  # never -0
+        "k": asked.k,
+        "eps": asked.eps,
         "nulls": asked.nulls,
         **({"sensitive": list(sensitive)} if sensitive else {}),
     }

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.models import EPS, NULLS, SENSITIVE
-from starshade.cli.options.predictive import PREDICTIVE
-from starshade.cli.options.settings import Command, configured, gathered, given, refuse_beside
+from starshade.anonymize.registry import ENTRIES
+from starshade.cli.options.declared import Choosing, declared_options
+from starshade.cli.options.settings import configured, gathered, given, refuse_beside
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.interrupt import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, measured, page, words
 from starshade.errors import ConfigError
+from starshade.registry import find
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
@@ -21,27 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["anonymize"]
 
-
-def _number(_context: Any, _option: Any, told: float | None) -> float | None:
-    """Take 3 for a whole number: some methods count with what is a spread for others."""
-    if told is not None and told > _MOST:
-        raise ConfigError(
-            f"--l {told:g}: more than there are ratings or records anywhere",
-            advice="2 or 3 is usual where values are counted.",
-        )
-    return int(told) if told is not None and told.is_integer() else told
-
-
-def _hierarchy(text: str) -> tuple[str, str]:
-    name, _, file = text.partition("=")
-    if not name or not file:
-        raise ConfigError(
-            f"--attribute-hierarchy {text}: expected NAME=FILE", advice="Example: zip=zip.csv."
-        )
-    return name, file
-
-
-_MOST = 2.0**53  # whole numbers beyond are not told apart
 
 #: figures of a new release, as `show` names them → their keys
 _SHOWN = {
@@ -58,95 +39,12 @@ _SHOWN = {
     "users_rating_exists": "users_rating_exists",
     "records_alone_with_sensitive": "records_alone_with_sensitive",
 }
-_SETTINGS = [
-    click.option("--k", type=int, help="Everybody hides among at least k; 5 is usual."),
-    click.option(
-        "--hierarchy",
-        metavar="NAME|FILE",
-        help="What a group may be released as: ndgh (the set of values), range, dgh, dgh-a, "
-        "dgh-b, dgh-c, or a file. [default: ndgh; range for k-member and mondrian]",
-    ),
-    EPS,
-    click.option(
-        "--l",
-        type=float,
-        callback=_number,
-        help="interval, suppress: least standard deviation of sensitive items among the alike; "
-        "predictive: profiles that show what was rated together; "
-        "others: least number of different values of each sensitive attribute in a group.",
-    ),
-    SENSITIVE,
-    NULLS,
-    click.option(
-        "--partition",
-        type=click.Choice(["cluster", "whole"]),
-        help="interval: move ratings together in small clusters, or all records with the same "
-        "items rated (the paper). [default: cluster]",
-    ),
-    click.option(
-        "--attributes",
-        type=click.Choice(["none", "generalized", "exact"]),
-        default="none",
-        show_default=True,
-        help="Personal attributes in the release; generalized: part of what k records share; "
-        "exact: for a query service only.",
-    ),
-    click.option(
-        "--quasi",
-        "quasi_identifiers",
-        metavar="NAME",
-        multiple=True,
-        help="generalized: an attribute that others may know of a person; repeatable. "
-        "[default: all that are not sensitive]",
-    ),
-    click.option(
-        "--sensitive-attribute",
-        "sensitive_attributes",
-        metavar="NAME",
-        multiple=True,
-        help="generalized: an attribute that others must not learn, released as it is; repeatable.",
-    ),
-    click.option(
-        "--attribute-hierarchy",
-        "attribute_hierarchies",
-        metavar="NAME=FILE",
-        multiple=True,
-        callback=lambda _context, _option, told: dict(map(_hierarchy, told)),
-        help="generalized: what the values of a quasi-identifier are joined to (ARX's CSV); "
-        "repeatable. [default: the set of values]",
-    ),
-    click.option(
-        "--rare-values",
-        type=click.Choice(["refuse", "blank"]),
-        default="refuse",
-        show_default=True,
-        help="generalized: values of an attribute that fewer than k people have.",
-    ),
-    click.option(
-        "--t",
-        type=float,
-        help="How far the sensitive attributes of a group may be from those of all, 0 to 1.",
-    ),
-    *PREDICTIVE,
-    click.option(
-        "--rare-items",
-        type=click.Choice(["drop", "keep"]),
-        default="drop",
-        show_default=True,
-        help="Items that fewer than k users rated.",
-    ),
-]
 
 
-def _settings(command: Command) -> Command:
-    """Give a command the methods' settings and pass it ``settings``, a dict."""
-    return gathered(command, _SETTINGS, "settings", dict)
-
-
-@click.command()
+@click.command(cls=Choosing, chooser="--method", room="anonymize")
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--method", default="k-likeness", show_default=True, help="See `list methods`.")
-@_settings
+@click.option("--method", default="k-likeness", show_default=True, help="One of those below.")
+@partial(gathered, options=declared_options(ENTRIES), name="settings")
 @click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
 @click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
 @click.option(
@@ -170,18 +68,16 @@ def anonymize(
 ) -> None:
     """Make a release of RATINGS in which everybody hides among at least k.
 
-    `starshade list methods` names the methods; a setting belongs to those named beside it.
+    `starshade list methods` names the methods; a setting belongs to those that have it.
     """
     place = ensure_free(out)
     if private is not None:
         refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
     receipt = None if private is None else _receipt(private, place)
-    from starshade.anonymize.registry import ENTRIES
     from starshade.audit.make import make_release
-    from starshade.registry import find
 
     chosen = configured(
-        find(ENTRIES, method, "method").load(),
+        find(ENTRIES, method, "method"),
         f"the method {method}",
         settings,
         also={"items": reading.selection()},

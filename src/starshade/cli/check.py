@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.models import asked_models, modelling, to_options
-from starshade.cli.options.settings import given
+from starshade.cli.options.declared import Choosing, declared_options
+from starshade.cli.options.models import asked_models, to_options
+from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
+from starshade.privacy.registry import ENTRIES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,10 +32,10 @@ _OF_VALUES = ("alpha-k", "l-diversity", "t-closeness")
 _K = 5  # what is usual, where a model does not name one
 
 
-@click.command()
+@click.command(cls=Choosing, chooser="--model", room="privacy")
 @click.argument("data", metavar="DATA")
-@click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
-@modelling
+@click.option("--model", help="One of those below. [default: as claimed; k-anonymity on ratings]")
+@partial(gathered, options=declared_options(ENTRIES), name="parameters")
 @click.option(
     "--original",
     metavar="RATINGS",

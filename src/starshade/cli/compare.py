@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from starshade.cli.options.predictive import PROFILES
 from starshade.cli.options.shared import Reading, ensure_free, reading, whole_numbers
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, number, page, words
 from starshade.plain import percent
+from starshade.release.profile_kind import ProfileKind
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row
@@ -48,7 +48,7 @@ _FOUND = (
 @click.option("--eps", type=float, help="For interval and suppress, where they are named.")
 @click.option(
     "--profile",
-    type=click.Choice(PROFILES),
+    type=click.Choice(get_args(ProfileKind)),
     help="For predictive, where it is named: what a group's cell is. [default: pooled]",
 )
 @click.option(

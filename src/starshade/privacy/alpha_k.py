@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from starshade.errors import ConfigError
 from starshade.privacy.classes.values import values_in_classes
-from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
-from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.privacy.classes.verdict import ClassVerdict, judged
+from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.settings import AlphaKSettings
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["AlphaK"]
 
@@ -19,7 +20,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class AlphaK:
+class AlphaK(AlphaKSettings):
     """k-anonymity, and no value of an attribute is that of more than a share α of a class.
 
     A class is a maximal set of records that are equal on every cell and on every released
@@ -45,19 +46,11 @@ class AlphaK:
     >>> AlphaK(0, 5, "City")
     Traceback (most recent call last):
     ...
-    starshade.errors.ConfigError: alpha = 0: must be above 0 and at most 1
+    starshade.errors.ConfigError: alpha = 0: must be a finite number, above 0 and at most 1
     """
 
-    alpha: float
-    k: int
-    attribute: str
-
     def __post_init__(self) -> None:
-        check_number("alpha", self.alpha, 0, 1, "above 0 and at most 1")
-        if self.alpha == 0:
-            raise ConfigError("alpha = 0: must be above 0 and at most 1")
-        check_k(self.k)
-        check_attribute(self.attribute)
+        check(self)
 
     @announced("checking alpha-k")
     def check(self, data: Release | Ratings) -> ClassVerdict:

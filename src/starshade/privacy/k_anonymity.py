@@ -7,17 +7,19 @@ from time import perf_counter
 
 from starshade.privacy.classes.classes import classes_of
 from starshade.privacy.classes.sizes import judged_by_size
-from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.settings import KAnonymitySettings
 from starshade.privacy.verdict import Verdict
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["KAnonymity"]
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(KAnonymitySettings):
     """Every record equals at least k-1 others on every item.
 
     Equal means: the same content in every cell, a null (or a null that is possible) included;
@@ -41,14 +43,12 @@ class KAnonymity:
     >>> KAnonymity(1)
     Traceback (most recent call last):
     ...
-    starshade.errors.ConfigError: k = 1: must be 2 or more
+    starshade.errors.ConfigError: k = 1: must be a whole number, 2 or more
     A record is always equal to itself; ask for 2 at least.
     """
 
-    k: int
-
     def __post_init__(self) -> None:
-        check_k(self.k)
+        check(self)
 
     @announced("checking k-anonymity")
     def check(self, data: Release | Ratings) -> Verdict:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from starshade.privacy.proximity.balls import check_request, count_balls, prepare
+from starshade.privacy.proximity.balls import count_balls, prepare
 from starshade.privacy.proximity.judge import judge
 from starshade.privacy.proximity.verdict import ProximityVerdict
+from starshade.privacy.settings import KEpsAnonymitySettings
 from starshade.progress import announced
-from starshade.ratings.proximity.balls import Search, ball_sizes
-from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["KEpsAnonymity"]
 
 
 @dataclass(frozen=True)
-class KEpsAnonymity:
+class KEpsAnonymity(KEpsAnonymitySettings):
     """Every record has at least k-1 others within ε of it on every non-sensitive item.
 
     The records within ε of one, and itself, are its *ball*. Balls overlap and their members need
@@ -60,17 +60,9 @@ class KEpsAnonymity:
     (False, 1, ({'row': 2, 'size': 1},))
     """
 
-    k: int
-    eps: float
-    sensitive: Sequence[str] = ()
-    nulls: NullRule = "strict"
-    search: Search = "tree"
-    full: bool = False
-
     def __post_init__(self) -> None:
-        check_request(self.k, self.eps, self.nulls, self.search, self.full)
-        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+        check(self)
 
     @announced("checking k-eps")
     def check(self, data: Release | Ratings) -> ProximityVerdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -11,15 +10,13 @@ import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity.balls import Prepared, check_request, count_balls, prepare
+from starshade.privacy.proximity.balls import Prepared, count_balls, prepare
 from starshade.privacy.proximity.judge import Spread, judge
 from starshade.privacy.proximity.verdict import ProximityVerdict
+from starshade.privacy.settings import KEpsLAnonymitySettings
 from starshade.progress import announced
-from starshade.ratings.proximity.balls import Search
-from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.proximity.spread import (
-    check_l,
     moments,
     refuse_above_bound,
     spreads,
@@ -27,12 +24,13 @@ from starshade.ratings.proximity.spread import (
 )
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["KEpsLAnonymity"]
 
 
 @dataclass(frozen=True)
-class KEpsLAnonymity:
+class KEpsLAnonymity(KEpsLAnonymitySettings):
     """(k, ε)-anonymity, and in every ball each sensitive item spreads by at least l.
 
     The spread is the paper's standard deviation over all members of the ball, a null deviating
@@ -67,20 +65,9 @@ class KEpsLAnonymity:
     True
     """
 
-    k: int
-    eps: float
-    l: float  # noqa: E741  (the paper's name)
-    sensitive: Sequence[str]
-    nulls: NullRule = "strict"
-    search: Search = "tree"
-    full: bool = False
-
     def __post_init__(self) -> None:
-        check_request(self.k, self.eps, self.nulls, self.search, self.full)
-        check_l(self.l)
-        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
-        object.__setattr__(self, "l", float(self.l) + 0.0)
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+        check(self)
         if self.l > 0 and not self.sensitive:
             raise ConfigError(
                 f"l = {self.l:g}, and no item is sensitive: there is nothing to spread",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.privacy.classes.values import ClassValues, values_in_classes
-from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.classes.verdict import ClassVerdict, judged
 from starshade.privacy.parameters import check_data
+from starshade.privacy.settings import LDiversitySettings
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["LDiversity"]
 
@@ -22,7 +24,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class LDiversity:
+class LDiversity(LDiversitySettings):
     """Among the records of a class an attribute has at least l different values.
 
     A class is a maximal set of records that are equal on every cell and on every released
@@ -48,18 +50,11 @@ class LDiversity:
     >>> LDiversity(0, "City")
     Traceback (most recent call last):
     ...
-    starshade.errors.ConfigError: l = 0: must be 1 or more
+    starshade.errors.ConfigError: l = 0: must be a finite number, 1 or more
     """
 
-    l: float  # noqa: E741 - the name that it has everywhere
-    attribute: str
-    kind: Literal["distinct", "entropy"] = "distinct"
-
     def __post_init__(self) -> None:
-        check_number("l", self.l, 1, float("inf"), "1 or more")
-        check_attribute(self.attribute)
-        if self.kind not in ("distinct", "entropy"):
-            raise ConfigError(f"kind {self.kind!r}: allowed are distinct and entropy")
+        check(self)
 
     @announced("checking l-diversity")
     def check(self, data: Release | Ratings) -> ClassVerdict:

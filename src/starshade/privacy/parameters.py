@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
-__all__ = ["check_data", "check_k", "check_records"]
-
-
-def check_k(k: int) -> None:
-    """Refuse a k that is no number of people to hide among.
-
-    Raises
-    ------
-    ConfigError
-        No whole number, or below 2.
-    """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise ConfigError(f"k of type {type(k).__name__}: must be a whole number")
-    if k < 2:
-        raise ConfigError(
-            f"k = {k}: must be 2 or more",
-            advice="A record is always equal to itself; ask for 2 at least.",
-        )
+__all__ = ["check_data", "check_records"]
 
 
 def check_data(data: object) -> None:

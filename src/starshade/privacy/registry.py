@@ -6,11 +6,14 @@ from starshade.registry import Entry
 
 __all__ = ["ENTRIES"]
 
+_SETTINGS = "starshade.privacy.settings"
+
 ENTRIES = (
     Entry(
         name="alpha-k",
         module="starshade.privacy.alpha_k",
         cls="AlphaK",
+        settings=_SETTINGS,
         summary="k-anonymity, and no value of an attribute has more than a share alpha of a class.",
         source="Wong, Li, Fu & Wang 2006",
     ),
@@ -18,6 +21,7 @@ ENTRIES = (
         name="diversity",
         module="starshade.privacy.diversity.item_diversity",
         cls="Diversity",
+        settings=_SETTINGS,
         summary="Every b items that somebody rated together are in at least l different profiles.",
         source="Chang, Thompson, Wang & Yao 2009, Defs 5.2, 5.3",
     ),
@@ -25,6 +29,7 @@ ENTRIES = (
         name="k-anonymity",
         module="starshade.privacy.k_anonymity",
         cls="KAnonymity",
+        settings=_SETTINGS,
         summary="Every record equals at least k-1 others on every released cell.",
         source="Riyana & Natwichai 2018, Def. 9; Sweeney 2002",
     ),
@@ -32,6 +37,7 @@ ENTRIES = (
         name="k-eps",
         module="starshade.privacy.k_eps",
         cls="KEpsAnonymity",
+        settings=_SETTINGS,
         summary="Every record has at least k-1 others within eps of it on every open item.",
         source="Sun & Sun 2013, Def. 2",
     ),
@@ -39,6 +45,7 @@ ENTRIES = (
         name="k-eps-l",
         module="starshade.privacy.k_eps_l",
         cls="KEpsLAnonymity",
+        settings=_SETTINGS,
         summary="k-eps, and among those records each sensitive item spreads by at least l.",
         source="Sun & Sun 2013, Def. 3",
     ),
@@ -46,6 +53,7 @@ ENTRIES = (
         name="l-diversity",
         module="starshade.privacy.l_diversity",
         cls="LDiversity",
+        settings=_SETTINGS,
         summary="Among equal records an attribute has at least l different values.",
         source="Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006",
     ),
@@ -53,6 +61,7 @@ ENTRIES = (
         name="review-graph",
         module="starshade.privacy.review_graph",
         cls="ReviewGraph",
+        settings=_SETTINGS,
         summary="Every record has at least k-1 others with the same items and the same ratings.",
         source="Chang, Thompson, Wang & Yao 2009, Def. 3.3",
     ),
@@ -60,6 +69,7 @@ ENTRIES = (
         name="t-closeness",
         module="starshade.privacy.t_closeness",
         cls="TCloseness",
+        settings=_SETTINGS,
         summary="Among equal records an attribute is spread almost as in the whole table.",
         source="Li, Li & Venkatasubramanian 2007",
     ),

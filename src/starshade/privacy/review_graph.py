@@ -7,17 +7,19 @@ from time import perf_counter
 
 from starshade.privacy.classes.classes import graphs_of
 from starshade.privacy.classes.sizes import judged_by_size
-from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.settings import ReviewGraphSettings
 from starshade.privacy.verdict import Verdict
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["ReviewGraph"]
 
 
 @dataclass(frozen=True)
-class ReviewGraph:
+class ReviewGraph(ReviewGraphSettings):
     """Every record has at least k-1 others with an identical review graph.
 
     A review graph (Def. 2.1) is the items that a record shows and the rating on each: days and
@@ -43,10 +45,8 @@ class ReviewGraph:
     (False, 1, ({'row': 2, 'size': 1},))
     """
 
-    k: int
-
     def __post_init__(self) -> None:
-        check_k(self.k)
+        check(self)
 
     @announced("checking review-graph")
     def check(self, data: Release | Ratings) -> Verdict:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from starshade.privacy.classes.values import values_in_classes
-from starshade.privacy.classes.verdict import ClassVerdict, check_attribute, check_number, judged
+from starshade.privacy.classes.verdict import ClassVerdict, judged
 from starshade.privacy.parameters import check_data
+from starshade.privacy.settings import TClosenessSettings
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["TCloseness"]
 
@@ -18,7 +20,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(TClosenessSettings):
     """In no class an attribute is distributed more than t away from the whole table.
 
     A class is a maximal set of records that are equal on every cell and on every released
@@ -43,15 +45,11 @@ class TCloseness:
     >>> TCloseness(2, "City")
     Traceback (most recent call last):
     ...
-    starshade.errors.ConfigError: t = 2: must be from 0 to 1
+    starshade.errors.ConfigError: t = 2: must be a number from 0 to 1
     """
 
-    t: float
-    attribute: str
-
     def __post_init__(self) -> None:
-        check_number("t", self.t, 0, 1, "from 0 to 1")
-        check_attribute(self.attribute)
+        check(self)
 
     @announced("checking t-closeness")
     def check(self, data: Release | Ratings) -> ClassVerdict:

@@ -17,12 +17,12 @@ from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import named
 from starshade.ratings.scale import Scale
+from starshade.release.profile_kind import ProfileKind
 
 __all__ = [
     "FORMAT_VERSION",
     "Claim",
     "Manifest",
-    "ProfileKind",
     "ScaleModel",
     "refuse_format",
     "sensitive_of",
@@ -36,7 +36,6 @@ _PROFILE = {"profile", "single_rater_cells"}
 #: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
 #: of a model's predictions for the members, or what it predicts for them as if they were one user
 #: (SPEC §3.5)
-ProfileKind = Literal["padded", "simple", "model", "pooled"]
 
 
 class _Closed(BaseModel):

@@ -9,7 +9,8 @@ from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import in_order
 from starshade.release.making import Making
-from starshade.release.manifest import Manifest, ProfileKind, ScaleModel
+from starshade.release.manifest import Manifest, ScaleModel
+from starshade.release.profile_kind import ProfileKind
 from starshade.release.profiles import Profiles, released_levels
 from starshade.release.table import Release
 

@@ -300,6 +300,13 @@ def test_a_sensitive_item_that_is_rare_is_refused() -> None:
     assert anonymized(table(rows, FIVE), sensitive=["2"])[2][0][1] == 3.0
 
 
+def test_nobody_rated_an_open_item_of_a_real_scale() -> None:
+    rows = table([{1: 0.25}, {1: 3.5}, {1: -2.0}, {1: 4.0}], Scale(-10, 10, None), n_items=2)
+    release, before, after = anonymized(rows, l=1, sensitive=["2"])
+    assert after == before
+    assert release.manifest.records == 4
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -308,10 +315,10 @@ def test_a_sensitive_item_that_is_rare_is_refused() -> None:
         ({"eps": float("nan")}, "eps = nan"),
         ({"l": -1}, "l = -1"),
         ({"l": 1}, "no item is sensitive"),
-        ({"nulls": "none"}, "allowed are strict, ignore, zero"),
-        ({"partition": "half"}, "allowed are cluster and whole"),
-        ({"rare_items": "some"}, "allowed are drop and keep"),
-        ({"attributes": "generalized"}, "not released"),
+        ({"nulls": "none"}, "must be strict, ignore or zero"),
+        ({"partition": "half"}, "must be cluster or whole"),
+        ({"rare_items": "some"}, "must be drop or keep"),
+        ({"attributes": "generalized"}, "must be none or exact"),
         ({"sensitive": "12"}, "list of item ids"),
     ],
 )

@@ -130,11 +130,11 @@ def test_a_generator_is_a_seed_too():
 
 def test_what_is_out_of_range_is_refused_at_once():
     for wrong, message in (
-        ({"k": 1}, "k = 1: must be 2 or more"),
+        ({"k": 1}, "k = 1: must be a whole number, 2 or more"),
         ({"k": 2.5}, "whole number"),
         ({"k": 5, "hierarchy": "dgh-q"}, "neither a known name nor a file"),
-        ({"k": 5, "rare_items": "maybe"}, "allowed are drop and keep"),
-        ({"k": 5, "attributes": "some"}, "allowed are none, generalized, exact"),
+        ({"k": 5, "rare_items": "maybe"}, "must be drop or keep"),
+        ({"k": 5, "attributes": "some"}, "must be none, generalized or exact"),
     ):
         with pytest.raises(ConfigError, match=message):
             KLikeness(**wrong)

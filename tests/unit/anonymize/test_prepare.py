@@ -62,18 +62,6 @@ def test_one_round_leaves_neither_a_rare_item_nor_an_empty_user(ratings, k):
     assert left.n_users >= k
 
 
-@pytest.mark.parametrize("k", [1, 0, -3])
-def test_k_below_two_protects_nobody(k):
-    with pytest.raises(ConfigError, match=f"k = {k}: must be 2 or more"):
-        prepare(table(SIX, STARS), k)
-
-
-@pytest.mark.parametrize("k", [2.0, "5", True, None])
-def test_k_is_a_whole_number(k):
-    with pytest.raises(ConfigError, match="whole number"):
-        prepare(table(SIX, STARS), k)
-
-
 def test_k_above_the_records_is_refused_with_both_figures():
     with pytest.raises(ConfigError, match="k = 5, records = 4") as caught:
         prepare(table(SIX, STARS), 5)  # six users, two of them empty

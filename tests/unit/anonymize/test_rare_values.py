@@ -124,7 +124,7 @@ def test_rare_values_are_refused_and_counted_not_named() -> None:
     )
     assert 'rare_values="blank"' in caught.value.advice
     assert not {"judge", "clown"} & set(str(caught.value).replace(",", " ").split())
-    with pytest.raises(ConfigError, match="rare values 'drop': allowed are refuse and blank"):
+    with pytest.raises(ConfigError, match="rare_values = 'drop': must be refuse or blank"):
         KLikeness(3, rare_values="drop")  # type: ignore[arg-type]
 
 

@@ -29,7 +29,7 @@ METHODS = (IntervalAnonymizer, SuppressAnonymizer)
         ({"sensitive": "50"}, "list of item ids, not one text"),
         ({"items": "top:5"}, r"items of type str.*\n.*ss\.top_items\(5\)"),
         ({"eps": -1}, "0 or more"),
-        ({"eps": "x"}, "eps of type str"),
+        ({"eps": "x"}, "eps = 'x': must be a finite number"),
     ],
 )
 def test_what_is_of_another_kind_is_refused(method: Any, wrong: dict[str, Any], words: str) -> None:

@@ -270,16 +270,16 @@ def test_a_sample_is_the_same_as_for_every_other_attack() -> None:
 @pytest.mark.parametrize(
     ("attack", "settings", "named"),
     [
-        (Scoreboard, {"rating_error": -1}, "rating_error -1"),
-        (Scoreboard, {"rating_error": math.nan}, "rating_error nan"),
-        (Scoreboard, {"day_error": -1}, "day_error -1"),
-        (Scoreboard, {"alpha": 1}, "alpha 1"),
-        (Scoreboard, {"alpha": -0.1}, "alpha -0.1"),
-        (Scoreboard, {"theta": 0}, "theta 0"),
-        (StructureAttack, {"theta": 1.5}, "theta 1.5"),
-        (StructureAttack, {"k": 0}, "k 0"),
-        (LabelAttack, {"k": 2.5}, "k 2.5"),
-        (LabelAttack, {"tolerance": -0.5}, "tolerance -0.5"),
+        (Scoreboard, {"rating_error": -1}, "rating_error = -1"),
+        (Scoreboard, {"rating_error": math.nan}, "rating_error = nan"),
+        (Scoreboard, {"day_error": -1}, "day_error = -1"),
+        (Scoreboard, {"alpha": 1}, "alpha = 1"),
+        (Scoreboard, {"alpha": -0.1}, "alpha = -0.1"),
+        (Scoreboard, {"theta": 0}, "theta = 0"),
+        (StructureAttack, {"theta": 1.5}, "theta = 1.5"),
+        (StructureAttack, {"k": 0}, "k = 0"),
+        (LabelAttack, {"k": 2.5}, "k = 2.5"),
+        (LabelAttack, {"tolerance": -0.5}, "tolerance = -0.5"),
     ],
 )
 def test_settings_outside_their_range_are_refused(

@@ -248,7 +248,7 @@ def test_nothing_shared_leaves_no_share() -> None:
         ({"by": "name"}, "by"),
         ({"tolerance": -1}, "tolerance"),
         ({"theta": 2}, "theta"),
-        ({"k": 0}, "k 0"),
+        ({"k": 0}, "k = 0"),
         ({"sensitive": [-1]}, "sensitive"),
         ({"sensitive": [0.5]}, "sensitive"),
     ],

@@ -167,17 +167,17 @@ def test_what_a_verdict_says() -> None:
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        (lambda: LDiversity(0.5, "job"), "l = 0.5: must be 1 or more"),
+        (lambda: LDiversity(0.5, "job"), "l = 0.5: must be a finite number, 1 or more"),
         (lambda: LDiversity(float("nan"), "job"), "l = nan: must be"),
-        (lambda: LDiversity(True, "job"), "l of type bool"),
-        (lambda: LDiversity(2, 3), "attribute of type int"),
-        (lambda: LDiversity(2, "job", kind="recursive"), "distinct and entropy"),
-        (lambda: AlphaK(0, 2, "job"), "alpha = 0: must be above 0"),
+        (lambda: LDiversity(True, "job"), "l = True"),
+        (lambda: LDiversity(2, 3), "attribute = 3: must be a text"),
+        (lambda: LDiversity(2, "job", kind="recursive"), "must be distinct or entropy"),
+        (lambda: AlphaK(0, 2, "job"), "alpha = 0: must be a finite number, above 0 and at most 1"),
         (lambda: AlphaK(1.01, 2, "job"), "alpha = 1.01"),
-        (lambda: AlphaK(0.5, 1, "job"), "k = 1: must be 2 or more"),
-        (lambda: AlphaK("half", 2, "job"), "alpha of type str"),
-        (lambda: TCloseness(-0.1, "job"), "t = -0.1: must be from 0 to 1"),
-        (lambda: TCloseness(1.5, "job"), "t = 1.5: must be from 0 to 1"),
+        (lambda: AlphaK(0.5, 1, "job"), "k = 1: must be a whole number, 2 or more"),
+        (lambda: AlphaK("half", 2, "job"), "alpha = 'half'"),
+        (lambda: TCloseness(-0.1, "job"), "t = -0.1: must be a number from 0 to 1"),
+        (lambda: TCloseness(1.5, "job"), "t = 1.5: must be a number from 0 to 1"),
     ],
 )
 def test_parameters_out_of_range(build, words: str) -> None:

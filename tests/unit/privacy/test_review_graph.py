@@ -79,7 +79,7 @@ def test_the_same_items_with_other_ratings_are_another_graph():
     assert (verdict.satisfied, verdict.failing_records) == (False, 2)
 
 
-@pytest.mark.parametrize("k", [1, 2.0, True, 5])
+@pytest.mark.parametrize("k", [1, 2.5, True, 5])
 def test_an_impossible_k(k):
     with pytest.raises(ConfigError, match="k"):
         ReviewGraph(k).check(table([{0: 3.0}] * 4, STARS))

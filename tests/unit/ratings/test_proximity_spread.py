@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.spread import (
-    check_l,
     moments,
     refuse_above_bound,
     spread_bound,
@@ -114,9 +113,3 @@ def test_no_spread_is_above_the_bound(ratings: Ratings) -> None:
     bound = spread_bound(ratings, items)
     for own, most in zip(over_everybody(ratings, items.tolist()), bound, strict=True):
         assert own is None or own <= most + 1e-9
-
-
-@pytest.mark.parametrize("wrong", [-1, math.nan, math.inf, True, "2", 10**400])
-def test_an_l_that_is_no_spread_is_refused(wrong: object) -> None:
-    with pytest.raises(ConfigError, match="l "):
-        check_l(wrong)  # type: ignore[arg-type]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
 from starshade.anonymize.interval.spread import Sought, holds_already, merge_until_spread
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
-from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
+from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
-from starshade.errors import ConfigError, UnmetError
+from starshade.anonymize.settings import IntervalAnonymizerSettings
+from starshade.errors import UnmetError
 from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
-from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.select import ItemSelection
@@ -35,7 +35,7 @@ _LARGE_TABLE = 1 << 17  # records; for larger ones a second search must be worth
 
 
 @dataclass(frozen=True)
-class IntervalAnonymizer:
+class IntervalAnonymizer(IntervalAnonymizerSettings):
     """Move ratings as little as needed for every record to have k-1 others within ε.
 
     Records are put into groups of at least k, and in each group every item's ratings are clipped
@@ -87,21 +87,10 @@ class IntervalAnonymizer:
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are moved"
 
-    k: int
-    eps: float
-    l: float = 0.0  # noqa: E741  (the paper's name)
-    sensitive: Sequence[str] = ()
-    nulls: NullRule = "strict"
-    partition: Literal["cluster", "whole"] = "cluster"
     items: ItemSelection | None = None
-    rare_items: RareItems = "drop"
-    attributes: Literal["none", "exact"] = "none"
 
     def __post_init__(self) -> None:
-        sensitive = check_asked(self, "the interval method changes ratings only")
-        object.__setattr__(self, "sensitive", sensitive)
-        if self.partition not in ("cluster", "whole"):
-            raise ConfigError(f"partition {self.partition!r}: allowed are cluster and whole")
+        check_asked(self)
 
     @announced("anonymizing by interval")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:

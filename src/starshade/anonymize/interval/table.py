@@ -186,7 +186,9 @@ class IntervalTable:
         if self.stepped:
             low, high, reach = 1.0, float(self.n_levels), float(self.width)
         else:
-            low, high = float(np.nanmin(self.cells)), float(np.nanmax(self.cells))
+            # perhaps nobody rated any of these items
+            low = float(np.nanmin(self.cells, initial=np.inf))
+            high = float(np.nanmax(self.cells, initial=-np.inf))
             reach = self.eps
         bin_width = max((high - low) / (_FINE - 1), SLACK)
         codes = np.zeros(self.cells.shape, dtype=np.uint8)

@@ -7,12 +7,13 @@ told, and all that may be rare is to have a value, or to have none.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError, UnmetError
+from starshade.anonymize.settings import RareValues
+from starshade.errors import UnmetError
 from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.progress import note
@@ -22,22 +23,10 @@ from starshade.release.attributes import plain_attributes, ranks
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["RareValues", "check_rare_values", "without_rare_values"]
+__all__ = ["without_rare_values"]
 
-RareValues = Literal["refuse", "blank"]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-
-def check_rare_values(how: object) -> None:
-    """Refuse what is no way to deal with rare values.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if how not in ("refuse", "blank"):
-        raise ConfigError(f"rare values {how!r}: allowed are refuse and blank")
 
 
 def without_rare_values(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
 from starshade.naming import aside, named
@@ -21,31 +19,23 @@ __all__ = [
     "chosen_names",
     "claims_of",
     "hierarchies_of",
-    "names_of",
     "refuse_identifiers",
     "refuse_named",
+    "refuse_repeated",
 ]
 
-_WAYS = ("none", "generalized", "exact")
 
-
-def names_of(what: str, names: Any) -> tuple[str, ...]:
-    """Return a list of names as a tuple.
+def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
+    """Refuse a name that is given twice.
 
     Raises
     ------
     ConfigError
-        One text instead of a list, something that is no text, or a name given twice.
+        The message says which setting it is.
     """
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise ConfigError(
-            f"{what}: a list of names is needed", advice=f'For example {what} = ["age", "zip"].'
-        )
-    told = tuple(names)
-    repeated = sorted({name for name in told if told.count(name) > 1})
+    repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ConfigError(f"{what}: {', '.join(repeated)} given more than once")
-    return told
+        raise ConfigError(f"{what}: {', '.join(repeated)} given more than once", setting=what)
 
 
 def hierarchies_of(asked: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:
@@ -85,20 +75,6 @@ def check_settings(
     ------
     ConfigError
     """
-    if attributes not in _WAYS:
-        raise ConfigError(f"attributes {attributes!r}: allowed are {', '.join(_WAYS)}")
-    if isinstance(l, bool) or not isinstance(l, (int, np.integer)) or l < 0:
-        raise ConfigError(
-            f"l = {l}: must be 0, which asks none, or a whole number from 1",
-            advice="l is the least number of different sensitive values in a class; 2 is the "
-            "least that hides any.",
-        )
-    is_number = isinstance(t, (int, float, np.number)) and not isinstance(t, bool)
-    if t is not None and not (is_number and 0 <= t <= 1):
-        raise ConfigError(
-            f"t = {t}: must be from 0 to 1",
-            advice="0 asks every class for the distribution of all; 1 would ask nothing.",
-        )
     both = sorted(set(quasi) & set(sensitive))
     if both:
         raise ConfigError(

@@ -11,8 +11,6 @@ each on one thread; the largest, whose users' products would not fit, one after 
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,16 +18,14 @@ from starshade import budget
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.predictive.bounded_t_means import Distances, bounded_t_means, members_of
 from starshade.anonymize.predictive.padded_distances import factored, nearest, within, written_out
-from starshade.anonymize.prepare import check_k
+from starshade.anonymize.settings import Clip
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run
 from starshade.progress import task
 from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.padded import Padded
 
-__all__ = ["Clip", "bin_users", "cluster_sample", "cluster_within", "group_users"]
-
-Clip = Literal["mean", "cells"]
+__all__ = ["bin_users", "cluster_sample", "cluster_within", "group_users"]
 
 _ROWS = 1 << 28  # bytes of distances held at once
 _TOGETHER = 4096  # users of a bin whose products are taken; fixed, for rounding may differ
@@ -70,10 +66,9 @@ def group_users(
     ConfigError
         k below 2 or above the number of users, an unknown dissimilarity, or not enough memory.
     """
-    check_k(k)
     check_dissimilarity(dissimilarity)
     if clip not in ("mean", "cells"):
-        raise ConfigError(f"clip {clip!r}: allowed are 'mean' and 'cells'")
+        raise ConfigError(f"clip = {clip!r}: must be mean or cells")
     if k > padded.n_users:
         raise ConfigError(
             f"k = {k:,}: there are {padded.n_users:,} users", advice="Choose a smaller k."

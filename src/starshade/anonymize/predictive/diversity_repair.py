@@ -38,7 +38,7 @@ from starshade.naming import aside
 from starshade.progress import task
 from starshade.rng import generator
 
-__all__ = ["FakeEdges", "check_b_l", "repair_diversity"]
+__all__ = ["FakeEdges", "repair_diversity"]
 
 Bits = NDArray[np.uint64]
 
@@ -54,20 +54,6 @@ class FakeEdges(NamedTuple):
 
     group: NDArray[np.int64]
     item: NDArray[np.int64]
-
-
-def check_b_l(b: object, l: object) -> None:  # noqa: E741 - the paper's name
-    """Refuse a b below 1 or an l below 0; l = 0 asks for nothing.
-
-    Raises
-    ------
-    ConfigError
-    """
-    for name, value, least in (("b", b, 1), ("l", l, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise ConfigError(f"{name} of type {type(value).__name__}: must be a whole number")
-        if value < least:
-            raise ConfigError(f"{name} = {value}: must be {least} or more")
 
 
 def repair_diversity(
@@ -127,7 +113,6 @@ def repair_diversity(
     >>> sorted(zip(fakes.group.tolist(), fakes.item.tolist())), int(two[fakes.group].sum())
     ([(0, 2), (1, 0)], 4)
     """
-    check_b_l(b, l)
     n_groups = len(shown)
     most = int(np.diff(rated[0]).max(initial=0))
     if b > max(most, 1):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.order import by_content, check_copy
-from starshade.anonymize.predictive.bins import Clip, group_users
-from starshade.anonymize.predictive.diversity_repair import check_b_l
+from starshade.anonymize.predictive.bins import group_users
 from starshade.anonymize.predictive.exchange import exchange_users
 from starshade.anonymize.predictive.fake_edges import diverse_profiles
 from starshade.anonymize.predictive.homogenize import (
@@ -23,7 +22,8 @@ from starshade.anonymize.predictive.homogenize import (
     pooled_profiles,
     simple_profiles,
 )
-from starshade.anonymize.prepare import RareItems, check_items, check_k, prepare
+from starshade.anonymize.prepare import check_items, prepare
+from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.errors import ConfigError, UnmetError
 from starshade.naming import aside, named
 from starshade.progress import announced, task
@@ -38,28 +38,21 @@ from starshade.recommend.registry import ENTRIES
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
 from starshade.release.making import Making
-from starshade.release.manifest import Claim, ProfileKind
+from starshade.release.manifest import Claim
 from starshade.release.profile import profile_release
 from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["PredictiveAnonymizer"]
 
-_ALLOWED: dict[str, tuple[str, ...]] = {
-    "profile": get_args(ProfileKind),
-    "clip": get_args(Clip),
-    "grouping": ("exchange", "t-means"),
-    "weights": ("support", "uniform"),
-    "rare_items": get_args(RareItems),
-}
-_CHOSEN = ("grouping", "weights")  # None: what goes with the other settings
 _OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
 _ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
 
 
 @dataclass(frozen=True)
-class PredictiveAnonymizer:
+class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     """Predict what is not rated, group users who are alike, release one profile for each group.
 
     A recommender is fitted to the ratings, so that everybody has a full row: ratings where they
@@ -138,45 +131,12 @@ class PredictiveAnonymizer:
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are averaged"
 
-    k: int
-    profile: ProfileKind = "padded"
-    dissimilarity: str = "euclidean"
-    clip: Clip = "mean"
-    grouping: Literal["exchange", "t-means"] | None = None
-    weights: Literal["support", "uniform"] | None = None
-    factors: int | None = 3
-    regularization: float | None = None
-    sweeps: int | None = None
-    biases: bool | None = None
-    recommender: str = "regularized-svd"
-    b: int = 1
-    l: int = 0  # noqa: E741 - the paper's name
-    min_raters: int = 1
-    step: float | None = None
     items: ItemSelection | None = None
-    rare_items: RareItems = "drop"
 
     def __post_init__(self) -> None:
-        check_k(self.k)
+        check(self)
         check_items(self.items)
         check_dissimilarity(self.dissimilarity)
-        for name, allowed in _ALLOWED.items():
-            value = getattr(self, name)
-            if value not in allowed and (value is not None or name not in _CHOSEN):
-                raise ConfigError(
-                    f"{name.replace('_', ' ')} {value!r}: allowed are {', '.join(allowed)}"
-                )
-        check_b_l(self.b, self.l)
-        least = self.min_raters
-        if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
-            raise ConfigError(
-                f"{named('min_raters')} = {least}: must be a whole number, 1 or more",
-                setting="min_raters",
-            )
-        if self.step is not None and not isinstance(self.step, (int, float, np.number)):
-            raise ConfigError(
-                f"step of type {type(self.step).__name__}: must be a number above 0", setting="step"
-            )
         self._check_together()
         self.padding()
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from starshade.anonymize.order import by_content, exact_names, seeded_order
-from starshade.anonymize.prepare import RareItems, prepare, publishable_scale, refuse_rare
+from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
+from starshade.anonymize.settings import SuppressAnonymizerSettings
 from starshade.anonymize.suppress.core import Deletion, Round, largest_core
 from starshade.anonymize.suppress.spread import spread_out
 from starshade.errors import UnmetError
 from starshade.progress import announced, note, task
 from starshade.ratings.levels import on_scale
-from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.proximity.spread import moments, refuse_above_bound
@@ -79,7 +78,7 @@ class Suppressed:
 
 
 @dataclass(frozen=True)
-class SuppressAnonymizer:
+class SuppressAnonymizer(SuppressAnonymizerSettings):
     """Delete as few records as possible until the requirement holds; no rating is changed.
 
     Parameters
@@ -120,18 +119,10 @@ class SuppressAnonymizer:
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "people may be left out"
 
-    k: int
-    eps: float
-    l: float = 0.0  # noqa: E741  (the paper's name)
-    sensitive: Sequence[str] = ()
-    nulls: NullRule = "strict"
     items: ItemSelection | None = None
-    rare_items: RareItems = "drop"
-    attributes: Literal["none", "exact"] = "none"
 
     def __post_init__(self) -> None:
-        sensitive = check_asked(self, "suppress changes nothing")
-        object.__setattr__(self, "sensitive", sensitive)
+        check_asked(self)
 
     @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:

@@ -117,10 +117,10 @@ def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> 
     background = settings.get("background") or ()
     names = tuple(n.strip() for text in background for n in text.split(",") if n.strip())
     settings = {**settings, "background": names}
-    cls = find(ENTRIES, name, "attack").load()
+    entry = find(ENTRIES, name, "attack")
     if sensitive and name != "homogeneity":  # which has them once the ratings are read
         settings = {**settings, "sensitive": sensitive}
-    return configured(cls, f"the attack {name}", settings)
+    return configured(entry, f"the attack {name}", settings)
 
 
 def _read(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import click
 
+from starshade.cli.options.spelling import as_option
+from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.registry import Entry
 from starshade.setting import Setting, settings_of
 
 __all__ = ["Choosing", "declared_options"]
 
-_TYPES = {"integer": int, "number": float, "text": str}
+_TYPES = {"integer": int, "number": float, "text": str, "file": str}
 
 
 class Declared(click.Option):
@@ -46,16 +50,20 @@ class Choosing(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options that all share, then the chosen one's settings or what there is."""
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        shared = [each for each in options if not isinstance(each, Declared)]
+        shared = [each for each in self.get_params(ctx) if not isinstance(each, Declared)]
         with formatter.section("Options"):
             formatter.write_dl([record for o in shared if (record := o.get_help_record(ctx))])
+        beside = {option.name for option in shared}
         chosen = [each for each in self.entries if each.name == ctx.meta.get(self.chooser)]
-        if chosen:
-            own = {str(o.name): o.get_help_record(ctx) for o in options if isinstance(o, Declared)}
-            records = [own.get(s.name) for s in settings_of(chosen[0].declaration())]
-            with formatter.section(f"Settings of {chosen[0].name}"):
+        told = chosen or self.entries
+        first, *rest = (settings_of(each.declaration()) for each in told)
+        common = [s for s in first if s.name not in beside and all(s in each for each in rest)]
+        options = map(_told, common)
+        records = [Declared(names, **how).get_help_record(ctx) for names, how in options]
+        if records:
+            with formatter.section(f"Settings of {chosen[0].name if chosen else 'all'}"):
                 formatter.write_dl([record for record in records if record])
+        if chosen:
             return
         with formatter.section(f"What there is ({self.chooser} NAME --help shows its settings)"):
             formatter.write_dl([(each.name, each.summary) for each in self.entries])
@@ -64,29 +72,49 @@ class Choosing(click.Command):
 def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> list[Any]:
     """Return an option for everything that these let one set; `besides` are there already.
 
-    A setting of the same name in several is one option; its help is that of the first.
+    A setting of the same name in several is one option, which takes what any of them may.
     """
     found: dict[str, Setting] = {}
     for entry in entries:
         for setting in settings_of(entry.declaration()):
-            found.setdefault(setting.name, setting)
-    return [_option(setting) for name, setting in found.items() if name not in set(besides)]
+            before = found.get(setting.name)
+            found[setting.name] = _joined(before, setting) if before else setting
+    kept = [setting for name, setting in found.items() if name not in set(besides)]
+    return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
 
 
-def _option(setting: Setting) -> Any:
-    name = setting.name.replace("_", "-")
+def _joined(one: Setting, other: Setting) -> Setting:
+    """Take whole numbers for numbers, and every choice; each class refuses what it does not."""
+    kind = one.kind if one.kind == other.kind else "number"
+    return replace(one, kind=kind, choices=tuple(dict.fromkeys([*one.choices, *other.choices])))
+
+
+def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
+    """Return what makes an option of a setting: how it is written, and what else there is."""
     told = "" if setting.kind == "flag" else setting.default_told
-    said = f"{setting.help} [default: {told}]" if told else setting.help
-    how: dict[str, Any] = {"cls": Declared, "help": said}
+    how: dict[str, Any] = {"help": f"{setting.help} [default: {told}]" if told else setting.help}
     if setting.kind == "flag":
-        how["is_flag"] = True
-        if setting.default is True:
-            return click.option(f"--no-{name}", setting.name, flag_value=False, default=True, **how)
-    elif setting.kind == "choice":
+        off = setting.default is not False
+        how |= {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
+        return [as_option(setting.name, not off), setting.name], how
+    if setting.kind == "choice":
         how["type"] = click.Choice(list(setting.choices))
-    elif setting.kind in ("texts", "places"):
-        how |= {"multiple": True, "metavar": "NAME"}
-        how["help"] = how["help"].removesuffix(".") + "; repeatable."
-    else:
+    elif setting.kind in _TYPES:
         how["type"] = _TYPES[setting.kind]
-    return click.option(f"--{name}", setting.name, **how)
+    else:
+        how |= {"multiple": True, "help": how["help"].removesuffix(".") + "; repeatable."}
+    if setting.kind == "files":
+        how["callback"] = lambda _context, _option, told: dict(map(_pair, told))
+    if setting.kind not in ("integer", "number", "choice"):
+        how["metavar"] = setting.usual or "NAME"
+    return [as_option(setting.name), setting.name], how
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise ConfigError(
+            f"{named('attribute_hierarchies')} {text}: expected NAME=FILE",
+            advice="Example: zip=zip.csv.",
+        )
+    return name, file

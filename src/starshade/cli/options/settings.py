@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from starshade.errors import ConfigError
+from starshade.registry import Entry
+from starshade.setting import settings_of
 
 __all__ = ["Command", "configured", "gathered", "given", "option", "refuse_beside"]
 
 Command = Callable[..., Any]
-_USUAL = {
-    "--k": 5,
-    "--eps": 1,
-    "--l": 2,
-    "--b": 2,
-    "--alpha": 0.5,
-    "--t": 0.2,
-    "--attribute": "NAME",
-    "--sensitive": "ITEM",
-}
 
 
-def gathered(command: Command, options: list[Any], name: str, kind: Callable[..., Any]) -> Command:
+def gathered(
+    command: Command, options: list[Any], name: str, kind: Callable[..., Any] = dict
+) -> Command:
     """Give a command some options and pass it all their values as one argument, `name`."""
     probe: Any = functools.reduce(lambda f, option: option(f), options, lambda: None)
     names = [parameter.name for parameter in probe.__click_params__]
@@ -55,14 +49,13 @@ def option(name: str) -> str:
 
 
 def configured(
-    cls: Any, name: str, settings: Mapping[str, Any], also: Mapping[str, Any] | None = None
+    entry: Entry, name: str, settings: Mapping[str, Any], also: Mapping[str, Any] | None = None
 ) -> Any:
     """Make an attack, model or method with the settings given; others have its defaults.
 
     Parameters
     ----------
-    cls : class
-        A dataclass.
+    entry : Entry
     name : str
         What it is called in messages, with its kind: "the attack scoreboard".
     settings : mapping
@@ -77,27 +70,25 @@ def configured(
         of range.
     """
     asked = {key: settings[key] for key in given() & settings.keys()}
-    own = {field.name for field in fields(cls)} & settings.keys()
+    own = {setting.name: setting for setting in settings_of(entry.declaration())}
     for key in asked:
         if key not in own:
+            has = ", ".join(option(each) for each in sorted(own) if each in settings)
             raise ConfigError(
                 f"{option(key)}: {name} has no such setting",
-                advice=f"Leave it out; it has {', '.join(map(option, sorted(own)))}.",
+                advice=f"Leave it out; it has {has}." if has else "Leave it out.",
             )
     asked = {**(also or {}), **asked}
-    missing = [
-        option(field.name)
-        for field in fields(cls)
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in asked
-    ]
-    if missing:
-        usual = " ".join(f"{each} {_USUAL.get(each, 'VALUE')}" for each in missing)
+    lacking = [s for s in own.values() if s.default is MISSING and s.name not in asked]
+    if lacking:
+        missing = [option(setting.name) for setting in lacking]
+        usual = " ".join(f"{option(s.name)} {s.usual or 'VALUE'}" for s in lacking)
         help_ = f"`{click.get_current_context().command_path} --help` says what each means"
         raise ConfigError(
             f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             advice=f"Add {usual}, for example; {help_}.",
         )
-    return cls(**asked)
+    return entry.load()(**asked)
 
 
 def refuse_beside(what: str, names: set[str], advice: str) -> None:

@@ -20,6 +20,7 @@ _CALLED = {
     "out.format": "--to",
     "quasi_identifiers": "--quasi",
     "sensitive_attributes": "--sensitive-attribute",
+    "step": "--profile-step",
 }
 _SAFE = re.compile(r"[A-Z0-9,]+")
 _WITH_COMMAS = {"attribute_cols"}  # other lists are given by repeating the option

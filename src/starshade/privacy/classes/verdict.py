@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.markup import figure_of
 from starshade.plain import counted
 from starshade.privacy.classes.values import ClassValues
 from starshade.privacy.verdict import Verdict
 
-__all__ = ["ClassVerdict", "check_attribute", "check_number", "judged"]
+__all__ = ["ClassVerdict", "judged"]
 
 _SHOWN = 5  # classes named in a verdict
 
@@ -111,32 +110,6 @@ def judged(
         empty_because=empty,
         meaning=f"{share} {meaning[1]}" if records else meaning[0],
     )
-
-
-def check_number(name: str, value: object, low: float, high: float, allowed: str) -> None:
-    """Refuse a parameter that is no number from `low` to `high`.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ConfigError(f"{name} of type {type(value).__name__}: must be a number, {allowed}")
-    if not low <= value <= high:
-        raise ConfigError(f"{name} = {value:g}: must be {allowed}")
-
-
-def check_attribute(attribute: object) -> None:
-    """Refuse a name that is no text.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if not isinstance(attribute, str):
-        raise ConfigError(
-            f"attribute of type {type(attribute).__name__}: must be a name of a personal attribute"
-        )
 
 
 def _plain(value: Any) -> str:

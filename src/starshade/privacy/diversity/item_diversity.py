@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -16,6 +15,7 @@ from starshade.privacy.classes.classes import Classes, graphs_of
 from starshade.privacy.diversity.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
 from starshade.privacy.diversity.verdict import DiversityVerdict
 from starshade.privacy.parameters import check_data
+from starshade.privacy.settings import DiversitySettings
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -24,12 +24,13 @@ from starshade.release.origin.part import released_part
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["Diversity"]
 
 
 @dataclass(frozen=True)
-class Diversity:
+class Diversity(DiversitySettings):
     """Every set of up to b items that some user rated together is shown by at least l groups.
 
     A group is what Def. 3.3 calls one: all records with the same review graph. Groups whose
@@ -72,13 +73,8 @@ class Diversity:
     [True, False, True, False]
     """
 
-    b: int
-    l: int  # noqa: E741 - the name that it has everywhere
-    draws: int = 100_000
-
     def __post_init__(self) -> None:
-        for name in ("b", "l", "draws"):
-            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+        check(self)
 
     @announced("checking diversity")
     def check(
@@ -185,24 +181,6 @@ class Diversity:
             at_risk[: len(groups)].astype(np.bool_),
             tuple({"items": [int(item)], "groups": int(cover[item])} for item in order),
         )
-
-
-def _whole(name: str, value: object) -> int:
-    """Return a whole number from 1 on, given as one or as 2.0.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ConfigError(f"{name} of type {type(value).__name__}: must be a whole number")
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    if not (1 <= value < math.inf and int(value) == value):
-        raise ConfigError(f"{name} = {shown}: must be a whole number, 1 or more")
-    if value >= 2**63:
-        many = {"b": "no data have so many items", "l": "no data have so many groups"}
-        raise ConfigError(f"{name} = {shown}: {many.get(name, 'more than can be counted')}")
-    return int(value)
 
 
 def _shown(data: Release | Ratings, groups: Classes) -> NDArray[np.uint64]:

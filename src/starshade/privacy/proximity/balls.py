@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
-from starshade.privacy.parameters import check_data, check_k, check_records
+from starshade.privacy.parameters import check_data, check_records
 from starshade.ratings.proximity.balls import Search, ball_sums
-from starshade.ratings.proximity.rule import NullRule, Rule, check_eps, check_nulls, rule_of
+from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import Space, space_of
 from starshade.ratings.table import Ratings
@@ -28,7 +27,6 @@ from starshade.release.table import Release
 __all__ = [
     "BallCount",
     "Prepared",
-    "check_request",
     "count_balls",
     "prepare",
 ]
@@ -78,22 +76,6 @@ class BallCount:
     sizes: NDArray[np.int64]
     sums: NDArray[Any] | None
     distinct: int | None
-
-
-def check_request(k: int, eps: float, nulls: str, search: str, full: bool) -> None:
-    """Refuse parameters that make no sense on any data.
-
-    Raises
-    ------
-    ConfigError
-    """
-    check_k(k)
-    check_eps(eps)
-    check_nulls(nulls)
-    if search not in get_args(Search):
-        raise ConfigError(f"search {search!r}: allowed are {', '.join(get_args(Search))}")
-    if not isinstance(full, (bool, np.bool_)):
-        raise ConfigError(f"full of type {type(full).__name__}: must be True or False")
 
 
 def prepare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from starshade.privacy.proximity.graph_result import GraphResult
 from starshade.privacy.proximity.verdict import count_of
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
-from starshade.ratings.proximity.rule import NullRule, check_eps, check_nulls
 from starshade.ratings.proximity.sensitive import item_keys
+from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, NullRule
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["ProximityGraph"]
 
@@ -52,15 +53,13 @@ class ProximityGraph:
     (2, [3, 1])
     """
 
-    eps: float
-    sensitive: Sequence[str] = ()
-    nulls: NullRule = "strict"
+    eps: float = field(metadata=EPS)
+    sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
+    nulls: NullRule = field(default="strict", metadata=NULLS)
 
     def __post_init__(self) -> None:
-        check_eps(self.eps)
-        check_nulls(self.nulls)
-        object.__setattr__(self, "eps", float(self.eps) + 0.0)  # never -0
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+        check(self)
 
     @announced("proximity graph")
     def of(self, data: Release | Ratings) -> GraphResult:

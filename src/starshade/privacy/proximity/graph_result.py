@@ -15,9 +15,11 @@ from starshade.chart.shapes import Axis, curve_chart
 from starshade.kernels.balls.cliques import grow_cliques
 from starshade.markup import block, facts, figure_of, paragraph
 from starshade.plain import counted
-from starshade.privacy.parameters import check_k, check_records
+from starshade.privacy.parameters import check_records
 from starshade.privacy.proximity.verdict import count_of, each_of
+from starshade.privacy.settings import KAnonymitySettings
 from starshade.rng import generator
+from starshade.setting import settings_of
 
 __all__ = ["Decomposition", "GraphResult"]
 
@@ -146,7 +148,7 @@ class GraphResult:
         ConfigError
             k is no whole number, below 2, or above the number of records.
         """
-        check_k(k)
+        k = settings_of(KAnonymitySettings)[0].checked(k)
         check_records(k, self.records)
         lonely = int((self.degrees < k - 1).sum())
         clique = np.full(self.records, -1, dtype=np.int64)

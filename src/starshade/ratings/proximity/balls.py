@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from starshade.kernels.balls.search import search_balls
 from starshade.kernels.balls.tree import FIRST, LAST
 from starshade.kernels.lanes import cut, run
 from starshade.progress import task
+from starshade.ratings.proximity.settings import Search
 from starshade.ratings.proximity.space import Space
 
 __all__ = ["Search", "ball_members", "ball_sizes", "ball_sums"]
-
-Search = Literal["tree", "slicing", "pairwise"]
 
 _NEVER = np.iinfo(np.int64).max
 _STEP = 2_048  # records between two steps of the progress

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
+from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.scale import SLACK, Scale
 
 __all__ = [
     "NullRule",
     "Rule",
-    "check_eps",
-    "check_nulls",
     "largest_distance",
     "reaches_all",
     "rule_of",
-    "shown",
 ]
-
-NullRule = Literal["strict", "ignore", "zero"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,47 +40,6 @@ class Rule:
     null: NDArray[np.bool_]
     by_pattern: bool
     everybody: bool
-
-
-def check_eps(eps: float) -> None:
-    """Refuse an ε that is no distance.
-
-    Raises
-    ------
-    ConfigError
-        Not a finite number, or below 0.
-    """
-    if isinstance(eps, bool) or not isinstance(eps, (int, float, np.integer, np.floating)):
-        raise ConfigError(
-            f"eps of type {type(eps).__name__}: must be a number, 0 or more", setting="eps"
-        )
-    if abs(eps) > sys.float_info.max or not math.isfinite(eps) or eps < 0:
-        raise ConfigError(
-            f"eps = {shown(eps)}: must be a finite number, 0 or more",
-            advice="It is the distance up to which two ratings count as alike; 1 is usual.",
-            setting="eps",
-        )
-
-
-def shown(number: float) -> str:
-    """Write a parameter for a message: also an integer that no float can hold."""
-    try:
-        return f"{number:g}"
-    except OverflowError:
-        return "a number beyond all floats"
-
-
-def check_nulls(nulls: str) -> None:
-    """Refuse an unknown null rule.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if nulls not in get_args(NullRule):
-        raise ConfigError(
-            f"nulls {nulls!r}: allowed are {', '.join(get_args(NullRule))}", setting="nulls"
-        )
 
 
 def largest_distance(scale: Scale, nulls: NullRule) -> float:
@@ -124,11 +75,6 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
         What a null against a rating costs: R = max(maximum, width) of the scale (the paper),
         nothing, or its distance from the level just below the scale.
 
-    Raises
-    ------
-    ConfigError
-        See `check_eps`, `check_nulls`.
-
     Examples
     --------
     >>> scale = Scale(1, 5, 1)
@@ -137,8 +83,6 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
     >>> rule_of(scale, scale.levels, 1, "zero").null.tolist()
     [True, True, False, False, False, False]
     """
-    check_eps(eps)
-    check_nulls(nulls)
     reach = eps + _slack(scale)
     high = np.searchsorted(levels, levels + reach, side="right")
     # the lowest code whose highest near one is c or above: near is so both ways, to the last bit

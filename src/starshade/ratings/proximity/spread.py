@@ -8,40 +8,19 @@ millionth of its width count as equal, so that rounding is never taken for sprea
 
 from __future__ import annotations
 
-import math
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.ratings.proximity.rule import shown
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["check_l", "moments", "refuse_above_bound", "spread_bound", "spreads", "too_low"]
+__all__ = ["moments", "refuse_above_bound", "spread_bound", "spreads", "too_low"]
 
 
 _FLAT = 1e-6  # of a real scale's width: a smaller standard deviation of ratings counts as none
-
-
-def check_l(l: float) -> None:  # noqa: E741  (the paper's name)
-    """Refuse an l that is no spread.
-
-    Raises
-    ------
-    ConfigError
-        Not a finite number, or below 0.
-    """
-    if isinstance(l, bool) or not isinstance(l, (int, float, np.integer, np.floating)):
-        raise ConfigError(f"l of type {type(l).__name__}: must be a number, 0 or more", setting="l")
-    if abs(l) > sys.float_info.max or not math.isfinite(l) or l < 0:
-        raise ConfigError(
-            f"l = {shown(l)}: must be a finite number, 0 or more",
-            advice="It is the least standard deviation of sensitive ratings; 0 asks for none.",
-            setting="l",
-        )
 
 
 def moments(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[Any]:

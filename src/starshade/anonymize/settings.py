@@ -1,0 +1,307 @@
+"""What can be set of each method; the choice of items is the reader's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
+from starshade.release.profile_kind import ProfileKind
+from starshade.setting import declared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
+    from starshade.anonymize.hierarchy.dgh import Dgh
+
+__all__ = [
+    "Clip",
+    "GroupingSettings",
+    "IntervalAnonymizerSettings",
+    "KExchangeSettings",
+    "KLikenessSettings",
+    "KMemberSettings",
+    "MondrianRelaxedSettings",
+    "MondrianSettings",
+    "PredictiveAnonymizerSettings",
+    "RangeSettings",
+    "RareItems",
+    "RareValues",
+    "SuppressAnonymizerSettings",
+]
+
+Clip = Literal["mean", "cells"]
+RareItems = Literal["drop", "keep"]
+RareValues = Literal["refuse", "blank"]
+
+_K = declared(
+    "How many people hide together (k)",
+    "Everybody hides among at least k; 5 is usual.",
+    least=2,
+    usual="5",
+    advice="A group of one hides nobody; 5 is usual.",
+)
+_RARE_ITEMS = declared(
+    "Items that fewer than k people rated", "Items that fewer than k users rated."
+)
+_HIERARCHY = declared(
+    "What different ratings of a group become",
+    "What a group is released as: ndgh (the set of values), range, dgh, dgh-a, dgh-b, dgh-c, or a "
+    "file.",
+    kind="file",
+    usual="NAME|FILE",
+)
+_EXACT = declared(
+    "Personal attributes",
+    "Personal attributes in the release; exact: for a query service only.",
+    advice="This method changes ratings only: use none for a release to publish, exact for one "
+    "behind the query service.",
+)
+
+
+@dataclass(frozen=True)
+class GroupingSettings:
+    """Of the methods that generalize groups."""
+
+    k: int = field(metadata=_K)
+    hierarchy: str | Path | Dgh = field(default="ndgh", metadata=_HIERARCHY)
+    items: Any = None
+    rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    attributes: Literal["none", "generalized", "exact"] = field(
+        default="none",
+        metadata=declared(
+            "Personal attributes",
+            "Personal attributes in the release; generalized: part of what k records share; "
+            "exact: for a query service only.",
+        ),
+    )
+    quasi_identifiers: Sequence[str] = field(
+        default=(),
+        metadata=declared(
+            "What others may know",
+            "With generalized attributes: one that others may know of a person; without any, all "
+            "that are not sensitive.",
+        ),
+    )
+    sensitive_attributes: Sequence[str] = field(
+        default=(),
+        metadata=declared(
+            "What others must not learn",
+            "With generalized attributes: one that others must not learn, released as it is.",
+        ),
+    )
+    l: int = field(  # noqa: E741 - the name that it has everywhere
+        default=0,
+        metadata=declared(
+            "Different values of each sensitive attribute (l)",
+            "Least number of different values of each sensitive attribute in a group.",
+            least=0,
+            usual="2",
+            advice="l is the least number of different sensitive values in a class; 2 is the "
+            "least that hides any, 0 asks none.",
+        ),
+    )
+    t: float | None = field(
+        default=None,
+        metadata=declared(
+            "Largest distance of sensitive attributes (t)",
+            "How far the sensitive attributes of a group may be from those of all, 0 to 1.",
+            least=0,
+            most=1,
+            usual="0.2",
+            advice="0 asks every class for the distribution of all; 1 would ask nothing.",
+        ),
+    )
+    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = field(
+        default=(),
+        metadata=declared(
+            "Files of hierarchies",
+            "With generalized attributes: what the values of a quasi-identifier are joined to "
+            "(ARX's CSV), without one the set of values.",
+            kind="files",
+            usual="NAME=FILE",
+        ),
+    )
+    rare_values: RareValues = field(
+        default="refuse",
+        metadata=declared(
+            "Values that fewer than k people have",
+            "With generalized attributes: values of an attribute that fewer than k people have.",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class RangeSettings(GroupingSettings):
+    """Of those that make ranges, unless something else is asked for."""
+
+    hierarchy: str | Path | Dgh = field(default="range", metadata=_HIERARCHY)
+
+
+KExchangeSettings = KLikenessSettings = GroupingSettings
+KMemberSettings = MondrianSettings = MondrianRelaxedSettings = RangeSettings
+
+
+@dataclass(frozen=True)
+class IntervalAnonymizerSettings:
+    """SR §6."""
+
+    k: int = field(metadata=_K)
+    eps: float = field(metadata=EPS)
+    l: float = field(default=0.0, metadata=SPREAD)  # noqa: E741 - the paper's name
+    sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
+    nulls: NullRule = field(default="strict", metadata=NULLS)
+    partition: Literal["cluster", "whole"] = field(
+        default="cluster",
+        metadata=declared(
+            "Ratings are moved together",
+            "In small clusters, or all records with the same items rated (the paper).",
+        ),
+    )
+    items: Any = None
+    rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
+
+
+@dataclass(frozen=True)
+class SuppressAnonymizerSettings:
+    """SR §8."""
+
+    k: int = field(metadata=_K)
+    eps: float = field(metadata=EPS)
+    l: float = field(default=0.0, metadata=SPREAD)  # noqa: E741 - the paper's name
+    sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
+    nulls: NullRule = field(default="strict", metadata=NULLS)
+    items: Any = None
+    rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
+
+
+@dataclass(frozen=True)
+class PredictiveAnonymizerSettings:
+    """PA §4-6, Alg. 1."""
+
+    k: int = field(metadata=_K)
+    profile: ProfileKind = field(
+        default="padded",
+        metadata=declared(
+            "What a profile shows",
+            "A group's cell is the mean of ratings and predictions (padded), of the ratings alone "
+            "(simple), of predictions alone (model), or the prediction for all members as one "
+            "(pooled).",
+        ),
+    )
+    dissimilarity: str = field(
+        default="euclidean",
+        metadata=declared(
+            "How unlike two users are",
+            "How unlike two users are: euclidean, weighted-sq (the paper's), weighted, "
+            "closeness-0.5, closeness-1.0.",
+        ),
+    )
+    clip: Clip = field(
+        default="mean",
+        metadata=declared(
+            "What is clipped to the scale", "Clip means to the scale, or every prediction before."
+        ),
+    )
+    grouping: Literal["exchange", "t-means"] | None = field(
+        default=None,
+        metadata=declared(
+            "How users are grouped",
+            "Users exchanged between groups while that lessens their error, or the paper's "
+            "clusters.",
+            unset="exchange, where distances are euclidean",
+        ),
+    )
+    weights: Literal["support", "uniform"] | None = field(
+        default=None,
+        metadata=declared(
+            "How items count",
+            "An item counts as often as it was rated, or all count alike.",
+            unset="support for exchange, uniform for t-means",
+        ),
+    )
+    factors: int | None = field(
+        default=3,
+        metadata=declared(
+            "Factors", "Factors of the recommender.", least=1, unset="the recommender's own"
+        ),
+    )
+    regularization: float | None = field(
+        default=None,
+        metadata=declared(
+            "Regularization",
+            "How strongly factors are held back.",
+            least=0,
+            most=1e100,
+            unset="0.055; other recommenders: their own",
+        ),
+    )
+    sweeps: int | None = field(
+        default=None,
+        metadata=declared(
+            "Rounds of fitting",
+            "Rounds of fitting, at most.",
+            least=1,
+            unset="16; other recommenders: their own",
+        ),
+    )
+    biases: bool | None = field(
+        default=None,
+        metadata=declared(
+            "Biases for users and items",
+            "No bias for users and items, as in the paper.",
+            unset="the recommender's own",
+        ),
+    )
+    recommender: str = field(
+        default="regularized-svd",
+        metadata=declared(
+            "What predicts",
+            "What predicts: regularized-svd, implicit-als, surprise-svd (both extra compare), "
+            "lenskit-biased-mf (extra lenskit).",
+        ),
+    )
+    b: int = field(
+        default=1,
+        metadata=declared(
+            "Items known together (b)",
+            "With the profile simple: items known together that l profiles must show.",
+            least=1,
+            usual="2",
+        ),
+    )
+    l: int = field(  # noqa: E741 - the paper's name
+        default=0,
+        metadata=declared(
+            "Profiles that show them (l)",
+            "With the profile simple: profiles that show what was rated together; 0 asks for "
+            "nothing.",
+            least=0,
+            usual="2",
+        ),
+    )
+    min_raters: int = field(
+        default=1,
+        metadata=declared(
+            "Raters that an item needs",
+            "With the profile simple: members who must have rated an item to show it.",
+            least=1,
+        ),
+    )
+    step: float | None = field(
+        default=None,
+        metadata=declared(
+            "Step of released levels",
+            "Step of released levels.",
+            least=0,
+            above=True,
+            unset="a part of the scale's step that makes up to 100; 0.05 for 1 to 5",
+            unit="ratings",
+        ),
+    )
+    items: Any = None
+    rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)

@@ -1,0 +1,156 @@
+"""What can be set of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule, Search
+from starshade.setting import declared
+
+__all__ = [
+    "AlphaKSettings",
+    "DiversitySettings",
+    "KAnonymitySettings",
+    "KEpsAnonymitySettings",
+    "KEpsLAnonymitySettings",
+    "LDiversitySettings",
+    "ReviewGraphSettings",
+    "TClosenessSettings",
+]
+
+_K = declared(
+    "How many records are alike (k)",
+    "Least number of records alike; of a release as it claims, if nothing is said.",
+    least=2,
+    usual="5",
+    advice="A record is always equal to itself; ask for 2 at least.",
+)
+_ATTRIBUTE = declared("Personal attribute", "The personal attribute to look at.", usual="NAME")
+_SEARCH = declared("How neighbours are found", "How neighbours are found; the answer is the same.")
+_FULL = declared("Count all", "Count every group whole, not only up to k.")
+
+
+@dataclass(frozen=True)
+class KAnonymitySettings:
+    """KL Def. 9."""
+
+    k: int = field(metadata=_K)
+
+
+@dataclass(frozen=True)
+class ReviewGraphSettings:
+    """PA Def. 3.3."""
+
+    k: int = field(metadata=_K)
+
+
+@dataclass(frozen=True)
+class KEpsAnonymitySettings:
+    """SR Def. 2."""
+
+    k: int = field(metadata=_K)
+    eps: float = field(metadata=EPS)
+    sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
+    nulls: NullRule = field(default="strict", metadata=NULLS)
+    search: Search = field(default="tree", metadata=_SEARCH)
+    full: bool = field(default=False, metadata=_FULL)
+
+
+@dataclass(frozen=True)
+class KEpsLAnonymitySettings:
+    """SR Def. 3."""
+
+    k: int = field(metadata=_K)
+    eps: float = field(metadata=EPS)
+    l: float = field(metadata=SPREAD)  # noqa: E741 - the paper's name
+    sensitive: Sequence[str] = field(metadata=SENSITIVE)
+    nulls: NullRule = field(default="strict", metadata=NULLS)
+    search: Search = field(default="tree", metadata=_SEARCH)
+    full: bool = field(default=False, metadata=_FULL)
+
+
+@dataclass(frozen=True)
+class DiversitySettings:
+    """PA Def. 5.2, 5.3."""
+
+    b: int = field(
+        metadata=declared(
+            "Items known together (b)",
+            "How many items the adversary knows that somebody rated.",
+            least=1,
+            usual="2",
+        )
+    )
+    l: int = field(  # noqa: E741 - the paper's name
+        metadata=declared(
+            "Profiles that show them (l)",
+            "Least number of different profiles that show what was rated together.",
+            least=1,
+            usual="2",
+        )
+    )
+    draws: int = field(
+        default=100_000,
+        metadata=declared(
+            "Sets drawn",
+            "How many sets of a size are drawn, where they are too many to count one by one.",
+            least=1,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class AlphaKSettings:
+    """Wong, Li, Fu & Wang 2006."""
+
+    alpha: float = field(
+        metadata=declared(
+            "Largest share of a value (alpha)",
+            "Largest share of one value in a class.",
+            least=0,
+            above=True,
+            most=1,
+            usual="0.5",
+        )
+    )
+    k: int = field(metadata=_K)
+    attribute: str = field(metadata=_ATTRIBUTE)
+
+
+@dataclass(frozen=True)
+class LDiversitySettings:
+    """Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006."""
+
+    l: float = field(  # noqa: E741 - the name that it has everywhere
+        metadata=declared(
+            "Different values (l)",
+            "Least number of different values of the attribute in a class.",
+            least=1,
+            usual="2",
+        )
+    )
+    attribute: str = field(metadata=_ATTRIBUTE)
+    kind: Literal["distinct", "entropy"] = field(
+        default="distinct",
+        metadata=declared(
+            "How values are counted", "Count values, or let rare ones count for less."
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class TClosenessSettings:
+    """Li, Li & Venkatasubramanian 2007."""
+
+    t: float = field(
+        metadata=declared(
+            "Largest distance (t)",
+            "Largest distance of the attribute in a class from that in the whole table.",
+            least=0,
+            most=1,
+            usual="0.2",
+        )
+    )
+    attribute: str = field(metadata=_ATTRIBUTE)
