@@ -207,7 +207,9 @@ def _shown(value: Any) -> str:
         number = float(value)
     except OverflowError:
         return "a number beyond all floats"
-    return str(value) if abs(number) <= _MOST else f"{number:g}"
+    if abs(number) > _MOST or not isinstance(value, numbers.Integral):
+        return f"{number:.12g}"
+    return str(value)
 
 
 def _beyond(kind: Kind, value: Any) -> str:

@@ -12,7 +12,7 @@ from starshade.kernels.predictive.rated_sets_walk import rated_table
 from starshade.privacy.diversity.item_diversity import Diversity
 from starshade.ratings.scale import Scale
 from starshade.release.making import Making
-from starshade.release.profile import profile_release
+from starshade.release.profile.release import profile_release
 from tests.strategies import table
 
 A, B, C = range(3)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.diversity import diverse_groups
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.file import read_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import READY_MADE, resolve
 from starshade.anonymize.order import by_content, exact_names, seeded_order
+from starshade.anonymize.personal.diversity import diverse_groups
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
 from starshade.anonymize.personal.rare_values import (
     without_rare_values,

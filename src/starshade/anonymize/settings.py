@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
-from starshade.release.profile_kind import ProfileKind
+from starshade.release.profile.kind import ProfileKind
 from starshade.setting import declared
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from starshade.naming import aside
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 
 __all__ = ["AVERAGED", "averaged", "known_items", "released_cells", "shown_values", "tolerance_of"]

@@ -17,7 +17,7 @@ from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.rule import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, Manifest
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
 from starshade.utility.registry import PROBED

@@ -11,7 +11,7 @@ from starshade.cli.options.shared import Reading, ensure_free, reading, whole_nu
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, number, page, words
 from starshade.plain import percent
-from starshade.release.profile_kind import ProfileKind
+from starshade.release.profile.kind import ProfileKind
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row

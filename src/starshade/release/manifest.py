@@ -17,7 +17,7 @@ from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import named
 from starshade.ratings.scale import Scale
-from starshade.release.profile_kind import ProfileKind
+from starshade.release.profile.kind import ProfileKind
 
 __all__ = [
     "FORMAT_VERSION",

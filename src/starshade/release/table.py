@@ -13,7 +13,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 
 if TYPE_CHECKING:
     import pyarrow as pa

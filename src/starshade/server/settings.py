@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from difflib import get_close_matches
-from typing import Any, get_type_hints
+from typing import Any
 
 from starshade.errors import ConfigError
+from starshade.setting import settings_of
 
-__all__ = ["built", "checked", "hints_of"]
+__all__ = ["built", "checked"]
 
 
 def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
@@ -18,33 +19,28 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
     Parameters
     ----------
     cls : class
-        A dataclass.
+        A dataclass that declares its settings.
     what : str
         What messages call it: "the attack scoreboard".
     values : mapping
-        Field → value, as JSON has it; a number may be text.
+        Setting → value, as JSON has it.
     **given
-        Fields that are set in another way; they are not among `values`.
+        Fields that are no settings.
 
     Raises
     ------
     ConfigError
-        A field that it does not have, one that is missing, a value of another kind or out of range.
+        A setting that it does not have, one that is missing, or a value that is not allowed.
     """
-    hints = {name: hint for name, hint in hints_of(cls).items() if name not in given}
-    asked = checked(what, values, hints)
-    for field in fields(cls):
-        required = field.default is MISSING and field.default_factory is MISSING
-        if required and field.name not in {*asked, *given}:
-            advice = "5 is usual." if field.name == "k" else "Say what it is to be."
-            raise ConfigError(f"{what}: {field.name} is missing", advice=advice, setting=field.name)
-    return cls(**asked, **given)
-
-
-def hints_of(cls: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass and their types."""
-    hints = get_type_hints(cls)
-    return {field.name: hints[field.name] for field in fields(cls)}
+    own = settings_of(cls)
+    _refuse_unknown(what, values, [setting.name for setting in own])
+    for setting in own:
+        if setting.default is MISSING and setting.name not in values:
+            advice = f"{setting.usual} is usual." if setting.usual else "Say what it is to be."
+            raise ConfigError(
+                f"{what}: {setting.name} is missing", advice=advice, setting=setting.name
+            )
+    return cls(**values, **given)
 
 
 def checked(what: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,14 +59,19 @@ def checked(what: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> d
     ConfigError
         An unknown name, or a value of another kind.
     """
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{what}: settings have names", advice=_allowed(hints))
-    for name in values:
-        if name not in hints:
-            close = get_close_matches(str(name), hints, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise ConfigError(f"{what} has no setting {name!r}", advice=f"{_allowed(hints)}{hint}")
+    _refuse_unknown(what, values, hints)
     return {name: _typed(what, name, value, hints[name]) for name, value in values.items()}
+
+
+def _refuse_unknown(what: str, values: Any, names: Collection[str]) -> None:
+    allowed = f"It has {', '.join(names)}." if names else "It has none."
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{what}: settings have names", advice=allowed)
+    for name in values:
+        if name not in names:
+            close = get_close_matches(str(name), names, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise ConfigError(f"{what} has no setting {name!r}", advice=f"{allowed}{hint}")
 
 
 def _typed(what: str, name: str, value: Any, hint: Any) -> Any:
@@ -84,7 +85,3 @@ def _typed(what: str, name: str, value: Any, hint: Any) -> Any:
         # of a list the entries may be ids, which no message names
         said = f" {value!r}" if isinstance(value, int | float | str) else ""
         raise ConfigError(f"{what}: {name}{said} should be {reason}", setting=name) from None
-
-
-def _allowed(hints: Collection[str]) -> str:
-    return f"It has {', '.join(hints)}." if hints else "It has none."

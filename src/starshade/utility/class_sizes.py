@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 

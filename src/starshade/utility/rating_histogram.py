@@ -15,7 +15,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
 from starshade.release.origin.part import released_part
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 

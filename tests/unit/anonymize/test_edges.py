@@ -15,7 +15,7 @@ from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.recommend.padded import Padded
-from starshade.release.profiles import quantize
+from starshade.release.profile.profiles import quantize
 from tests.strategies import table
 from tests.unit.recommend.padding import some_factors
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.diversity import SensitiveValues, merge_until
+from starshade.anonymize.personal.diversity import SensitiveValues, merge_until
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions

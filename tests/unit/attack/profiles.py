@@ -11,8 +11,8 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.manifest import Claim
-from starshade.release.profile import profile_release
-from starshade.release.profiles import quantize
+from starshade.release.profile.profiles import quantize
+from starshade.release.profile.release import profile_release
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
 

@@ -473,7 +473,7 @@ def test_no_second_copy_is_held(tmp_path, monkeypatch):
     """Neither making nor writing nor reading takes memory for another table of profiles."""
     import tracemalloc
 
-    from starshade.release.profile import profile_release
+    from starshade.release.profile.release import profile_release
 
     small("model").release().save(tmp_path / "first")  # what is loaded once is not counted
     monkeypatch.setattr(store, "PROFILE_BYTES", 2**21)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
-from starshade.release.profile import profile_release
-from starshade.release.profiles import released_levels
+from starshade.release.profile.profiles import released_levels
+from starshade.release.profile.release import profile_release
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
 from tests.unit.release.moved import moved_tables, released

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from starshade.anonymize.predictive.diversity_repair import repair_diversity
 from starshade.anonymize.predictive.homogenize import join_equal
 from starshade.recommend.padded import Padded
-from starshade.release.profiles import quantize
+from starshade.release.profile.profiles import quantize
 
 __all__ = ["diverse_profiles"]
 

@@ -40,8 +40,8 @@ from starshade.naming import aside
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
-from starshade.release.profile import into_classes
-from starshade.release.profiles import quantize, released_levels
+from starshade.release.profile.profiles import quantize, released_levels
+from starshade.release.profile.release import into_classes
 
 __all__ = [
     "Members",

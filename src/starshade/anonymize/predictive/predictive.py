@@ -39,8 +39,8 @@ from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
 from starshade.release.making import Making
 from starshade.release.manifest import Claim
-from starshade.release.profile import profile_release
-from starshade.release.profiles import default_step, released_levels
+from starshade.release.profile.profiles import default_step, released_levels
+from starshade.release.profile.release import profile_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -108,7 +108,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         the same profile being one.
     step : float, optional
         Of released levels; it divides the scale's width. None: so fine that there are up to a
-        hundred, every rating of the scale among them (`starshade.release.profiles.default_step`).
+        hundred, every rating of the scale among them (`starshade.release.profile.profiles.default_step`).
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}

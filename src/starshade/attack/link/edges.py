@@ -19,7 +19,7 @@ from starshade.kernels.attack.links import Edges, Members, count_edges, members_
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.release.origin.linked import places_among
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 
 __all__ = ["Block", "Shown", "shown_profiles", "shown_view"]
 

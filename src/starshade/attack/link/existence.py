@@ -21,7 +21,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced, note, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng
 from starshade.setting import check

@@ -13,7 +13,7 @@ from starshade.attack.profiles import shown_values
 from starshade.attack.roles import Roles, truth_on
 from starshade.ratings.table import Ratings
 from starshade.release.origin.linked import places_among
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 
 __all__ = ["PaddedCells", "padded_cells"]
 

@@ -23,7 +23,7 @@ from starshade.naming import aside, named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.setting import check

@@ -17,7 +17,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.origin.linked import linked_rows
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 
 __all__ = ["Shift", "changed_people", "shift_of"]

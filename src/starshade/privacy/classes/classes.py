@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 
 __all__ = ["Classes", "classes_of", "graphs_of"]

@@ -21,7 +21,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of
 from starshade.release.origin.part import released_part
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check

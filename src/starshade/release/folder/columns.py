@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import SLACK, Scale
 from starshade.release.cells import Cells
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.symbols import Symbols
 
 if TYPE_CHECKING:

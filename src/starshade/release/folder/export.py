@@ -15,7 +15,7 @@ from starshade.naming import aside
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
 from starshade.release.cells import Cells
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.symbols import Symbols
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from starshade.release.folder.columns import (
     decode_profiles,
 )
 from starshade.release.manifest import Manifest
-from starshade.release.profiles import Profiles, released_levels
+from starshade.release.profile.profiles import Profiles, released_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa

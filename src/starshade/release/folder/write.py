@@ -19,7 +19,7 @@ from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profile
 from starshade.release.folder.croissant import croissant
 from starshade.release.folder.receipt import refuse_inside, write_receipt
 from starshade.release.manifest import Claim, Manifest
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_folder, recount
 

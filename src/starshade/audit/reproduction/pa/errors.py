@@ -17,7 +17,7 @@ from starshade.errors import UnmetError, UserError
 from starshade.progress import silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.table import Ratings
-from starshade.release.profiles import Profiles
+from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
 from starshade.utility.held_out.recommender_error import RecommenderError

@@ -10,8 +10,8 @@ from starshade.ratings.table import Ratings
 from starshade.release.attributes import in_order
 from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.release.profile_kind import ProfileKind
-from starshade.release.profiles import Profiles, released_levels
+from starshade.release.profile.kind import ProfileKind
+from starshade.release.profile.profiles import Profiles, released_levels
 from starshade.release.table import Release
 
 __all__ = ["into_classes", "profile_release"]
@@ -45,14 +45,14 @@ def profile_release(
     original : Ratings
         The table that was anonymized: the released items, the users left on them.
     levels : ndarray of uint8, shape (n_groups, n_items)
-        The profile of each group, 0 = null (`starshade.release.profiles.quantize`). It is taken
+        The profile of each group, 0 = null (`starshade.release.profile.profiles.quantize`). It is taken
         over: its rows are put in order where they are, which saves a second copy.
     groups : ndarray of int64, shape (n_users,)
         Group of each user, 0…G-1, none empty.
     made : Making
         What was done, by which method; what it promises; what was left out before.
     step : float
-        Between released levels; see `starshade.release.profiles.released_levels`.
+        Between released levels; see `starshade.release.profile.profiles.released_levels`.
     profile : {"padded", "simple", "model", "pooled"}
         What a cell is (SPEC §3.5): the mean of padded rows, of the ratings of those who rated,
         of a model's predictions, or its prediction for the group as if it were one user. Only
