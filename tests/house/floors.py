@@ -28,6 +28,8 @@ FLOORS: tuple[frozenset[str], ...] = (
 )
 #: the one way from a room to its neighbour: a command opens the studio
 DOORS = frozenset({("cli", "starshade.server.serve")})
+#: wings that are entered by one file alone
+ENTRANCES = {"starshade.release.origin": "starshade.release.origin.origin"}
 _FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 _MODULE_PATH = re.compile(r"starshade(\.[A-Za-z_]\w*)+")
 
@@ -91,3 +93,15 @@ def violations(root: Path = SRC) -> list[str]:
             and (room, entry.path.rpartition(".")[0]) not in DOORS
         ]
     return found
+
+
+def ways_round(root: Path = SRC) -> list[str]:
+    """Say with file and line which imports enter a wing other than by its door."""
+    return [
+        f"{file}:{entry.line}: {entry.path} is behind {door}"
+        for file in sorted(root.rglob("*.py"))
+        for wing, door in ENTRANCES.items()
+        if not file.is_relative_to(root.joinpath(*wing.split(".")[1:]))
+        for entry in imports(file, root)
+        if f"{entry.path}.".startswith(f"{wing}.") and not f"{entry.path}.".startswith(f"{door}.")
+    ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.circles import circles
-from tests.house.floors import SRC, imports, violations
+from tests.house.floors import ENTRANCES, SRC, imports, violations, ways_round
 
 MOST_FILES = 16
 
@@ -72,6 +72,32 @@ def test_a_step_down_is_not(tmp_path: Path, room: str, source: str) -> None:
 def test_a_room_on_no_floor_is_caught(tmp_path: Path) -> None:
     (tmp_path / "attic.py").write_text("")
     assert len(violations(tmp_path)) == 1
+
+
+def test_a_wing_with_a_door_is_entered_by_it() -> None:
+    found = ways_round()
+    assert not found, "\n".join(found)
+    for door in ENTRANCES.values():  # an empty answer means something only where there is one
+        assert SRC.joinpath(*door.split(".")[1:]).with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("room", "source", "caught"),
+    [
+        ("attack", "from starshade.release.origin.same import not_made_of", True),
+        ("release", "from starshade.release.origin.moved import Moved", True),
+        ("release", "from .origin import moved", True),
+        ("audit", "def f():\n    import starshade.release.origin.fits", True),
+        ("cli", 'import_module("starshade.release.origin.strangers")', True),
+        ("attack", "from starshade.release.origin.origin import Origin", False),
+        ("attack", "from starshade.release.origin import origin", False),
+        ("release/origin", "from starshade.release.origin.moved import Moved", False),
+    ],
+)
+def test_a_way_round_a_door_is_caught(tmp_path: Path, room: str, source: str, caught: bool) -> None:
+    (tmp_path / room).mkdir(parents=True)
+    (tmp_path / room / "file.py").write_text(source)
+    assert len(ways_round(tmp_path)) == caught
 
 
 def test_no_files_go_round_in_a_circle() -> None:

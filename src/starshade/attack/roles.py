@@ -12,8 +12,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.origin.linked import linked_rows
-from starshade.release.origin.part import refuse_strangers
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Link, Release
 
 __all__ = ["Roles", "roles_of", "truth_on"]
@@ -52,12 +51,12 @@ def roles_of(data: Ratings | Release, original: Ratings | None, link: Link | Non
             "an attack on a release needs the original ratings",
             advice="Knowledge is drawn from them, and answers are judged by them.",
         )
-    refuse_strangers(data, original)
-    if link is None and data.private is not None:
-        link = data.private.link
-    if link is None:
+    origin = Origin(data, original, link)
+    origin.refuse_strangers()
+    rows = origin.row_of_user
+    if rows is None:
         return Roles(original, np.full(original.n_users, -1, dtype=np.int64), "compatible")
-    return Roles(original, linked_rows(data, original, link), "linked")
+    return Roles(original, rows, "linked")
 
 
 def truth_on(original: Ratings, items: Vocabulary, item_of: NDArray[np.int32]) -> Ratings:

@@ -18,8 +18,7 @@ from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
-from starshade.release.origin.linked import places_among
-from starshade.release.origin.strangers import refuse_moved_link
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Link, Release
 
 __all__ = ["View", "look", "look_unjudged"]
@@ -101,10 +100,7 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         return view
     if data.manifest.layout == "generalized":
         _refuse_foreign_link(view)
-    elif data.manifest.layout == "record":
-        told = data.private.link if link is None and data.private is not None else link
-        if told is not None:
-            refuse_moved_link(data, truth, told)
+    Origin(data, truth, link).refuse_moved_link()
     return view
 
 
@@ -168,7 +164,7 @@ def _see(
         repeats=np.flatnonzero(first != np.arange(len(first))),
         copies=records[first],
         row_of_user=row_of_user,
-        item_of=places_among(cells.items, original.items).astype(np.int32),
+        item_of=cells.items.indices(original.items).astype(np.int32),
         credit=credit,
         ungeneralized=ungeneralized,
     )

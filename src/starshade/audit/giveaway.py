@@ -26,7 +26,7 @@ from starshade.audit.few import WITHHELD, hides, in_words, is_few
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.origin.linked import linked_rows
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 from starshade.stats import Rate, bootstrap
 
@@ -273,9 +273,9 @@ def _group_found(
     original: Ratings, release: Release, evidence: Sequence[Evidence], seed: int
 ) -> GroupFound | None:
     """Credit the right group instead of the right record: t records tie, whole groups of them."""
-    if release.private is None:
+    rows = Origin(release, original).row_of_user
+    if rows is None:
         return None
-    rows = linked_rows(release, original, release.private.link)
     found = []
     for tried in evidence:
         per_target = tried.after.per_target

@@ -40,7 +40,7 @@ from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of
-from starshade.release.origin.part import released_users
+from starshade.release.origin.origin import Origin, not_made_of
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
@@ -165,7 +165,7 @@ class Audit:
     ) -> AuditResult:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
-        original = released_users(released, ratings)
+        original = Origin(released, ratings).made_of
         beside = judge_earlier(released, earlier, ratings)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
@@ -241,7 +241,4 @@ def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]
         return verify_folder(path, replace(release.private, original=original))
     except ReleaseError:
         verify_folder(path)  # raises again when the folder itself is not whole
-    raise ConfigError(
-        "these ratings are not in the release's cells: it was not made of them",
-        advice="Give the ratings that the release was made from, read with the same options.",
-    )
+    raise not_made_of("these ratings are not in the release's cells: it was not made of them")

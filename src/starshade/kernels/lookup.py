@@ -1,4 +1,4 @@
-"""Single cells of compressed sparse rows, found by binary search."""
+"""Cells of compressed sparse rows, found by binary search: single ones, or a table's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from starshade.kernels.readonly import fixed
 from starshade.kernels.search import place_of
 
-__all__ = ["find_cells"]
+__all__ = ["find_cells", "places_in"]
 
 
 def find_cells(
@@ -37,3 +37,21 @@ def _find(indptr, columns, rows, wanted):  # type: ignore[no-untyped-def]
         at = place_of(columns, indptr[rows[p]], stop, wanted[p])
         out[p] = at if at < stop and columns[at] == wanted[p] else -1
     return out
+
+
+def places_in(
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.integer],
+    other_indptr: NDArray[np.int64],
+    other_columns: NDArray[np.integer],
+    n_items: int,
+) -> NDArray[np.int64]:
+    """Return where each cell of another table of the same rows is in this one; -1: nowhere."""
+    if np.array_equal(indptr, other_indptr) and np.array_equal(columns, other_columns):
+        return np.arange(len(columns))
+    own, other = (
+        np.repeat(np.arange(len(ends) - 1), np.diff(ends)) * n_items + items
+        for ends, items in ((indptr, columns), (other_indptr, other_columns))
+    )
+    place = np.searchsorted(own, other)
+    return np.where(np.append(own, -1)[place] == other, place, -1)

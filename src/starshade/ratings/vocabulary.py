@@ -109,6 +109,8 @@ class Vocabulary:
         """Return the index of each id, -1 where unknown; those of a vocabulary all at once."""
         if not isinstance(texts, Vocabulary):
             return np.fromiter((self.index(text) for text in texts), dtype=np.int64)
+        if texts == self:
+            return np.arange(len(self))
         at = np.searchsorted(self.integers, texts.integers)
         there = at < len(self.integers)
         there[there] = self.integers[at[there]] == texts.integers[there]

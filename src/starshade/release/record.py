@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InternalError
+from starshade.kernels.lookup import places_in
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_attributes, in_order, plain_attributes
 from starshade.release.cells import cells_of
@@ -16,7 +17,6 @@ from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
 from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.release.origin.moved import places_in
 from starshade.release.table import Release
 
 __all__ = ["record_release"]

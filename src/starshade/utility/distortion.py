@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.origin.moved import Moved, moved_cells
+from starshade.release.origin.origin import Moved, Origin, not_made_of
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -57,8 +56,9 @@ class Distortion:
                 "ratings_invented",
             )
         )
-        if release.manifest.layout == "record" and release.private and original is not None:
-            figures = _figures(moved_cells(release, original, release.private.link), release)
+        origin = None if original is None else Origin(release, original)
+        if origin is not None and origin.moved is not None:
+            figures = _figures(origin.moved, release)
         return UtilityResult(
             measure="distortion",
             figures=figures,
@@ -71,10 +71,9 @@ class Distortion:
 def _figures(moved: Moved, release: Release) -> dict[str, float | int | None]:
     lacking = release.n_records - moved.records
     if lacking:
-        raise ConfigError(
+        raise not_made_of(
             f"{lacking:,} of the {release.n_records:,} people in the release have no rating of "
-            "these: it was not made of them",
-            advice="Give the ratings that the release was made from, read with the same options.",
+            "these: it was not made of them"
         )
     scale = release.scale
     away = np.abs(moved.true - moved.shown)

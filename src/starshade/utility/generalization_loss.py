@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.origin.part import released_part
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -55,7 +55,7 @@ class GeneralizationLoss:
 
 def _mean_loss(release: Release, original: Ratings) -> float | None:
     cells = release.cells()
-    ranges = column_ranges(released_part(release, original))
+    ranges = column_ranges(Origin(release, original).part)
     low, high = cells.symbols.bounds
     width = (high - low)[cells.codes]
     column = ranges[cells.columns]

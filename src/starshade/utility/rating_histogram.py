@@ -14,7 +14,7 @@ from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
-from starshade.release.origin.part import released_part
+from starshade.release.origin.origin import Origin
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
@@ -109,7 +109,7 @@ class RatingHistogram:
         scale = release.scale
         before = after = np.empty(0)
         if scale.step is not None:
-            before = _shares(_of_cells(cells_of(released_part(release, original)), scale))
+            before = _shares(_of_cells(cells_of(Origin(release, original).part), scale))
             after = _shares(_released(release, scale))
         some = len(before) > 0
         return HistogramResult(

@@ -26,7 +26,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.origin.part import released_users
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 
 SCALE = Scale(1, 5, 1)
@@ -80,7 +80,7 @@ def told_of(case: str, folder: Path, *, linked: bool = True) -> tuple[Dossier, R
 @pytest.mark.parametrize("case", CASES)
 def test_the_report_less_the_release_leaves_nobody(case: str, tmp_path: Path) -> None:
     dossier, ratings, release = told_of(case, tmp_path)
-    told, part = dossier.public()["data"], released_users(release, ratings)
+    told, part = dossier.public()["data"], Origin(release, ratings).made_of
     assert told["users"] == release.n_records
     assert told["items"] == release.classes.n_items
     assert told["ratings"] == part.n_ratings

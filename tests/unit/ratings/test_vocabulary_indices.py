@@ -17,3 +17,4 @@ def test_a_vocabulary_is_looked_up_like_its_ids(own: list[str], others: list[str
     assert found.dtype == "int64"
     assert found.tolist() == [vocabulary.index(text) for text in asked]
     assert [vocabulary[i] for i in found if i >= 0] == [t for t in asked if t in set(own)]
+    assert vocabulary.indices(Vocabulary.of(own)).tolist() == list(range(len(vocabulary)))

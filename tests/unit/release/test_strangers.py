@@ -10,8 +10,7 @@ from hypothesis import assume, given
 
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
-from starshade.release.origin.part import refuse_strangers, released_users
-from starshade.release.origin.strangers import refuse_moved_link
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Link
 from tests.strategies import ratings_tables, table
 from tests.unit.release.moved import k_eps, moved_tables, released
@@ -26,20 +25,20 @@ def test_its_own_ratings_are_welcome(drawn) -> None:
     original, rows = drawn
     assume((original.user_support > 0).all())  # as methods leave nobody else
     release = released(original, rows)
-    refuse_strangers(release, original)
-    refuse_strangers(release, original.keep_items(np.array([0])))
-    refuse_moved_link(release, original, release.private.link)
+    Origin(release, original).refuse_strangers()
+    Origin(release, original.keep_items(np.array([0]))).refuse_strangers()
+    Origin(release, original).refuse_moved_link()
     some = original.keep_users(np.arange(original.n_users - 1))
-    refuse_moved_link(release, some, release.private.link)
+    Origin(release, some).refuse_moved_link()
 
 
 @given(ratings_tables())
 def test_unchanged_records_are_somebody_s(ratings) -> None:
     ratings = ratings.drop_empty_users()
     release = released(ratings, method="suppress")
-    refuse_strangers(release, ratings)
-    refuse_strangers(release, ratings.keep_items(np.array([0])))
-    refuse_moved_link(release, ratings, release.private.link)
+    Origin(release, ratings).refuse_strangers()
+    Origin(release, ratings.keep_items(np.array([0]))).refuse_strangers()
+    Origin(release, ratings).refuse_moved_link()
 
 
 @pytest.mark.parametrize(
@@ -51,23 +50,23 @@ def test_every_unchanged_record_needs_a_user_of_its_own(row, strange) -> None:
     release = released(MADE, method="suppress")
     others = table([row, *ROWS[1:]], STARS)
     with pytest.raises(ConfigError, match=f"{strange} of 5 records are no user's ratings"):
-        refuse_strangers(release, others)
-    refuse_strangers(release, table([*ROWS, row], STARS))
+        Origin(release, others).refuse_strangers()
+    Origin(release, table([*ROWS, row], STARS)).refuse_strangers()
 
 
 def test_sensitive_ratings_are_never_moved() -> None:
     moved = [{0: 4, 1: 3}, *ROWS[1:]]
     release = released(MADE, moved, claims=(k_eps(1, 1, sensitive=["2"]),))
-    refuse_strangers(release, MADE)
-    refuse_strangers(release, table([{0: 1, 1: 3}, *ROWS[1:]], STARS))  # nobody can know
+    Origin(release, MADE).refuse_strangers()
+    Origin(release, table([{0: 1, 1: 3}, *ROWS[1:]], STARS)).refuse_strangers()  # nobody can know
     with pytest.raises(ConfigError, match="1 of 5 records"):
-        refuse_strangers(release, table([{0: 5, 1: 5}, *ROWS[1:]], STARS))
+        Origin(release, table([{0: 5, 1: 5}, *ROWS[1:]], STARS)).refuse_strangers()
 
 
 def test_too_few_users() -> None:
     release = released(MADE, [{0: 4, 1: 3}, *ROWS[1:]])
     with pytest.raises(ConfigError, match="4 users in the ratings, 5 records"):
-        refuse_strangers(release, MADE.keep_users(np.arange(4)))
+        Origin(release, MADE.keep_users(np.arange(4))).refuse_strangers()
 
 
 def test_a_link_shows_what_was_changed_or_invented() -> None:
@@ -75,22 +74,22 @@ def test_a_link_shows_what_was_changed_or_invented() -> None:
     users = release.private.link.users
     other = Link(users, release.private.link.record[[2, 1, 0, 3, 4]])
     with pytest.raises(ConfigError, match=r"are of nobody, 0\.00% are stated"):
-        refuse_moved_link(release, MADE, other)
+        Origin(release, MADE, other).refuse_moved_link()
     unmoved = released(MADE, method="suppress")
     other = Link(users, unmoved.private.link.record[[2, 1, 0, 3, 4]])
     with pytest.raises(ConfigError, match="4 ratings differ where none was changed"):
-        refuse_moved_link(unmoved, MADE, other)
+        Origin(unmoved, MADE, other).refuse_moved_link()
 
 
 def test_users_who_were_left_out() -> None:
     kept = MADE.keep_users(np.array([1, 2, 3, 4]))
     release = released(kept, method="suppress", users_deleted=1)
-    assert released_users(release, MADE).users == kept.users
+    assert Origin(release, MADE).made_of.users == kept.users
     alone = replace(release, private=None)
-    assert released_users(alone, MADE).n_users == 5
+    assert Origin(alone, MADE).made_of.n_users == 5
     for one in (release, alone):
         with pytest.raises(ConfigError, match="4 records and left out 1 user:"):
-            released_users(one, kept)
+            _ = Origin(one, kept).made_of
     whole = released(kept, method="suppress")
     with pytest.raises(ConfigError, match="the receipt's users are not those"):
-        released_users(whole, MADE)
+        _ = Origin(whole, MADE).made_of

@@ -18,7 +18,6 @@ from starshade.attack.view import View
 from starshade.kernels.attack.links import Edges, Members, count_edges, members_of, rated_unreleased
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
-from starshade.release.origin.linked import places_among
 from starshade.release.profile.profiles import Profiles
 
 __all__ = ["Block", "Shown", "shown_profiles", "shown_view"]
@@ -101,7 +100,7 @@ def shown_profiles(profiles: Profiles, roles: Roles) -> Shown:
     Items that the original lacks are left out: nothing is known of them.
     """
     profiles = known_items(profiles, roles.original.items)
-    place = places_among(profiles.items, roles.original.items).astype(np.int32)
+    place = profiles.items.indices(roles.original.items).astype(np.int32)
     table = truth_on(roles.original, profiles.items, place)
     truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
     row_of_user, n = roles.row_of_user, profiles.n_groups

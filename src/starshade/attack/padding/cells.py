@@ -12,7 +12,6 @@ from starshade.attack.padding.result import OfRank
 from starshade.attack.profiles import shown_values
 from starshade.attack.roles import Roles, truth_on
 from starshade.ratings.table import Ratings
-from starshade.release.origin.linked import places_among
 from starshade.release.profile.profiles import Profiles
 
 __all__ = ["PaddedCells", "padded_cells"]
@@ -66,7 +65,7 @@ def padded_cells(
 ) -> PaddedCells:
     """Count who rated what in these rows."""
     items = data.items
-    item_of = places_among(items, roles.original.items).astype(np.int32)
+    item_of = items.indices(roles.original.items).astype(np.int32)
     truth = truth_on(roles.original, items, item_of)
     known = np.zeros(len(items), dtype=np.bool_)
     known[item_of[item_of >= 0]] = True

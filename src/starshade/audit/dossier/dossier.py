@@ -51,7 +51,7 @@ from starshade.naming import aside
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.origin.part import released_users
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -266,7 +266,7 @@ def gather(
     result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
     places = [str(path) for path in earlier]
     k = max(result.k or 0, _FEWEST)
-    described = Described(ratings, released_users(released, ratings), released, k)
+    described = Described(ratings, Origin(released, ratings).made_of, released, k)
     people = described.audited.n_users
     part = described.part
     for_all = replace(

@@ -11,7 +11,7 @@ from starshade.attack.risk.result import RiskResult
 from starshade.audit.few import is_few
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.origin.linked import linked_rows
+from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 
 __all__ = ["LISTED", "at_risk", "stand_out"]
@@ -114,9 +114,10 @@ def _still_told(
 ) -> tuple[_Told, _Told, _Told]:
     """Return class sizes, ratings told and ratings known to exist; None: nobody can say."""
     nothing: _Told = [None] * len(users)
-    if release.private is None:
+    rows = Origin(release, ratings).row_of_user
+    if rows is None:
         return nothing, nothing, nothing
-    rows = linked_rows(release, ratings, release.private.link)[users]
+    rows = rows[users]
     sizes = np.asarray(release.classes.sizes)
     if release.groups is not None:  # a record of its own: its class is of equal records
         sizes = np.bincount(release.groups)[release.groups]

@@ -16,7 +16,7 @@ from starshade.audit.few import is_few
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.origin.linked import linked_rows
+from starshade.release.origin.origin import Origin
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 
@@ -103,9 +103,7 @@ def shift_of(release: Release, part: Ratings, bins: Bins) -> Shift:
         sure = shared = open_ = _of_profiles(classes, scale, bins)
     else:
         sure, shared, open_ = _of_cells(classes, scale, bins)
-    rows = None
-    if release.private is not None:
-        rows = linked_rows(release, part, release.private.link)
+    rows = Origin(release, part).row_of_user
     return Shift(before, sure, open_, rows, classes.sizes, classes.sizes @ shared)
 
 
@@ -149,9 +147,9 @@ def changed_people(release: Release, part: Ratings) -> dict[str, int]:
     dict
         Name of a loss → people whose ratings it counts.
     """
-    if release.manifest.layout != "record" or release.private is None:
+    rows = Origin(release, part).row_of_user if release.manifest.layout == "record" else None
+    if rows is None:
         return {}
-    rows = linked_rows(release, part, release.private.link)
     kept = np.flatnonzero(rows >= 0)
     part, shown = part.keep_users(kept), release.cells().keep_rows(rows[kept])
     n_items = part.n_items

@@ -170,7 +170,7 @@ def _release(
 ) -> tuple[Release, Ratings]:
     """Read a release and the ratings behind it."""
     from starshade.release.folder.read import read_release
-    from starshade.release.origin.same import refuse_other_ratings
+    from starshade.release.origin.origin import Origin
 
     if original is None:
         raise ConfigError(
@@ -184,7 +184,7 @@ def _release(
     if items is None:
         return release, whole
     truth = items.apply(whole, show_values=reading.show_values)
-    refuse_other_ratings(release, truth, whole)  # the receipt knows all released items alone
+    Origin(release, whole).refuse_other_ratings(truth)  # the receipt knows all released items alone
     return release, truth
 
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.proximity.single import single_ratings
 from starshade.ratings.proximity.balls import Search, ball_sums
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import Space, space_of
 from starshade.ratings.table import Ratings
-from starshade.release.origin.single import single_ratings
 from starshade.release.table import Release
 
 __all__ = [

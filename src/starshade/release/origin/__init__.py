@@ -1,1 +1,16 @@
-"""A release beside the ratings that it was made of: whether they are, and which row is whose."""
+"""Do these ratings belong to this release, cell by cell? One door, `origin.Origin`, tells.
+
+A release names nobody, so that it can be held beside the wrong ratings, or the wrong link; a
+figure that is then counted would be of nothing. Whoever compares the two asks an `Origin` for
+what they need (the ratings that were released, the row of each user, what became of each cell),
+and is refused where something is found not to belong. How much can be found depends on what
+there is to go by:
+
+- `strangers`: the release alone. Generalized cells hold the truth of everybody in them, so each
+  user fits some class (`fits`); of moved records only what was never moved can be looked for.
+- `same`: its receipt, which knows the very ratings again, and alone can on layout "profile".
+- `moved`: a link of layout "record". It puts each record beside its user's ratings, which shows
+  what was changed, left out or made up, and refutes a link that shows too much of it.
+
+The ratings may be of more users and items than were released. Nobody outside imports the others.
+"""

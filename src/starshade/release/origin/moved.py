@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.csr import keep_columns
+from starshade.kernels.csr import keep_columns, keep_rows
+from starshade.kernels.lookup import places_in
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 
-__all__ = ["Moved", "moved_cells", "places_in"]
+__all__ = ["Moved", "moved_cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,18 +25,18 @@ class Moved:
         Linked users.
     true, shown : ndarray of float64, shape (cells in both,)
         Ratings before and after.
-    item : ndarray of int64, shape (cells in both,)
+    item : ndarray of int32, shape (cells in both,)
         Released item of each.
-    suppressed, invented : ndarray of int64
+    suppressed, invented : ndarray of int32
         Released items of true ratings without a released one, and the other way round.
     """
 
     records: int
     true: NDArray[np.float64]
     shown: NDArray[np.float64]
-    item: NDArray[np.int64]
-    suppressed: NDArray[np.int64]
-    invented: NDArray[np.int64]
+    item: NDArray[np.int32]
+    suppressed: NDArray[np.int32]
+    invented: NDArray[np.int32]
 
     @property
     def invented_share(self) -> float:
@@ -56,24 +57,25 @@ def moved_cells(release: Release, original: Ratings, link: Link) -> Moved:
         Users whom `original` lacks are left out.
     """
     classes = release.cells()
-    same = original.users == link.users
-    user = np.arange(len(link.users)) if same else original.users.indices(link.users)
+    user = original.users.indices(link.users)
     there = np.flatnonzero(user >= 0)
     item_of = classes.items.indices(original.items)
     both = item_of >= 0
     indptr, columns, codes, _ = keep_columns(
         original.indptr, original.columns, original.codes, None, both
     )
-    true = _rows(indptr, item_of[both][columns], original.levels[codes], user[there])
+    items = item_of[both][columns].astype(np.int32)
+    true = keep_rows(indptr, items, original.levels[codes], None, user[there])
     members = classes.symbols.members[classes.symbols.offsets[:-1]]
     common = np.zeros(classes.n_items, dtype=np.bool_)
     common[item_of[both]] = True
     kept = common[classes.columns]
     before = np.concatenate([[0], np.cumsum(kept)])
-    shown = _rows(
+    shown = keep_rows(
         before[classes.indptr],
-        classes.columns[kept].astype(np.int64),
+        classes.columns[kept],
         members[classes.codes[kept]],
+        None,
         link.record[there],
     )
     place = places_in(true[0], true[1], shown[0], shown[1], classes.n_items)
@@ -88,34 +90,3 @@ def moved_cells(release: Release, original: Ratings, link: Link) -> Moved:
         suppressed=true[1][gone],
         invented=shown[1][~found],
     )
-
-
-def places_in(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.integer],
-    other_indptr: NDArray[np.int64],
-    other_columns: NDArray[np.integer],
-    n_items: int,
-) -> NDArray[np.int64]:
-    """Return where each cell of another table of the same rows is in this one; -1: nowhere."""
-    if np.array_equal(indptr, other_indptr) and np.array_equal(columns, other_columns):
-        return np.arange(len(columns))
-    own, other = (
-        np.repeat(np.arange(len(ends) - 1), np.diff(ends)) * n_items + items
-        for ends, items in ((indptr, columns), (other_indptr, other_columns))
-    )
-    place = np.searchsorted(own, other)
-    return np.where(np.append(own, -1)[place] == other, place, -1)
-
-
-def _rows(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    values: NDArray[np.float64],
-    rows: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Take rows of a sparse table, in the order given."""
-    lengths = np.diff(indptr)[rows]
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    cells = np.repeat(indptr[rows] - ends[:-1], lengths) + np.arange(ends[-1])
-    return ends, columns[cells], values[cells]

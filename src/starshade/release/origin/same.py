@@ -13,43 +13,39 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.receipt import ratings_digest
 from starshade.release.table import Release
 
-__all__ = ["refuse_other_ratings"]
+__all__ = ["not_made_of", "refuse_other_ratings"]
 
-_ADVICE = "Give the ratings that the release was made from, read with the same options."
 # a table never changes, and every attack on a release comes by here
 _found: WeakKeyDictionary[Ratings, set[str]] = WeakKeyDictionary()
 
 
-def refuse_other_ratings(release: Release, original: Ratings, whole: Ratings | None = None) -> None:
+def not_made_of(found: str) -> ConfigError:
+    """Return the error that a release was not made of the ratings given, or of more than them."""
+    return ConfigError(
+        found,
+        advice="Give the ratings that the release was made from, read with the same options.",
+    )
+
+
+def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | None = None) -> None:
     """Refuse other ratings than those that the receipt was written for; looked up once a table.
 
     A mean is nobody's rating, so on layout "profile" the released cells themselves refute little.
-    Nothing is told without a receipt.
-
-    Parameters
-    ----------
-    release : Release
-    original : Ratings
-        The table that the release was made from, or one that contains it.
-    whole : Ratings, optional
-        The table that `original` is a part of, where items or users were taken out of it.
-
-    Raises
-    ------
-    ConfigError
-        Some of the released users or items are not there, or they have other ratings.
+    What is found of `original` is found of `also`, which is part of it or the other way round.
     """
     private = release.private
-    if private is None or not private.ratings or private.ratings in _found.get(original, ()):
+    tables = [original] if also is None else [original, also]
+    if private is None or not private.ratings:
         return
-    part = _released(release, original if whole is None else whole)
+    if any(private.ratings in _found.get(table, ()) for table in tables):
+        return
+    part = _released(release, original)
     if ratings_digest(part) != private.ratings:
-        raise ConfigError(
+        raise not_made_of(
             "these are other ratings than the release was made of, by what the receipt says of "
-            "them: the same users and items, but not each the same ratings",
-            advice=_ADVICE,
+            "them: the same users and items, but not each the same ratings"
         )
-    for table in (original, part):
+    for table in (*tables, part):
         _found.setdefault(table, set()).add(private.ratings)
 
 
@@ -72,9 +68,8 @@ def _places(among: Vocabulary, ids: Vocabulary, what: str) -> NDArray[np.int64]:
     places = among.indices(ids)
     lacking = int((places < 0).sum())
     if lacking:
-        raise ConfigError(
+        raise not_made_of(
             f"{lacking:,} of the {len(ids):,} released {what} are not in these ratings, so that "
-            "the receipt cannot tell whether they are those that the release was made of",
-            advice=_ADVICE,
+            "the receipt cannot tell whether they are those that the release was made of"
         )
     return places

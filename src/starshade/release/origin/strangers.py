@@ -1,4 +1,4 @@
-"""Who cannot be behind a release of layout "record", whose ratings may have been moved."""
+"""Who cannot be behind a release: told by the released cells alone, or with a link."""
 
 from __future__ import annotations
 
@@ -8,84 +8,30 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-from starshade.release.origin.moved import moved_cells
-from starshade.release.table import Link, Release
+from starshade.release.origin.fits import refuse_misfits
+from starshade.release.origin.moved import Moved
+from starshade.release.origin.same import not_made_of
+from starshade.release.table import Release
 
-__all__ = ["never_moved", "refuse_moved_link", "refuse_strange_records"]
-
-_ADVICE = "Give the ratings that the release was made from, read with the same options."
-
-
-def never_moved(release: Release) -> NDArray[np.bool_]:
-    """Tell on which items every released rating is the true one, shape (n_items,).
-
-    All of them where the method invents nothing, and those that a claim names as sensitive.
-    """
-    if release.manifest.invented_cells is None:
-        return np.ones(release.classes.n_items, dtype=np.bool_)
-    named = set(release.manifest.sensitive_items)
-    return np.array([key in named for key in release.classes.items], dtype=np.bool_)
+__all__ = ["refuse_moved_link", "refuse_strangers"]
 
 
-def refuse_strange_records(release: Release, original: Ratings, common: NDArray[np.int64]) -> None:
-    """Refuse ratings without enough users, or in which records have no user on unmoved items.
-
-    On items that no rating was moved on, each record says exactly what its user's ratings say:
-    as many users must say so as records do. How other ratings were moved is not told, and only
-    the link can show that they fit (`refuse_moved_link`).
-
-    Parameters
-    ----------
-    release : Release
-    original : Ratings
-    common : ndarray of int64, shape (original items,)
-        The released item that each is, or -1.
-
-    Raises
-    ------
-    ConfigError
-        Fewer users than records, or records that are nobody's.
-    """
-    classes = release.cells()
-    there = np.zeros(classes.n_items, dtype=np.bool_)
-    there[common[common >= 0]] = True
-    # where items are missing, so may be those who rated no other
-    if there.all() and original.n_users < release.n_records:
-        raise ConfigError(
-            f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
-            "release: it was not made of them",
-            advice=_ADVICE,
-        )
-    told = there & never_moved(release)
-    members = classes.symbols.members[classes.symbols.offsets[:-1]]
-    on = (common >= 0) & told[common]
-    users = _digests(
-        original.indptr, common[original.columns], original.values(), on[original.columns]
-    )
-    records = _digests(
-        classes.indptr, classes.columns, members[classes.codes], told[classes.columns]
-    )
-    says = np.diff(np.append(0, np.cumsum(told[classes.columns]))[classes.indptr]) > 0
-    strange = _without_a_match(records[says], users)
-    if strange:
-        raise ConfigError(
-            f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "
-            "nothing was changed: the release was not made of them",
-            advice=_ADVICE,
-        )
+def refuse_strangers(release: Release, original: Ratings) -> None:
+    """Refuse ratings that a release cannot have been made of."""
+    if release.manifest.layout == "profile":
+        return  # means of ratings are nobody's
+    common = release.classes.items.indices(original.items)  # place of each item, or -1
+    if not (common >= 0).any():
+        raise not_made_of("the release and the ratings have no item in common")
+    if release.manifest.layout == "record":
+        _refuse_strange_records(release, original, common)
+    else:
+        refuse_misfits(release, original, common)
 
 
-def refuse_moved_link(release: Release, original: Ratings, link: Link) -> None:
-    """Refuse a link under which records cannot be what became of their users' ratings.
-
-    Raises
-    ------
-    ConfigError
-        A rating changed on an item where none was, or another share of invented ratings than the
-        release states.
-    """
-    moved = moved_cells(release, original, link)
-    told = never_moved(release)
+def refuse_moved_link(release: Release, original: Ratings, moved: Moved) -> None:
+    """Refuse the link under which ratings were moved so, if a release says otherwise."""
+    told = _never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[told[moved.item]] > SLACK).sum())
     changed += int(told[moved.suppressed].sum() + told[moved.invented].sum())
     stated = release.manifest.invented_cells
@@ -103,6 +49,51 @@ def refuse_moved_link(release: Release, original: Ratings, link: Link) -> None:
         raise ConfigError(
             f"{found}: link and ratings do not belong together",
             advice="Give the ratings that the release was made from, with the ids they had then.",
+        )
+
+
+def _never_moved(release: Release) -> NDArray[np.bool_]:
+    """Tell on which items every released rating is the true one, shape (n_items,).
+
+    All of them where the method invents nothing, and those that a claim names as sensitive.
+    """
+    if release.manifest.invented_cells is None:
+        return np.ones(release.classes.n_items, dtype=np.bool_)
+    named = set(release.manifest.sensitive_items)
+    return np.array([key in named for key in release.classes.items], dtype=np.bool_)
+
+
+def _refuse_strange_records(release: Release, original: Ratings, common: NDArray[np.int64]) -> None:
+    """Refuse ratings without enough users, or in which records have no user on unmoved items.
+
+    On items that no rating was moved on, each record says exactly what its user's ratings say:
+    as many users must say so as records do. How other ratings were moved is not told, and only
+    the link can show that they fit (`refuse_moved_link`).
+    """
+    classes = release.cells()
+    there = np.zeros(classes.n_items, dtype=np.bool_)
+    there[common[common >= 0]] = True
+    # where items are missing, so may be those who rated no other
+    if there.all() and original.n_users < release.n_records:
+        raise not_made_of(
+            f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
+            "release: it was not made of them"
+        )
+    told = there & _never_moved(release)
+    members = classes.symbols.members[classes.symbols.offsets[:-1]]
+    on = (common >= 0) & told[common]
+    users = _digests(
+        original.indptr, common[original.columns], original.values(), on[original.columns]
+    )
+    records = _digests(
+        classes.indptr, classes.columns, members[classes.codes], told[classes.columns]
+    )
+    says = np.diff(np.append(0, np.cumsum(told[classes.columns]))[classes.indptr]) > 0
+    strange = _without_a_match(records[says], users)
+    if strange:
+        raise not_made_of(
+            f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "
+            "nothing was changed: the release was not made of them"
         )
 
 

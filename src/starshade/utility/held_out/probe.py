@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.lookup import find_cells
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.origin.linked import linked_rows, places_among
+from starshade.release.origin.origin import Origin, not_made_of
 from starshade.release.table import Release
 
 __all__ = ["UNMEASURED", "Probe", "linked_probe", "linked_users"]
@@ -57,21 +57,19 @@ def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | Non
     ConfigError
         Somebody in the release, or a released item, is not in `original`.
     """
-    if release.private is None:
+    rows = Origin(release, original).row_of_user
+    if rows is None:
         return None
-    rows = linked_rows(release, original, release.private.link)
     lacking = release.n_records - int((rows >= 0).sum())
-    unknown = int((places_among(original.items, release.classes.items) < 0).sum())
+    unknown = int((original.items.indices(release.classes.items) < 0).sum())
     for count, of, what in (
         (lacking, release.n_records, "people"),
         (unknown, release.classes.n_items, "items"),
     ):
         if count:
-            raise ConfigError(
+            raise not_made_of(
                 f"{count:,} of the {of:,} {what} in the release are not in the original ratings: "
-                "it was not made of them",
-                advice="Give the ratings that the release was made from, read with the same "
-                "options.",
+                "it was not made of them"
             )
     return rows
 
@@ -98,7 +96,7 @@ def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> 
         return None
     users, items, values = _cells(probe, original)
     rows = row_of_user[users]
-    columns = places_among(release.classes.items, original.items)[items]
+    columns = release.classes.items.indices(original.items)[items]
     asked = (rows >= 0) & (columns >= 0)
     return Probe(
         users[asked],
@@ -117,8 +115,8 @@ def _cells(
     if not probe.n_ratings:
         raise ConfigError("the probe has no rating", advice=_ADVICE)
     probe = on_scale(probe, original.scale)
-    user = places_among(original.users, probe.users)
-    item = places_among(original.items, probe.items)
+    user = original.users.indices(probe.users)
+    item = original.items.indices(probe.items)
     rated = probe.user_support > 0, probe.item_support > 0
     for place, told, what in ((user, rated[0], "users"), (item, rated[1], "items")):
         unknown = int((told & (place < 0)).sum())

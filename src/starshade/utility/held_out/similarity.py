@@ -14,7 +14,6 @@ from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.recommender import Fitted
-from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
 from starshade.utility.held_out.released_rows import ReleasedRows
 
@@ -73,7 +72,7 @@ def owner_rows(
     -------
     ndarray of float64, shape (len(users), released items)
     """
-    columns = places_among(original.items, release.classes.items)
+    columns = original.items.indices(release.classes.items)
     if fitted is None:
         return original.keep_users(users).dense()[:, columns]
     return padded_rows(fitted, original, users)[:, columns]

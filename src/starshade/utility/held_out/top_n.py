@@ -11,7 +11,6 @@ from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted, Recommender
-from starshade.release.origin.linked import places_among
 from starshade.release.table import Release
 from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.held_out.released_rows import ReleasedRows
@@ -115,7 +114,7 @@ class TopN:
 
     def _asked(self, release: Release, original: Ratings, probe: Probe) -> Indices:
         """Return users of the probe with `n` released items left, ascending."""
-        place = places_among(release.classes.items, original.items)
+        place = release.classes.items.indices(original.items)
         users = np.unique(probe.users)
         owner = np.repeat(np.arange(original.n_users), original.user_support)
         rated = np.bincount(owner[place[original.columns] >= 0], minlength=original.n_users)
@@ -134,7 +133,7 @@ class TopN:
         """Return the two mean shares."""
         rows = ReleasedRows(release)
         own = probe.rows[np.searchsorted(probe.users, users)]
-        items = places_among(original.items, release.classes.items)  # of released ones
+        items = original.items.indices(release.classes.items)  # of released ones
         common = np.zeros(2)
         together = max(1, _CELLS // max(original.n_items, 1))
         with task("comparing recommendations", len(users)) as step:

@@ -1,0 +1,164 @@
+"""The door: ratings beside the release that was made of them, and what they say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.plain import counted
+from starshade.ratings.levels import on_scale
+from starshade.ratings.table import Ratings
+from starshade.release.origin.moved import Moved, moved_cells
+from starshade.release.origin.same import not_made_of, refuse_other_ratings
+from starshade.release.origin.strangers import refuse_moved_link, refuse_strangers
+from starshade.release.table import Link, Release
+
+__all__ = ["Moved", "Origin", "not_made_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """A release and ratings: what was released of them, and who became which row.
+
+    Each answer is found when it is first asked for, and kept. Asking raises a `ConfigError`
+    where it shows that the two do not belong together.
+
+    Attributes
+    ----------
+    release : Release
+    original : Ratings
+        The table that the release was made from, or one that contains it.
+    link : Link or None
+        Who became which record; where none is given, that of the release's private facts.
+    """
+
+    release: Release
+    original: Ratings
+    link: Link | None = None
+
+    def __post_init__(self) -> None:
+        if self.link is None and self.release.private is not None:
+            object.__setattr__(self, "link", self.release.private.link)
+
+    @cached_property
+    def part(self) -> Ratings:
+        """The released items of the original, in the same order, and the users left there.
+
+        Refused: a released item that is not in `original`, a rating off the release's scale (but
+        for layout "record"), and strangers (`refuse_strangers`).
+        """
+        part, scale = self._on_items(), self.release.scale
+        # where ratings were moved or people left out, some may lie beyond what is published
+        moved = self.release.manifest.layout == "record"
+        if not moved or scale.contains(part.levels[np.unique(part.codes)]).all():
+            part = on_scale(part, scale)
+        refuse_strangers(self.release, part)
+        return part
+
+    @cached_property
+    def made_of(self) -> Ratings:
+        """The released items of the original, and the users who became the release's records.
+
+        Refused beyond `part`: the receipt's users, or what they rated, are others than those of
+        the ratings; more or fewer users than records and users who were left out.
+        """
+        release, part = self.release, self.part
+        deleted = release.manifest.users_deleted
+        kept = part
+        if release.private is not None and release.private.link.users != part.users:
+            place = part.users.indices(release.private.link.users)
+            if not deleted or (place < 0).any():
+                raise not_made_of(
+                    "the receipt's users are not those who rated the released items in these "
+                    "ratings"
+                )
+            kept = part.keep_users(place)
+        if part.n_users != release.n_records + deleted:
+            left_out = f" and left out {counted(deleted, 'user')}" if deleted else ""
+            raise not_made_of(
+                f"{counted(part.n_users, 'user')} rated the released items in these ratings, but "
+                f"the release has {counted(release.n_records, 'record')}{left_out}: it was not "
+                "made of them"
+            )
+        refuse_other_ratings(release, kept, self.original)
+        return kept
+
+    @cached_property
+    def row_of_user(self) -> NDArray[np.int64] | None:
+        """The released row of each user of the original, -1 for others; None without a link.
+
+        Refused: a link of another number of records, and other ratings than the receipt's.
+        """
+        release, link = self.release, self.link
+        if link is None:
+            return None
+        if len(link.record) != release.n_records:
+            raise ConfigError(
+                f"the link names {len(link.record):,} records, the release has "
+                f"{release.n_records:,}: they do not belong together"
+            )
+        self.refuse_other_ratings()
+        place = link.users.indices(self.original.users)
+        rows = release.class_of_record[link.record[place]]
+        return np.where(place < 0, -1, rows)
+
+    @cached_property
+    def moved(self) -> Moved | None:
+        """What became of each rating; None without a link, and on other layouts than "record"."""
+        if self.link is None or self.release.manifest.layout != "record":
+            return None
+        return moved_cells(self.release, self.original, self.link)
+
+    def refuse_strangers(self) -> None:
+        """Refuse ratings that the release, by itself, shows not to be what it was made of.
+
+        Raises
+        ------
+        ConfigError
+            No item in common, a user who fits no class, or a record that nobody's ratings can be.
+        """
+        refuse_strangers(self.release, self.original)
+
+    def refuse_other_ratings(self, part: Ratings | None = None) -> None:
+        """Refuse other ratings than the receipt's; without a receipt nothing is told.
+
+        Parameters
+        ----------
+        part : Ratings, optional
+            Some items of `original`, to be known from now on by what was found of it.
+
+        Raises
+        ------
+        ConfigError
+            Some of the released users or items are not there, or they have other ratings.
+        """
+        refuse_other_ratings(self.release, self.original, part)
+
+    def refuse_moved_link(self) -> None:
+        """Refuse a link under which records cannot be what became of their users' ratings.
+
+        Raises
+        ------
+        ConfigError
+            Layout "record": a rating changed on an item where none was, or another share of
+            invented ratings than the release states.
+        """
+        if self.moved is not None:
+            refuse_moved_link(self.release, self.original, self.moved)
+
+    def _on_items(self) -> Ratings:
+        items = self.release.classes.items
+        if items == self.original.items:
+            return self.original.drop_empty_users()
+        indices = self.original.items.indices(items)
+        unknown = int((indices < 0).sum())
+        if unknown:
+            raise not_made_of(
+                f"{unknown:,} of the release's {counted(len(items), 'item')} are "
+                "not in the original ratings"
+            )
+        return self.original.keep_items(indices)
