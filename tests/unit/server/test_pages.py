@@ -17,6 +17,7 @@ from starshade.plain import plain
 from starshade.server.ask.asking import asked
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
+from starshade.server.ask.labels import settings_of
 from starshade.server.ask.release import RELEASE
 from starshade.server.context import contexts
 from starshade.server.context.contexts import ErrorPage, Link
@@ -404,6 +405,62 @@ def test_what_went_wrong_stands_at_its_field(whole: Whole) -> None:
     assert page.mapping is not None
     wrong = {field.name: field.error for field in page.mapping.fields if field.error}
     assert wrong == {"format": "Format 'x': unknown."}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "setting", "wrong"),
+    [
+        ("attack", {"attack": "label", "knowledge": {"known": 500}}, "known", "known"),
+        ("attack", {"attack": "label", "config": {"tolerance": 9}}, "tolerance", "tolerance"),
+        ("attack", {"attack": "scoreboard"}, "attack", "attack"),  # of several boxes
+        ("compare", {"methods": ["interval"], "ks": [500]}, "k", "ks"),
+        ("compare", {"methods": ["interval"], "ks": [2], "items": "top:7"}, "items", "items"),
+        ("release", {"method": "k-likeness", "config": {"k": 500}}, "k", "k"),
+        ("release", {"method": "interval", "config": {"k": 5, "l": 9.5}}, "l", "l"),
+        ("release", {"method": "mondrian", "config": {"k": 5, "l": 9}}, "l", "distinct"),
+        (
+            "release",
+            {"method": "predictive", "config": {"k": 5}, "items": "top:7"},
+            "items",
+            "items_predictive",
+        ),
+    ],
+)
+def test_settings_to_change_say_what_was_wrong_with_them(
+    whole: Whole, kind: JobKind, settings: dict[str, Any], setting: str, wrong: str
+) -> None:
+    desk = whole.desk
+    told = {"error": "too <many>", "advice": "Lower it.", "result": {"setting": setting}}
+    job = desk.end(desk.store.add_job(kind, whole.data_id, settings), "failed", **told)
+    (step,) = job_page(desk.store, job).next
+    text = desk.get(step.link.href.partition("#")[0]).text
+    marked = re.findall(r'id="(\w+)-(\w+)-error">([^<]*)<', text)
+    assert marked == [(kind, wrong, "Too &lt;many&gt;.")]
+    place = f'aria-describedby="{kind}-{wrong}-help {kind}-{wrong}-error"'
+    assert text.count(place) == 1
+    of_boxes = f'<fieldset id="{kind}-{wrong}" {place}'
+    assert place + ' aria-invalid="true"' in text or of_boxes in text
+    words = Words(text).text
+    label = settings_of(kind)[wrong].label
+    assert f"This could not be done. Please look at: {label}." in words
+    assert words.count("Lower it.") == 1
+    other = {"attack": "release", "compare": "attack", "release": "compare"}[kind]
+    for place in (f"form={other}&failed={job.id}", f"form={kind}&failed=0", f"form={kind}"):
+        assert "-error" not in desk.get(f"/data/{whole.data_id}?{place}").text
+
+
+def test_what_no_field_did_is_said_on_top_of_the_form(whole: Whole) -> None:
+    desk = whole.desk
+    told = {"error": "no memory left", "advice": "Ask for less.", "result": {"setting": "step"}}
+    job = desk.end(
+        desk.store.add_job("release", whole.data_id, {"method": "predictive"}), "failed", **told
+    )
+    (step,) = job_page(desk.store, job).next
+    text = desk.get(step.link.href.partition("#")[0]).text
+    assert "-error" not in text
+    assert "No memory left. Ask for less." in Words(text).text
+    assert 'id="release-trouble"' in text
+    assert 'id="release-trouble"' not in desk.get(f"/data/{whole.data_id}?form=release").text
 
 
 def test_a_label_that_is_said_is_not_said_again(whole: Whole) -> None:

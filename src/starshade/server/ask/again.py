@@ -10,12 +10,20 @@ from starshade.server.ask.data import said_before
 from starshade.server.ask.release import GROUPING, PREDICTIVE_ITEMS
 from starshade.server.jobs.rows import JobKind
 
-__all__ = ["address", "said"]
+__all__ = ["FORM_OF", "address", "field_of", "said"]
 
-_FORMS = {"read": "mapping", "attack": "attack", "compare": "compare", "release": "release"}
+#: kind of job → its form
+FORM_OF: Mapping[JobKind, str] = {
+    "read": "mapping",
+    "attack": "attack",
+    "compare": "compare",
+    "release": "release",
+}
 
 
-def address(data_id: int, kind: JobKind, told: Mapping[str, Any]) -> str:
+def address(
+    data_id: int, kind: JobKind, told: Mapping[str, Any], *, failed: int | None = None
+) -> str:
     """Return the address of a form that is filled in.
 
     Parameters
@@ -24,10 +32,31 @@ def address(data_id: int, kind: JobKind, told: Mapping[str, Any]) -> str:
     kind : {"read", "attack", "compare", "release"}
     told : mapping
         What stands in its fields; None leaves one as it is offered.
+    failed : int, optional
+        The job that asked so and failed: the form says why, and at which field.
     """
-    form = _FORMS[kind]
+    form = FORM_OF[kind]
     given = {name: value for name, value in told.items() if value is not None}
+    given |= {} if failed is None else {"failed": failed}
     return f"/data/{data_id}?{urlencode({'form': form, **given}, doseq=True)}#{form}"
+
+
+def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
+    """Return the name of the field that says a setting, in the form of a job of these settings.
+
+    Examples
+    --------
+    >>> field_of("compare", "k", {}), field_of("release", "items", {"method": "predictive"})
+    ('ks', 'items_predictive')
+    """
+    method = settings.get("method")
+    if (kind, setting) == ("compare", "k"):
+        return "ks"
+    if (kind, setting, method) == ("release", "items", "predictive"):
+        return PREDICTIVE_ITEMS
+    if (kind, setting) == ("release", "l") and method in GROUPING:
+        return "distinct"
+    return setting
 
 
 def said(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,15 +88,13 @@ def _compare(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
-    method, config = settings.get("method"), dict(settings.get("config") or {})
-    if method in GROUPING and "l" in config:
-        config["distinct"] = config.pop("l")
+    config = dict(settings.get("config") or {})
     if "sensitive" in config:
         config["sensitive"] = ", ".join(config["sensitive"])
     return {
-        "method": method,
-        **config,
-        PREDICTIVE_ITEMS if method == "predictive" else "items": _items(settings),
+        "method": settings.get("method"),
+        **{field_of("release", name, settings): value for name, value in config.items()},
+        field_of("release", "items", settings): _items(settings),
         "known": ", ".join(map(str, settings.get("known") or ())),
         "held_out": settings.get("held_out"),
     }

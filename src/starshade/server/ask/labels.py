@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from starshade.naming import Speller, Value
+from starshade.server.ask.again import field_of
 from starshade.server.ask.asking import Asking
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
@@ -67,8 +68,7 @@ def _field(kind: JobKind | None, setting: str, value: Value) -> str:
 
 
 def _find(kind: JobKind, name: str) -> Setting | None:
-    if kind == "compare" and name == "k":
-        name = "ks"
+    name = field_of(kind, name, {})
     for known in (name, name.removeprefix("no_")):
         for form in (kind, "read"):
             if known in settings_of(form):

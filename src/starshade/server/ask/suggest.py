@@ -176,7 +176,7 @@ def after_failure(job: JobRow) -> tuple[Next, ...]:
 
 def _change(job: JobRow) -> Link:
     told = said(job.kind, job.settings)
-    return Link("Change the settings", address(job.data_id, job.kind, told))
+    return Link("Change the settings", address(job.data_id, job.kind, told, failed=job.id))
 
 
 def _another(data_id: int) -> Next:

@@ -9,6 +9,7 @@ from typing import Any
 
 from starshade.plain import percent
 from starshade.report.phrases import count as whole
+from starshade.server.ask.again import FORM_OF
 from starshade.server.ask.asking import Asking, Facts, form
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
@@ -16,7 +17,7 @@ from starshade.server.ask.data import MAPPING, said_before
 from starshade.server.ask.release import FEWEST, RELEASE
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
-from starshade.server.context.contexts import Chart, DataPage, Field, Figure, Form, Next, Table
+from starshade.server.context.contexts import Chart, DataPage, Figure, Form, Next, Table
 from starshade.server.forms import Sent
 from starshade.server.jobs.rows import DataRow, JobKind, JobRow
 from starshade.server.jobs.store import Store
@@ -54,7 +55,8 @@ def data_page(
     store : Store
     data : DataRow
     given : mapping, optional
-        What the address says: ``form`` names the one to unfold, the rest fills it in.
+        What the address says: ``form`` names the one to unfold, ``failed`` the job that was asked
+        for with it in vain, the rest fills it in.
     refused : mapping of id to Form, optional
         A form that was sent and refused.
     """
@@ -64,31 +66,33 @@ def data_page(
     shown = reading if reading is not None and reading.state != "done" else None
     jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
     said = data.options if reading is None else reading.settings
+    files = files_of(store, data)
     if data.kind != "synthetic":
         facts = {**facts, "columns": columns_of(source_of(store, data))}
     forms = {
         name: _form(asking, data, facts, given, said)
         for name, asking in FORMS.items()
         if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
-    } | dict(refused or {})
-    mapping = forms["mapping"]
-    if shown is not None and shown.state == "failed":
-        mapping = replace(mapping, open=True, fields=_at_fault(mapping.fields, shown))
+    }
+    for job in (shown, _to_change(store, data, given)):
+        if job is not None and job.state == "failed" and FORM_OF[job.kind] in forms:
+            forms[FORM_OF[job.kind]] = _failed(forms[FORM_OF[job.kind]], job, files)
+    forms |= refused or {}
     return DataPage(
         frame=frame(store, data.name),
         id=str(data.id),
         name=data.name,
         kind_text=kind_text(data),
         ok=ok,
-        reading=None if shown is None else job_view(shown, files_of(store, data)),
+        reading=None if shown is None else job_view(shown, files),
         intro=_intro(data, shown),
         figures=tuple(_figures(facts)) if ok else (),
         columns=_columns(facts, said),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
-        notes=tuple(without_paths(note, files_of(store, data)) for note in _notes(facts)),
+        notes=tuple(without_paths(note, files) for note in _notes(facts)),
         next=_next(data, shown, jobs),
-        mapping=None if data.kind == "synthetic" else mapping,
+        mapping=None if data.kind == "synthetic" else forms["mapping"],
         attack=forms.get("attack"),
         compare=forms.get("compare"),
         release=forms.get("release"),
@@ -108,14 +112,31 @@ def _form(
     return form(asking, action, facts, given if asked else {}, unfold=asked)
 
 
-def _at_fault(fields: tuple[Field, ...], reading: JobRow) -> tuple[Field, ...]:
-    """Say at the field that made a reading fail that it did."""
-    wrong = field_at_fault(reading)
-    told = sentence(without_paths(reading.error or ""))
-    return tuple(
-        replace(field, error=told) if wrong is not None and field.name == wrong.name else field
-        for field in fields
+def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:
+    """Return the failed job that the form which the address unfolds had asked for."""
+    number = (given.get("failed") or [""])[0]
+    form_id = (given.get("form") or [""])[0]
+    for job in store.jobs(data.id, kinds=_WORK, states=("failed",)):
+        if (str(job.id), FORM_OF[job.kind]) == (number, form_id):
+            return job
+    return None
+
+
+def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
+    """Say in a form why what it asked for failed: at the field that did it, or else on top."""
+    told, wrong = job_view(job, files), field_at_fault(job)
+    made = tuple(
+        replace(field, error=sentence(without_paths(job.error or "", files)))
+        if wrong is not None and field.name == wrong.name
+        else field
+        for field in form.fields
     )
+    form = replace(form, fields=made, open=True)
+    if job.kind == "read":  # the page says on top why ratings could not be read
+        return form
+    at = ", ".join(field.label for field in made if field.error)
+    error = f"This could not be done. Please look at: {at}." if at else told.error
+    return replace(form, error=error, advice=told.advice)
 
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:

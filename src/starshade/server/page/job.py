@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from starshade.server.ask.again import field_of
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.suggest import after_attack, after_compare, after_failure
 from starshade.server.context.asked import asked_for
@@ -93,7 +94,7 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
 def field_at_fault(job: JobRow) -> Setting | None:
     """Return the field of the job's form that made it fail, if one did."""
     name = (job.result or {}).get("setting") if job.state == "failed" else None
-    return settings_of(job.kind).get(str(name))
+    return settings_of(job.kind).get(field_of(job.kind, str(name), job.settings))
 
 
 def _may_end_otherwise(job: JobRow) -> bool:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from starshade.errors import ConfigError, InputError, StarshadeError
+from starshade.server.ask.again import FORM_OF
 from starshade.server.ask.asking import as_sent, asked
 from starshade.server.ask.data import PATH, SYNTHETIC
 from starshade.server.context.contexts import Form
@@ -32,12 +33,7 @@ __all__ = ["Id", "bring_path", "data_routes", "start_job"]
 Id = Annotated[int, InPath(ge=1, le=2**63 - 1)]
 Given = Annotated[Sent, Depends(sent_form)]
 
-_KINDS: Mapping[str, JobKind] = {
-    "mapping": "read",
-    "attack": "attack",
-    "compare": "compare",
-    "release": "release",
-}
+_KINDS = {form: kind for kind, form in FORM_OF.items()}
 
 
 def data_routes(desk: Desk) -> APIRouter:
