@@ -71,6 +71,45 @@ def test_options_are_seen_and_whole_commands_are_none() -> None:
     assert options_in("a--b, x|--c, -- and ---") == []
 
 
+def nameless(source: str) -> Iterator[str]:
+    """Find errors that carry the setting at fault, and do not name it in what they say."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("Error"):
+            continue
+        given = {each.arg: each.value for each in node.keywords}
+        carried = given.pop("setting", None)
+        if carried is None:
+            continue
+        told = " ".join(map(ast.unparse, (*node.args, *given.values())))
+        if isinstance(carried, ast.Constant):
+            names = [str(carried.value), str(carried.value).replace("_", " ")]
+        else:  # said by the same expression, or by the error that is passed on
+            names = [ast.unparse(carried), "error.message"]
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told) for name in names):
+            yield f"{node.lineno}: {ast.unparse(carried)}"
+
+
+def test_an_error_names_the_setting_that_it_carries() -> None:
+    found = [
+        f"{file}:{each}" for file in below_the_doors() for each in nameless(file.read_text("utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_an_error_that_does_not_name_its_setting_is_caught() -> None:
+    for told, caught in (
+        ("f'top:{n}: too many', setting='items'", True),
+        ("f'items top:{n}: too many', setting='items'", False),
+        ("'too many', advice=f'Lower {named(\"items\")}.', setting='items'", False),
+        ("f'rare items {x}: what?', setting='rare_items'", False),
+        ("f'no column {x}', setting=setting", True),
+        ("f'no column {x}{aside(setting)}', setting=setting", False),
+        ("error.message, setting=error.setting", False),
+        ("'no ratings'", False),
+    ):
+        assert len(list(nameless(f"raise ConfigError({told})"))) == caught
+
+
 def test_every_setting_that_is_named_is_an_option_of_some_command() -> None:
     every = [p for c in commands(main).values() for p in c.params if isinstance(p, click.Option)]
     there = {flag for p in every for flag in (*p.opts, *p.secondary_opts)}

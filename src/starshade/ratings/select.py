@@ -57,7 +57,7 @@ class ItemSelection:
         if self.top is not None:
             if self.top > ratings.n_items:
                 raise ConfigError(
-                    f"top:{self.top}: the data have {counted(ratings.n_items, 'item')}",
+                    f"items top:{self.top}: the data have {counted(ratings.n_items, 'item')}",
                     advice=f"Ask for 1 to {ratings.n_items}.",
                     setting="items",
                 )
@@ -111,7 +111,7 @@ def top_items(n: int) -> ItemSelection:
     'top:10'
     """
     if n < 1:
-        raise ConfigError(f"top:{n}: at least 1 item is needed", setting="items")
+        raise ConfigError(f"items top:{n}: at least 1 item is needed", setting="items")
     return ItemSelection(top=int(n))
 
 

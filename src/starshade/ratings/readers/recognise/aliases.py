@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
-from starshade.naming import Value, named, together
+from starshade.naming import Value, aside, named, together
 
 __all__ = [
     "ALIASES",
@@ -271,10 +271,11 @@ def _given(
     alike = [name for name in columns if normalized(name) == normalized(named)]
     if len(alike) == 1:
         return alike[0]
+    setting = settings.get(role)
     raise InputError(
-        f"{where}: no column {named!r} for the {_WORD.get(role, role)}; "
-        f"{_described(columns, listed)}",
-        setting=settings.get(role),
+        f"{where}: no column {named!r} for the {_WORD.get(role, role)}"
+        f"{aside(setting) if setting else ''}; {_described(columns, listed)}",
+        setting=setting,
     )
 
 
