@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import MISSING
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
+
 _COMMANDS = Path(__file__).with_name("command-line.md")
 _MARK = "<!-- keys -->"
-_SETTINGS = re.compile(r"<!-- settings: (\w+) -->")
+_SETTINGS = re.compile(r"<!-- settings: ([\w.:]+)(?: of (\w+))? -->")
+#: room → the command that sets its settings
+_COMMANDS_OF = {
+    "attack": "attack",
+    "privacy": "check",
+    "anonymize": "anonymize",
+    "recommend": "anonymize",
+}
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
 _PATH = re.compile(r"<code>([^<]*/[^<]*)</code>")
@@ -33,24 +43,44 @@ def keys_of_commands(page: str) -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
-def settings_of_room(room: str) -> str:
-    """Return a section with a table of settings for everything that a room registers."""
-    from starshade.setting import settings_of
-
+def tables_of(what: str, room: str | None = None) -> str:
+    """Return tables of settings: of all that a room registers, or of one declaration of a room."""
+    module, is_one, name = what.partition(":")
+    if is_one:
+        return _table(getattr(import_module(module), name), _options(room or ""))
     sections = []
-    for entry in import_module(f"starshade.{room}.registry").ENTRIES:
-        rows = [
-            f"| `{s.name}` | `--{s.name.replace('_', '-')}` | `{_default(s)}` | {_meaning(s)} |"
-            for s in settings_of(entry.declaration())
-        ]
-        head = [f"### `{entry.name}`", "", "| setting | option | default | meaning |"]
-        sections.append("\n".join([*head, "|---|---|---|---|", *rows]))
+    for entry in import_module(f"starshade.{what}.registry").ENTRIES:
+        table = _table(entry.declaration(), _options(what))
+        sections.append(f"### `{entry.name}`\n\n{table or 'It has no settings.'}")
     return "\n\n".join(sections)
 
 
+def _options(room: str) -> dict[str, str]:
+    """Return how the command of a room writes each setting that it has an option for."""
+    from starshade.cli import main
+
+    command = main.get_command(click.Context(main), _COMMANDS_OF.get(room, ""))
+    params = [] if command is None else command.params
+    return {str(option.name).removeprefix("no_"): option.opts[0] for option in params}
+
+
+def _table(declaration: type, options: dict[str, str]) -> str:
+    from starshade.setting import settings_of
+
+    rows = [
+        f"| `{s.name}` | {f'`{options[s.name]}`' if s.name in options else '–'} | {_default(s)} "
+        f"| {_meaning(s)} |"
+        for s in settings_of(declaration)
+    ]
+    head = ["| setting | option | default | meaning |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows]) if rows else ""
+
+
 def _default(setting: Any) -> str:
+    if setting.default is MISSING:
+        return "required"
     numeric = type(setting.default) in (int, float)
-    return f"{setting.default:.12g}" if numeric else str(setting.default)
+    return f"`{setting.default:.12g}`" if numeric else f"`{setting.default}`"
 
 
 def _meaning(setting: Any) -> str:
@@ -61,7 +91,7 @@ def _meaning(setting: Any) -> str:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put tables of settings and the index of keys where their marks stand."""
-    markdown = _SETTINGS.sub(lambda mark: settings_of_room(mark[1]), markdown)
+    markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)
     if _MARK not in markdown:
         return markdown
     rows = ["| key | command |", "|---|---|"]

@@ -66,7 +66,7 @@ _IN_JSON = {
     "places": "array",
     "files": "object",
 }
-_MOST = 2**53  # whole numbers beyond are not told apart
+_MOST = 2**63 - 1  # kernels count with 64 bits
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ class Setting:
         if value is None and self.optional:
             return None
         if not self._allows(value):
-            told = named(self.name, otherwise=self.name)
             raise ConfigError(
-                f"{told} = {_shown(value)}: must be {self.allowed}",
+                f"{named(self.name, otherwise=self.name)} = {_shown(value)}: "
+                f"must be {self.allowed}",
                 advice=self.advice or _beyond(self.kind, value),
                 setting=self.name,
             )
@@ -214,8 +214,8 @@ def _shown(value: Any) -> str:
 
 def _beyond(kind: Kind, value: Any) -> str:
     """Say why a whole number is none that can be used."""
-    large = kind == "integer" and isinstance(value, numbers.Real) and abs(value) > _MOST
-    return "No data have so many." if large else ""
+    number = value if kind == "integer" and isinstance(value, int | float) else 0
+    return "No data have so many." if abs(number) > _MOST else ""
 
 
 def _is_flag(value: Any) -> bool:

@@ -19,12 +19,12 @@ from tests.system.conftest import call, refused
             "Error: --min-raters = 121: there are 120",
             2,
         ),
-        (("--profile", "simple", "--min-raters", 10**23), "there are 120 users", 2),
+        (("--profile", "simple", "--min-raters", 10**23), "No data have so many", 2),
         (("--profile", "simple", "--min-raters", 120), "nothing would be shown", 1),
         (("--profile-step", 1e308), "does not divide", 2),
         (("--threads", 0), "--threads", 2),
         (("--regularization", 1e308), "from 0 to 1e+100", 2),
-        (("--profile", "simple", "--l", 1e308), "--l 1e+308", 2),
+        (("--profile", "simple", "--l", 1e308), "--l = 1e+308", 2),
     ],
 )
 def test_refusals(

@@ -270,11 +270,11 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--known", "0"], "known 0"),
+        (["--known", "0"], "--known = 0"),
         (["--known", "999"], "nobody can be attacked"),
         (["--known", "2", "--wrong", "3"], "wrong 3"),
         (["--wrong-kind", "typo"], "typo"),
-        (["--rating-error", "-1"], "rating_error"),
+        (["--rating-error", "-1"], "--rating-error = -1"),
         (["--day-error", "0.5"], "day_error"),
         (["--phi", "-1"], "phi"),
         (["--attack", "scoreboard-hr"], "Did you mean scoreboard-rh?"),

@@ -32,7 +32,6 @@ from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
 from starshade.progress import announced
-from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
 from starshade.release.making import Making
@@ -92,8 +91,6 @@ class Grouping(GroupingSettings, ABC):
     """
 
     name: ClassVar[str]
-
-    items: ItemSelection | None = None
 
     def __init_subclass__(cls) -> None:
         """Let `help` of a method list the parameters that it shares with the others."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
     from starshade.anonymize.hierarchy.dgh import Dgh
+    from starshade.ratings.select import ItemSelection
 
 __all__ = [
     "Clip",
@@ -46,6 +47,9 @@ _K = declared(
 _RARE_ITEMS = declared(
     "Items that fewer than k people rated", "Items that fewer than k users rated."
 )
+_ITEMS = declared(
+    "Items to release", "Which items to release.", kind="file", unset="all", usual="top:N|FILE"
+)
 _HIERARCHY = declared(
     "What different ratings of a group become",
     "What a group is released as: ndgh (the set of values), range, dgh, dgh-a, dgh-b, dgh-c, or a "
@@ -67,7 +71,7 @@ class GroupingSettings:
 
     k: int = field(metadata=_K)
     hierarchy: str | Path | Dgh = field(default="ndgh", metadata=_HIERARCHY)
-    items: Any = None
+    items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
     attributes: Literal["none", "generalized", "exact"] = field(
         default="none",
@@ -107,7 +111,8 @@ class GroupingSettings:
         default=None,
         metadata=declared(
             "Largest distance of sensitive attributes (t)",
-            "How far the sensitive attributes of a group may be from those of all, 0 to 1.",
+            "How far the sensitive attributes of a group may be from those of all.",
+            unset="any distance",
             least=0,
             most=1,
             usual="0.2",
@@ -160,7 +165,7 @@ class IntervalAnonymizerSettings:
             "In small clusters, or all records with the same items rated (the paper).",
         ),
     )
-    items: Any = None
+    items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
     attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
 
@@ -174,7 +179,7 @@ class SuppressAnonymizerSettings:
     l: float = field(default=0.0, metadata=SPREAD)  # noqa: E741 - the paper's name
     sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
     nulls: NullRule = field(default="strict", metadata=NULLS)
-    items: Any = None
+    items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
     attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
 
@@ -303,5 +308,5 @@ class PredictiveAnonymizerSettings:
             unit="ratings",
         ),
     )
-    items: Any = None
+    items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)

@@ -39,11 +39,7 @@ def _list_settings(run: Run) -> None:
     from starshade.setting import json_schema, settings_of
 
     declared = {
-        room: {
-            entry.name: entry.declaration()
-            for entry in import_module(module).ENTRIES
-            if entry.settings
-        }
+        room: {entry.name: entry.declaration() for entry in import_module(module).ENTRIES}
         for room, module in _ROOMS.items()
     }
     rows = [
@@ -55,7 +51,6 @@ def _list_settings(run: Run) -> None:
     schemas = {
         room: {name: json_schema(declaration) for name, declaration in of.items()}
         for room, of in declared.items()
-        if of
     }
     run.emit(
         {"settings": schemas},

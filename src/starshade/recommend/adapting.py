@@ -13,7 +13,7 @@ from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.rng import stream_key
 
-__all__ = ["as_factors", "check_counts", "check_penalty", "load", "small_seed"]
+__all__ = ["as_factors", "load", "small_seed"]
 
 Floats = NDArray[np.float64]
 
@@ -33,29 +33,6 @@ def load(module: str, package: str, extra: str) -> Any:
             f"this recommender needs an optional package that is not installed ({package})",
             advice=f"pip install 'starshade[{extra}]'",
         ) from error
-
-
-def check_counts(**counts: object) -> None:
-    """Refuse settings that are not whole numbers from 1.
-
-    Raises
-    ------
-    ConfigError
-    """
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ConfigError(f"{name} {value!r}: a whole number, at least 1")
-
-
-def check_penalty(regularization: float) -> None:
-    """Refuse a regularization that is no finite number from 0.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if not (np.isfinite(regularization) and regularization >= 0):
-        raise ConfigError(f"regularization {regularization!r}: a number, at least 0")
 
 
 def small_seed(seed: int, purpose: str) -> int:

@@ -14,19 +14,19 @@ from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import (
     as_factors,
-    check_counts,
-    check_penalty,
     load,
     small_seed,
 )
 from starshade.recommend.factors import Factors
+from starshade.recommend.settings import ImplicitALSSettings
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["ImplicitALS"]
 
 
 @dataclass(frozen=True)
-class ImplicitALS:
+class ImplicitALS(ImplicitALSSettings):
     """``implicit.als.AlternatingLeastSquares`` (Hu, Koren & Volinsky 2008).
 
     Its scores say how likely a user turns to an item, and a null is evidence against that: they
@@ -55,13 +55,8 @@ class ImplicitALS:
     numbers, not the same bits, at another number of threads.
     """
 
-    factors: int = 16
-    iterations: int = 15
-    regularization: float = 0.05
-
     def __post_init__(self) -> None:
-        check_counts(factors=self.factors, iterations=self.iterations)
-        check_penalty(self.regularization)
+        check(self)
 
     @property
     def name(self) -> str:

@@ -12,19 +12,19 @@ from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import (
     as_factors,
-    check_counts,
-    check_penalty,
     load,
     small_seed,
 )
 from starshade.recommend.factors import Factors
+from starshade.recommend.settings import LensKitBiasedMFSettings
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["LensKitBiasedMF"]
 
 
 @dataclass(frozen=True)
-class LensKitBiasedMF:
+class LensKitBiasedMF(LensKitBiasedMFSettings):
     """``lenskit.als.BiasedMFScorer``: damped biases, then factors of what they leave.
 
     Its predictions are low rank plus biases: taken over as they are. Single precision.
@@ -46,18 +46,8 @@ class LensKitBiasedMF:
         A setting out of range.
     """
 
-    factors: int = 50
-    epochs: int = 10
-    regularization: float = 0.1
-    damping: float = 5.0
-
     def __post_init__(self) -> None:
-        check_counts(factors=self.factors, epochs=self.epochs)
-        check_penalty(self.regularization)
-        if not self.regularization:
-            raise ConfigError("regularization 0: LensKit's has to be above 0")
-        if not (np.isfinite(self.damping) and self.damping >= 0):
-            raise ConfigError(f"damping {self.damping!r}: a number, at least 0")
+        check(self)
 
     @property
     def name(self) -> str:

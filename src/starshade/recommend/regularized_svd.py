@@ -19,16 +19,17 @@ from starshade.recommend.als import (
     stopping_sweep,
 )
 from starshade.recommend.factors import Factors
+from starshade.recommend.settings import RegularizedSVDSettings
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["RegularizedSVD", "check_factors"]
 
-_FACTORS = 16
-_STRONGEST = 1e100  # far beyond where factors are 0; penalties stay finite numbers
+_FACTORS = RegularizedSVDSettings.factors  # unless told, as many as there can be
 
 
 @dataclass(frozen=True)
-class RegularizedSVD:
+class RegularizedSVD(RegularizedSVDSettings):
     """Low rank plus biases, fitted by alternating least squares.
 
     Minimises the squared error of the ratings plus, for every user and item with n ratings,
@@ -67,26 +68,8 @@ class RegularizedSVD:
     (2, 20)
     """
 
-    factors: int = _FACTORS
-    regularization: float = 0.055
-    sweeps: int = 16
-    biases: bool = True
-    holdout: float = 0.05
-
     def __post_init__(self) -> None:
-        for name in ("factors", "sweeps"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ConfigError(f"{name} {value!r}: a whole number, at least 1")
-        if not 0 <= self.regularization <= _STRONGEST:
-            raise ConfigError(
-                f"regularization {self.regularization!r}: a number from 0 to {_STRONGEST:g}",
-                advice="For example 0.055.",
-            )
-        if isinstance(self.holdout, bool) or not 0 <= self.holdout < 1:
-            raise ConfigError(
-                f"holdout {self.holdout!r}: at least 0 and below 1", advice="For example 0.05."
-            )
+        check(self)
 
     @property
     def name(self) -> str:

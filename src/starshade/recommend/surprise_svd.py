@@ -10,19 +10,19 @@ from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import (
     as_factors,
-    check_counts,
-    check_penalty,
     load,
     small_seed,
 )
 from starshade.recommend.factors import Factors
+from starshade.recommend.settings import SurpriseSVDSettings
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["SurpriseSVD"]
 
 
 @dataclass(frozen=True)
-class SurpriseSVD:
+class SurpriseSVD(SurpriseSVDSettings):
     """``surprise.SVD``, whose predictions are low rank plus biases: taken over as they are.
 
     It keeps every rating as a Python object, about 200 bytes each, so it is no choice for many
@@ -45,14 +45,8 @@ class SurpriseSVD:
         A setting out of range.
     """
 
-    factors: int = 100
-    epochs: int = 20
-    regularization: float = 0.02
-    biases: bool = True
-
     def __post_init__(self) -> None:
-        check_counts(factors=self.factors, epochs=self.epochs)
-        check_penalty(self.regularization)
+        check(self)
 
     @property
     def name(self) -> str:

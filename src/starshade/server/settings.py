@@ -25,14 +25,14 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
     values : mapping
         Setting → value, as JSON has it.
     **given
-        Fields that are no settings.
+        Settings that are made in another way; they are not among `values`.
 
     Raises
     ------
     ConfigError
         A setting that it does not have, one that is missing, or a value that is not allowed.
     """
-    own = settings_of(cls)
+    own = [setting for setting in settings_of(cls) if setting.name not in given]
     _refuse_unknown(what, values, [setting.name for setting in own])
     for setting in own:
         if setting.default is MISSING and setting.name not in values:

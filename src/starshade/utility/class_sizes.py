@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.result import UtilityResult
+from starshade.utility.settings import AverageClassSizeSettings
 
 __all__ = ["AverageClassSize", "Discernibility", "class_sizes"]
 
@@ -57,7 +58,7 @@ class Discernibility:
 
 
 @dataclass(frozen=True)
-class AverageClassSize:
+class AverageClassSize(AverageClassSizeSettings):
     """C_AVG = records / (classes · k) (KL Eq. 2).
 
     Parameters
@@ -66,11 +67,8 @@ class AverageClassSize:
         None: the k that the release claims; without such a claim the figure does not apply.
     """
 
-    k: int | None = None
-
     def __post_init__(self) -> None:
-        if self.k is not None and self.k < 1:
-            raise ConfigError(f"k = {self.k}: must be 1 or more")
+        check(self)
 
     @announced("measuring class-size")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:

@@ -179,15 +179,15 @@ def test_some_users_suffice_to_find_the_sweeps(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"factors": 0}, "factors 0: a whole number"),
-        ({"factors": 2.5}, "factors 2.5: a whole number"),
-        ({"factors": True}, "factors True: a whole number"),
-        ({"sweeps": 0}, "sweeps 0: a whole number"),
-        ({"regularization": -1}, "regularization -1: a number from 0 to 1"),
-        ({"regularization": float("nan")}, "regularization nan"),
-        ({"regularization": float("inf")}, "regularization inf"),
-        ({"holdout": 1}, "holdout 1: at least 0 and below 1"),
-        ({"holdout": -0.1}, "holdout -0.1"),
+        ({"factors": 0}, "factors = 0: must be a whole number"),
+        ({"factors": 2.5}, "factors = 2.5: must be a whole number"),
+        ({"factors": True}, "factors = True: must be a whole number"),
+        ({"sweeps": 0}, "sweeps = 0: must be a whole number"),
+        ({"regularization": -1}, "regularization = -1: must be a number from 0 to 1"),
+        ({"regularization": float("nan")}, "regularization = nan"),
+        ({"regularization": float("inf")}, "regularization = inf"),
+        ({"holdout": 1}, "holdout = 1: must be a finite number, 0 or more and below 1"),
+        ({"holdout": -0.1}, "holdout = -0.1"),
     ],
 )
 def test_settings_that_are_none(settings: dict[str, float], message: str) -> None:

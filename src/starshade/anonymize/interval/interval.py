@@ -22,7 +22,6 @@ from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
-from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.record import record_release
@@ -86,8 +85,6 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
 
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are moved"
-
-    items: ItemSelection | None = None
 
     def __post_init__(self) -> None:
         check_asked(self)

@@ -28,7 +28,6 @@ from starshade.errors import ConfigError, UnmetError
 from starshade.naming import aside, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
-from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.factors import Factors
@@ -108,7 +107,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         the same profile being one.
     step : float, optional
         Of released levels; it divides the scale's width. None: so fine that there are up to a
-        hundred, every rating of the scale among them (`starshade.release.profile.profiles.default_step`).
+        hundred, every rating of the scale among them
+        (`starshade.release.profile.profiles.default_step`).
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
@@ -130,8 +130,6 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
 
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are averaged"
-
-    items: ItemSelection | None = None
 
     def __post_init__(self) -> None:
         check(self)

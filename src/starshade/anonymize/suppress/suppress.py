@@ -19,7 +19,6 @@ from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.proximity.spread import moments, refuse_above_bound
-from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.record import record_release
@@ -118,8 +117,6 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
 
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "people may be left out"
-
-    items: ItemSelection | None = None
 
     def __post_init__(self) -> None:
         check_asked(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -42,7 +43,7 @@ class Choosing(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Look for the choice first: help, which is answered at once, wants to know it."""
-        for word, following in zip(args, [*args[1:], ""], strict=True):
+        for word, following in pairwise([*args, ""]):
             option, equals, value = word.partition("=")
             if option == self.chooser:
                 ctx.meta[self.chooser] = value if equals else following

@@ -45,8 +45,8 @@ def profile_release(
     original : Ratings
         The table that was anonymized: the released items, the users left on them.
     levels : ndarray of uint8, shape (n_groups, n_items)
-        The profile of each group, 0 = null (`starshade.release.profile.profiles.quantize`). It is taken
-        over: its rows are put in order where they are, which saves a second copy.
+        The profile of each group, 0 = null (`starshade.release.profile.profiles.quantize`). It
+        is taken over: its rows are put in order where they are, which saves a second copy.
     groups : ndarray of int64, shape (n_users,)
         Group of each user, 0…G-1, none empty.
     made : Making

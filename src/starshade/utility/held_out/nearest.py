@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity
-from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.held_out.probe import Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
-from starshade.utility.held_out.similarity import check_sample, compared, sample_within
+from starshade.utility.held_out.similarity import compared, sample_within
 from starshade.utility.held_out.training import chosen, trained
+from starshade.utility.settings import NearnessSettings
 
 __all__ = ["Nearness"]
 
 
 @dataclass(frozen=True)
-class Nearness:
+class Nearness(NearnessSettings):
     """How people are compared with released profiles.
 
     Where profiles are full (layout "profile" with a profile other than `simple`), a person is
@@ -48,14 +49,9 @@ class Nearness:
         A value outside its range.
     """
 
-    dissimilarity: str = "weighted-sq"
-    users: int = 5000
-    recommender: str | Recommender | None = None
-    seed: int = 0
-
     def __post_init__(self) -> None:
+        check(self)
         check_dissimilarity(self.dissimilarity)
-        check_sample(self.users)
 
     def asked(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
         """Return who is compared: users of the probe, ascending."""

@@ -15,12 +15,14 @@ from starshade.progress import announced, task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
-from starshade.recommend.recommender import Fitted, Recommender
+from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.held_out.probe import UNMEASURED, linked_users
-from starshade.utility.held_out.similarity import check_sample, owner_rows, sample_within
+from starshade.utility.held_out.similarity import owner_rows, sample_within
 from starshade.utility.held_out.training import chosen, trained
 from starshade.utility.result import UtilityResult
+from starshade.utility.settings import PairwiseDissimilaritySettings
 
 __all__ = ["BINS", "PairwiseDissimilarity", "PairwiseResult"]
 
@@ -72,7 +74,7 @@ class PairwiseResult(UtilityResult):
 
 
 @dataclass(frozen=True)
-class PairwiseDissimilarity:
+class PairwiseDissimilarity(PairwiseDissimilaritySettings):
     """Dissimilarities of padded rows: of any two people, and of two in one cluster.
 
     A cluster is who has the same released profile. Rows are padded by the recommender trained
@@ -99,14 +101,9 @@ class PairwiseDissimilarity:
         A value outside its range.
     """
 
-    dissimilarity: str = "weighted-sq"
-    users: int = 5000
-    recommender: str | Recommender | None = None
-    seed: int = 0
-
     def __post_init__(self) -> None:
+        check(self)
         check_dissimilarity(self.dissimilarity)
-        check_sample(self.users, least=2)
 
     @announced("measuring pairwise-dissimilarity")
     def measure(

@@ -11,10 +11,12 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.training import chosen, refit, trained
 from starshade.utility.result import UtilityResult
+from starshade.utility.settings import RecommenderErrorSettings
 
 __all__ = ["RecommenderError", "errors_of", "errors_on"]
 
@@ -22,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RecommenderError:
+class RecommenderError(RecommenderErrorSettings):
     """RMSE and MAE on held-out ratings: of the release, and of the original.
 
     A person's rating is predicted from the row that stands for them, in two readings. `release`:
@@ -55,8 +57,8 @@ class RecommenderError:
     True
     """
 
-    recommender: str | Recommender | None = None
-    seed: int = 0
+    def __post_init__(self) -> None:
+        check(self)
 
     @announced("measuring recommender-error")
     def measure(

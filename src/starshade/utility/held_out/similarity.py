@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
-from starshade.errors import ConfigError
 from starshade.progress import task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
@@ -17,7 +16,7 @@ from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
 from starshade.utility.held_out.released_rows import ReleasedRows
 
-__all__ = ["SAME", "check_sample", "compared", "owner_rows", "padded_rows", "sample_within"]
+__all__ = ["SAME", "compared", "owner_rows", "padded_rows", "sample_within"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -25,17 +24,6 @@ Indices = NDArray[np.int64]
 SAME = 1e-9  # dissimilarities closer than this are a tie
 _WORK = 10**10  # ratings compared by one measure, at most
 _CELLS = 2**22  # numbers written out at once
-
-
-def check_sample(users: int, least: int = 1) -> None:
-    """Refuse a number of users that is none.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if isinstance(users, bool) or users != users // 1 or users < least:
-        raise ConfigError(f"users {users}: a whole number, at least {least}")
 
 
 def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed: int) -> Indices:

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.held_out.probe import UNMEASURED, linked_probe
 from starshade.utility.held_out.recommender_error import errors_on
 from starshade.utility.held_out.training import chosen
 from starshade.utility.result import UtilityResult
+from starshade.utility.settings import TargetDeviationSettings
 
 __all__ = ["TargetDeviation"]
 
 
 @dataclass(frozen=True)
-class TargetDeviation:
+class TargetDeviation(TargetDeviationSettings):
     """RMSE on held-out ratings when each person is predicted from the row that stands for them.
 
     What the owner alone can measure: it takes the link. `release` reads the released cell, null
@@ -34,8 +35,8 @@ class TargetDeviation:
         For training.
     """
 
-    recommender: str | Recommender | None = None
-    seed: int = 0
+    def __post_init__(self) -> None:
+        check(self)
 
     @announced("measuring target-deviation")
     def measure(

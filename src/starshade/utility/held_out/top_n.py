@@ -7,16 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
-from starshade.recommend.recommender import Fitted, Recommender
+from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
+from starshade.setting import check
 from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
 from starshade.utility.held_out.released_rows import ReleasedRows
-from starshade.utility.held_out.similarity import check_sample, sample_within
+from starshade.utility.held_out.similarity import sample_within
 from starshade.utility.held_out.training import Refit, chosen, refit, trained
 from starshade.utility.result import UtilityResult
+from starshade.utility.settings import TopNSettings
 
 __all__ = ["TopN"]
 
@@ -27,7 +28,7 @@ _CELLS = 2**22  # numbers written out at once
 
 
 @dataclass(frozen=True)
-class TopN:
+class TopN(TopNSettings):
     """Share of the N best items of the original that are among the N best of the release.
 
     Best among the items that a person has not rated in training, by prediction, ties by item
@@ -55,15 +56,8 @@ class TopN:
         A value outside its range.
     """
 
-    n: int = 10
-    users: int = 5000
-    recommender: str | Recommender | None = None
-    seed: int = 0
-
     def __post_init__(self) -> None:
-        check_sample(self.users)
-        if isinstance(self.n, bool) or self.n != self.n // 1 or self.n < 1:
-            raise ConfigError(f"n {self.n}: a whole number, at least 1")
+        check(self)
 
     @announced("measuring top-n-agreement")
     def measure(

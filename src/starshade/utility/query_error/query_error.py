@@ -20,8 +20,10 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
 from starshade.rng import generator
+from starshade.setting import check
 from starshade.utility.query_error.conditions import WIDTHS, drawn_any, fitting_all, windows
 from starshade.utility.query_error.result import QueryErrorResult, Step
+from starshade.utility.settings import QueryErrorSettings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +35,7 @@ _WORK = 2**32  # rows looked at, all conditions together; a few seconds
 
 
 @dataclass(frozen=True)
-class QueryError:
+class QueryError(QueryErrorSettings):
     """Ask the release and the original for the same averages, and compare.
 
     Parameters
@@ -66,18 +68,8 @@ class QueryError:
     The expected answer of the release is that of `starshade.query` (SPEC §5).
     """
 
-    attribute: str | None = None
-    draws: int = 100
-    items: int = 10
-    seed: int = 0
-
     def __post_init__(self) -> None:
-        if self.draws < 1:
-            raise ConfigError(f"draws {self.draws}: at least 1")
-        if not 1 <= self.items <= 10:
-            raise ConfigError(f"items {self.items}: allowed are 1 to 10")
-        if self.seed < 0:
-            raise ConfigError(f"seed {self.seed}: 0 or more")
+        check(self)
 
     @announced("measuring query-error")
     def measure(self, release: Release, original: Ratings) -> QueryErrorResult:

@@ -1,0 +1,91 @@
+"""What can be set of each recommender."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from starshade.setting import declared
+
+__all__ = [
+    "ImplicitALSSettings",
+    "LensKitBiasedMFSettings",
+    "RegularizedSVDSettings",
+    "SurpriseSVDSettings",
+]
+
+_FACTORS = declared("Factors", "Numbers that describe a user, and an item.", least=1)
+_PENALTY = "How strongly factors are held back."
+_PASSES = declared("Passes", "Passes over the ratings.", least=1)
+_BIASES = declared(
+    "Biases for users and items",
+    "Whether a bias is fitted for each user and item; without them it is the paper's.",
+)
+
+
+@dataclass(frozen=True)
+class RegularizedSVDSettings:
+    """PR §4.1; Zhou et al. 2008."""
+
+    factors: int = field(default=16, metadata=_FACTORS)
+    regularization: float = field(
+        default=0.055,
+        metadata=declared(
+            "Regularization", _PENALTY, least=0, most=1e100, advice="For example 0.055."
+        ),
+    )
+    sweeps: int = field(
+        default=16,
+        metadata=declared(
+            "Rounds of fitting", "Rounds of fitting users and items in turn, at most.", least=1
+        ),
+    )
+    biases: bool = field(default=True, metadata=_BIASES)
+    holdout: float = field(
+        default=0.05,
+        metadata=declared(
+            "Share that finds when to stop",
+            "Share of the ratings that finds when to stop; 0: all rounds are made.",
+            least=0,
+            most=1,
+            below=True,
+            advice="For example 0.05.",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class ImplicitALSSettings:
+    """Hu, Koren & Volinsky 2008."""
+
+    factors: int = field(default=16, metadata=_FACTORS)
+    iterations: int = field(default=15, metadata=_PASSES)
+    regularization: float = field(
+        default=0.05, metadata=declared("Regularization", _PENALTY, least=0)
+    )
+
+
+@dataclass(frozen=True)
+class LensKitBiasedMFSettings:
+    """Ekstrand 2020; Zhou et al. 2008."""
+
+    factors: int = field(default=50, metadata=_FACTORS)
+    epochs: int = field(default=10, metadata=_PASSES)
+    regularization: float = field(
+        default=0.1, metadata=declared("Regularization", _PENALTY, least=0, above=True)
+    )
+    damping: float = field(
+        default=5.0,
+        metadata=declared("Damping", "How strongly biases of few ratings are held back.", least=0),
+    )
+
+
+@dataclass(frozen=True)
+class SurpriseSVDSettings:
+    """Funk 2006; Hug 2020."""
+
+    factors: int = field(default=100, metadata=_FACTORS)
+    epochs: int = field(default=20, metadata=_PASSES)
+    regularization: float = field(
+        default=0.02, metadata=declared("Regularization", _PENALTY, least=0)
+    )
+    biases: bool = field(default=True, metadata=_BIASES)

@@ -1,0 +1,140 @@
+"""What can be set of each measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from starshade.setting import declared
+
+if TYPE_CHECKING:
+    from starshade.recommend.recommender import Recommender
+
+__all__ = [
+    "AverageClassSizeSettings",
+    "DiscernibilitySettings",
+    "DisclosureSharesSettings",
+    "DistortionSettings",
+    "GeneralizationLossSettings",
+    "NearnessSettings",
+    "PairwiseDissimilaritySettings",
+    "QueryErrorSettings",
+    "RatingHistogramSettings",
+    "RecommenderErrorSettings",
+    "SelfRankSettings",
+    "SimilarUserDeviationSettings",
+    "TargetDeviationSettings",
+    "TopNSettings",
+]
+
+_USERS = declared("People asked", "People asked, at most.", least=1)
+_RECOMMENDER = declared(
+    "Recommender",
+    "What predicts, by name or as an object.",
+    kind="file",
+    unset="the one that the release was made with, else the regularized SVD",
+)
+_SEED = declared("Seed", "Of the people drawn and of the training.", least=0)
+_DISSIMILARITY = declared(
+    "How unlike two rows are", "How unlike two rows are; the default is the paper's."
+)
+
+
+@dataclass(frozen=True)
+class DiscernibilitySettings:
+    """None, as of others."""
+
+
+DisclosureSharesSettings = DistortionSettings = GeneralizationLossSettings = DiscernibilitySettings
+RatingHistogramSettings = DiscernibilitySettings
+
+
+@dataclass(frozen=True)
+class AverageClassSizeSettings:
+    """KL Eq. 2."""
+
+    k: int | None = field(
+        default=None,
+        metadata=declared(
+            "k",
+            "What the average class is a multiple of.",
+            least=1,
+            unset="the k that the release claims",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class QueryErrorSettings:
+    """KL §5.2.2."""
+
+    attribute: str | None = field(
+        default=None,
+        metadata=declared(
+            "Attribute",
+            "A numeric attribute that queries average.",
+            unset="age, else the first",
+        ),
+    )
+    draws: int = field(
+        default=100,
+        metadata=declared(
+            "Conditions", "Conditions for each set of items and each kind, at most.", least=1
+        ),
+    )
+    items: int = field(
+        default=10,
+        metadata=declared(
+            "Items", "The most rated items, which conditions are about.", least=1, most=10
+        ),
+    )
+    seed: int = field(
+        default=0,
+        metadata=declared("Seed", "The same conditions are asked of every release.", least=0),
+    )
+
+
+@dataclass(frozen=True)
+class RecommenderErrorSettings:
+    """PR §7.1, §7.2."""
+
+    recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
+    seed: int = field(default=0, metadata=_SEED)
+
+
+TargetDeviationSettings = RecommenderErrorSettings
+
+
+@dataclass(frozen=True)
+class NearnessSettings:
+    """PR §7.4."""
+
+    dissimilarity: str = field(default="weighted-sq", metadata=_DISSIMILARITY)
+    users: int = field(default=5000, metadata=_USERS)
+    recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
+    seed: int = field(default=0, metadata=_SEED)
+
+
+SelfRankSettings = SimilarUserDeviationSettings = NearnessSettings
+
+
+@dataclass(frozen=True)
+class PairwiseDissimilaritySettings:
+    """PR §7.3."""
+
+    dissimilarity: str = field(default="weighted-sq", metadata=_DISSIMILARITY)
+    users: int = field(
+        default=5000, metadata=declared("People asked", "People asked, at most.", least=2)
+    )
+    recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
+    seed: int = field(default=0, metadata=_SEED)
+
+
+@dataclass(frozen=True)
+class TopNSettings:
+    """How many are recommended, and to whom."""
+
+    n: int = field(default=10, metadata=declared("Items", "Items recommended to each.", least=1))
+    users: int = field(default=5000, metadata=_USERS)
+    recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
+    seed: int = field(default=0, metadata=_SEED)
