@@ -55,7 +55,7 @@ REACHED = {
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
         kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
-        release.origin.fits:_CELLS release.profiles:_BLOCK""",
+        release.origin.fits:_CELLS release.profile.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk.risk:_BLOCK
         attack.sparsity.sparsity:_BATCH kernels.attack.neighbours:_BLOCK
