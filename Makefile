@@ -44,6 +44,9 @@ oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the val
 kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compiled ahead
 	@$(BIN)/python -m tests.ahead
 
+names: $(VENV)/.dev  ## write the public names down for type checkers, after something was registered
+	@$(BIN)/python -m tests.public_names
+
 format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks

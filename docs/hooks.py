@@ -21,6 +21,7 @@ _COMMANDS_OF = {
     "anonymize": "anonymize",
     "recommend": "anonymize",
 }
+_REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
 _PATH = re.compile(r"<code>([^<]*/[^<]*)</code>")
@@ -89,8 +90,16 @@ def _meaning(setting: Any) -> str:
     return f"{setting.help.removesuffix('.')}{bounded}.{unset}"
 
 
+def _others(room: str, page: str) -> str:
+    """Return the classes that a room registers and the page does not name."""
+    entries = import_module(f"starshade.{room}.registry").ENTRIES
+    named = {f"::: starshade.{entry.cls}" for entry in entries} - set(page.splitlines())
+    return "\n\n".join(sorted(named))
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put tables of settings and the index of keys where their marks stand."""
+    """Put classes, tables of settings and the index of keys where their marks stand."""
+    markdown = _REGISTERED.sub(lambda mark: _others(mark[1], markdown), markdown)
     markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)
     if _MARK not in markdown:
         return markdown

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import inspect
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import starshade
+from tests.public_names import STUB, stub
 
 NAMES = [name for name in starshade.__all__ if name != "__version__"]
 ROOMS = {
@@ -22,24 +22,14 @@ def test_the_names_are_sorted_and_distinct() -> None:
     assert sorted(set(starshade.__all__)) == starshade.__all__
 
 
-def test_table_list_and_type_checking_block_name_the_same() -> None:
-    tree = ast.parse(Path(starshade.__file__).read_text(encoding="utf-8"))
-    block = next(
-        node for node in tree.body
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
-    )  # fmt: skip
-    typed = {
-        (alias.name, node.module)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert typed == set(starshade._WHERE.items())
-    assert sorted(starshade._WHERE) == NAMES
+def test_type_checkers_read_the_same_names() -> None:
+    assert STUB.read_text(encoding="utf-8") == stub(), "run `make names`"
 
 
 def test_every_public_name_is_named_where_it_is_defined() -> None:
-    assert {name: getattr(starshade, name).__module__ for name in NAMES} == starshade._WHERE
+    where = starshade._WHERE | starshade._registered()
+    assert sorted(where) == NAMES
+    assert {name: getattr(starshade, name).__module__ for name in NAMES} == where
 
 
 def test_every_public_name_is_documented() -> None:

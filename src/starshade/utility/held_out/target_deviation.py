@@ -12,13 +12,13 @@ from starshade.utility.held_out.probe import UNMEASURED, linked_probe
 from starshade.utility.held_out.recommender_error import errors_on
 from starshade.utility.held_out.training import chosen
 from starshade.utility.result import UtilityResult
-from starshade.utility.settings import TargetDeviationSettings
+from starshade.utility.settings import RecommenderErrorSettings
 
 __all__ = ["TargetDeviation"]
 
 
 @dataclass(frozen=True)
-class TargetDeviation(TargetDeviationSettings):
+class TargetDeviation(RecommenderErrorSettings):
     """RMSE on held-out ratings when each person is predicted from the row that stands for them.
 
     What the owner alone can measure: it takes the link. `release` reads the released cell, null
