@@ -20,6 +20,7 @@ from starshade.ratings.select import parse_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.registry import find
 from starshade.server.ask.again import address, said
+from starshade.server.ask.again import said as said_again
 from starshade.server.ask.asking import Asking, Facts, asked
 from starshade.server.ask.attack import ATTACK, ATTACKS
 from starshade.server.ask.compare import COMPARE
@@ -61,10 +62,10 @@ def method_of(told: dict[str, Any]) -> Any:
 
 
 def test_every_method_is_offered() -> None:
-    assert set(METHODS) == {entry.name for entry in METHOD_ENTRIES}
+    assert set(METHODS) == set(METHOD_ENTRIES)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", [entry.name for entry in ATTACKS])
 def test_every_attack_can_be_made_as_it_is_offered(name: str) -> None:
     attack, knowledge = attack_of(settings(ATTACK, attack=name))
     assert attack == find(ATTACK_ENTRIES, name, "attack").load()()
@@ -82,12 +83,36 @@ def test_dates_that_are_left_empty_are_not_known() -> None:
     assert not knowledge.knows_days
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [entry.name for entry in METHODS])
 def test_every_method_can_be_made_as_it_is_offered(name: str) -> None:
     method = method_of(settings(RELEASE, method=name))
     assert method.k == 5
     assert getattr(method, "profile", "pooled") == "pooled"
     assert (method.items is None) == (name == "predictive")  # recommenders want them all
+
+
+def filled(value: Any) -> str | list[str]:
+    return value if isinstance(value, list) else str(value)
+
+
+@pytest.mark.parametrize(
+    ("asking", "chosen", "said", "config"),
+    [
+        (ATTACK, "scoreboard", {"alpha": "0.25", "theta": "0.5"}, {"alpha": 0.25, "theta": 0.5}),
+        (ATTACK, "scoreboard-rh", {"d0": "30", "rho0": "", "alpha": "0.9"}, {}),
+        (RELEASE, "predictive", {"factors": "5", "biases": "no"}, {"factors": 5, "biases": False}),
+        (RELEASE, "predictive", {"profile": "simple", "l_predictive": "2", "l": "9"}, {"l": 2}),
+        (RELEASE, "interval", {"partition": "whole", "factors": "5"}, {"partition": "whole"}),
+    ],
+)
+def test_what_a_class_declares_has_a_field_that_says_it(
+    asking: Asking, chosen: str, said: dict[str, str], config: dict[str, Any]
+) -> None:
+    told = settings(asking, **{asking.chooser: chosen, **said})
+    usual = settings(asking, **{asking.chooser: chosen})["config"]
+    assert told["config"] == usual | {k: v for k, v in said.items() if k == "profile"} | config
+    again = said_again(asking.id, told)  # as “Change the settings” fills the form in
+    assert settings(asking, **{k: filled(v) for k, v in again.items() if v is not None}) == told
 
 
 def test_predictive_releases_may_be_of_few_items() -> None:
@@ -100,6 +125,7 @@ def every_choice() -> list[tuple[Asking, str, str, dict[str, str]]]:
     for asking in (ATTACK, RELEASE):
         for setting in asking.settings(FACTS):
             beside = {asking.chooser: setting.only_for[0]} if setting.only_for else {}
+            beside |= {"profile": "padded"} if setting.name == "clip" else {}  # of means
             found += [
                 (asking, setting.name, choice.value, beside)
                 for choice in setting.choices

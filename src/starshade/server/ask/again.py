@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from starshade.server.ask.data import said_before
-from starshade.server.ask.release import GROUPING, PREDICTIVE_ITEMS
+from starshade.server.ask.declared import name_of
+from starshade.server.ask.release import ASKED, GROUPING, METHODS, PREDICTIVE_ITEMS
 from starshade.server.jobs.rows import JobKind
 
 __all__ = ["FORM_OF", "address", "field_of", "said"]
@@ -56,7 +57,10 @@ def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
         return PREDICTIVE_ITEMS
     if (kind, setting) == ("release", "l") and method in GROUPING:
         return "distinct"
-    return setting
+    entry = next((e for e in METHODS if kind == "release" and e.name == method), None)
+    if entry is None or setting not in entry.names or setting in ASKED[entry.name]:
+        return setting
+    return name_of(entry, setting, METHODS)
 
 
 def said(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,6 +95,8 @@ def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
     config = dict(settings.get("config") or {})
     if "sensitive" in config:
         config["sensitive"] = ", ".join(config["sensitive"])
+    if config.get("biases") is False:
+        config["biases"] = "no"  # not as if nothing was said
     return {
         "method": settings.get("method"),
         **{field_of("release", name, settings): value for name, value in config.items()},

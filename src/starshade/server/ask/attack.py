@@ -3,130 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starshade.attack.registry import ENTRIES
-from starshade.server.ask.asking import SEED, Asking, Facts, given_only
+from starshade.attack.settings import KnowledgeSettings
+from starshade.registry import find
+from starshade.server.ask.asking import SEED, Asking, Facts
+from starshade.server.ask.declared import config_of, field_from, others
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 from starshade.server.words import count
+from starshade.setting import settings_of
 
 __all__ = ["ATTACK", "ATTACKS", "attack_title", "usual_known"]
 
-#: attacks on ratings that need nothing but knowledge, the suggested one first
-ATTACKS = {
+_PLAIN = {
     "scoreboard-rh": "Best match, even if some facts are wrong",
     "scoreboard": "Whoever fits every fact, roughly",
     "label": "Whoever fits every fact exactly",
     "structure": "Whoever rated the same items",
 }
-_SUMMARIES = {entry.name: entry.summary for entry in ENTRIES}
+#: need something else than ratings and what is known of people: a release, items, attributes
+_ELSEWHERE = ("homogeneity", "link-existence", "padding", "tracker")
+#: what can be chosen, the suggested one first
+ATTACKS = tuple(
+    sorted(
+        (entry for entry in ENTRIES if entry.name not in _ELSEWHERE),
+        key=lambda entry: [*_PLAIN, entry.name].index(entry.name),
+    )
+)
 _USUAL = 8  # facts, if the data have so many
 _DATED = ("scoreboard-rh", "scoreboard")
 
 _CHOICES = tuple(
-    Choice(name, f"{words} ({name})", _SUMMARIES[name]) for name, words in ATTACKS.items()
+    Choice(e.name, f"{_PLAIN[e.name]} ({e.name})" if e.name in _PLAIN else e.name, e.summary)
+    for e in ATTACKS
 )
-_KNOWN = Setting(
+_OWN = {setting.name for setting in settings_of(KnowledgeSettings)}  # mean what is known
+_of = partial(field_from, KnowledgeSettings)
+_KNOWN = _of(
     "known",
-    "Facts known about each person",
-    "How many of somebody's ratings the attacker has heard of. A colleague may know 4, a friend 8.",
-    "integer",
-    least=1,
-    required=True,
-)
-_WRONG = Setting(
-    "wrong",
-    "How many of them are wrong",
-    "People misremember. 2 of 8 is a fair test.",
-    "integer",
-    "0",
-    least=0,
-    required=True,
-)
-_RATINGS = Setting(
-    "ratings",
-    "The attacker knows how the items were rated",
-    "Otherwise only that they were rated.",
-    "yes-no",
-    "yes",
-)
-_RATING_ERROR = Setting(
-    "rating_error",
-    "Ratings known to within",
-    "0: exactly. 1: give or take one step of a scale from 1 to 5.",
-    "number",
-    "0",
-    least=0,
-    required=True,
-    more=True,
-)
-_DAY_ERROR = Setting(
-    "day_error",
-    "Dates known to within (days)",
-    "14: to within two weeks. Leave it empty if the attacker knows no dates.",
-    "integer",
-    "14",
-    least=0,
-    most=65534,
-    only_for=_DATED,
+    help="How many of somebody's ratings the attacker has heard of. A colleague may know 4, a "
+    "friend 8.",
 )
 _MORE = (
-    Setting(
+    _of(
         "wrong_kind",
-        "A wrong fact is",
-        "A wrong rating and date of an item that was rated, or an item that was never rated.",
-        "choice",
-        "value",
+        help="A wrong rating and date of an item that was rated, or an item that was never rated.",
         choices=(Choice("value", "a wrong rating and date"), Choice("item", "a wrong item")),
         more=True,
     ),
-    Setting(
+    _of(
         "outside_top",
-        "Leave out the most rated items",
-        "The attacker knows nothing of the N most rated items. Rare items give people away more.",
-        "integer",
-        "0",
-        least=0,
-        required=True,
+        help="The attacker knows nothing of the N most rated items. Rare items give people away "
+        "more.",
         more=True,
     ),
-    Setting(
-        "about_count",
-        "The attacker knows about how many items somebody rated",
-        "To within half of it.",
-        "yes-no",
-        more=True,
-    ),
-    Setting(
-        "absent",
-        "Also attack people who are not in the data",
-        "Shows how often the attacker believes to have found somebody who is not there. Doubles "
-        "the time.",
-        "yes-no",
-        more=True,
-    ),
-    Setting(
-        "phi",
-        "How clearly a match must stand out",
-        "Standard deviations between the best and the second best; 1.5 is the usual. Higher: "
-        "fewer wrong matches, and fewer right ones.",
-        "number",
-        "1.5",
-        least=0,
-        required=True,
-        more=True,
-        only_for=("scoreboard-rh",),
-    ),
-    Setting(
-        "tolerance",
-        "How far a rating may be off and still fit",
-        "Empty: it must be equal.",
-        "number",
-        least=0,
-        more=True,
-        only_for=("label",),
-    ),
+    _of("about_count", help="To within half of it.", more=True),
+    *others(ATTACKS, dict.fromkeys((e.name for e in ATTACKS), _OWN)),
     Setting(
         "targets",
         "People attacked",
@@ -158,9 +93,26 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         choices=_CHOICES,
         required=True,
     )
-    dated = (_DAY_ERROR,) if facts.get("first_day") else ()
-    known = replace(_KNOWN, default=str(usual_known(facts)))
-    return (chooser, known, _WRONG, *dated, _RATINGS, _RATING_ERROR, *_MORE)
+    days = _of(
+        "day_error",
+        help="14: to within two weeks. Leave it empty if the attacker knows no dates.",
+        kind="integer",
+        most=65534,
+        only_for=_DATED,
+    )
+    return (
+        chooser,
+        replace(_KNOWN, default=str(usual_known(facts))),
+        _of("wrong", help="People misremember. 2 of 8 is a fair test."),
+        *((days,) if facts.get("first_day") else ()),
+        _of("ratings", help="Otherwise only that they were rated."),
+        _of(
+            "rating_error",
+            help="0: exactly. 1: give or take one step of a scale from 1 to 5.",
+            more=True,
+        ),
+        *_MORE,
+    )
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -175,9 +127,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     elif items is not None and values["known"] > items - outside:
         left = f" without the {count(outside, 'most rated one')}" if outside else ""
         errors["known"] = f"{_have(items)} Give at most {items - outside:,}{left}."
-    config = given_only({name: values.get(name) for name in ("phi", "tolerance")})
-    if values["absent"]:
-        config["absent"] = True
+    config = config_of(find(ATTACKS, values["attack"], "attack"), ATTACKS, _OWN, values)
     day_error = values.get("day_error")
     knowledge = {name: values[name] for name in _KNOWLEDGE}
     knowledge |= {"ratings": values["ratings"], "dates": day_error is not None}

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.settings import (
+    GroupingSettings,
+    IntervalAnonymizerSettings,
+    PredictiveAnonymizerSettings,
+)
+from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
+from starshade.server.ask.declared import config_of, field_from, having, others
 from starshade.server.ask.personal import personal_asked, personal_settings
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 from starshade.server.words import count
+from starshade.setting import settings_of
 
 __all__ = [
+    "ASKED",
     "FEWEST",
     "GROUPING",
     "METHODS",
@@ -31,8 +41,7 @@ __all__ = [
     "usual_k",
 ]
 
-#: methods in plain words, the suggested one of each kind first
-METHODS = {
+_PLAIN = {
     "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
     "k-likeness": "Groups of k share sets of ratings",
     "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
@@ -42,9 +51,11 @@ METHODS = {
     "interval": "Ratings move a little until k people nearly agree; for surveys",
     "suppress": "People are left out until k nearly agree with each who stays; for surveys",
 }
-GROUPING = ("k-exchange", "k-likeness", "mondrian", "mondrian-relaxed", "k-member")
-NEAR = ("interval", "suppress")
-_SOURCES = {entry.name: entry.source for entry in ENTRIES}
+#: what can be chosen, the suggested one of each kind first
+METHODS = tuple(sorted(ENTRIES, key=lambda entry: [*_PLAIN, entry.name].index(entry.name)))
+GROUPING = having(METHODS, "k", "hierarchy")
+NEAR = having(METHODS, "k", "eps")
+PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
 _KNOWN = "2, 4, 8"  # as `Audit` has it
@@ -52,41 +63,32 @@ FEWEST = 2  # people among whom one can hide
 _USUAL_K = 5
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
-K = Setting(
+_near = partial(field_from, IntervalAnonymizerSettings, only_for=NEAR)
+K = field_from(
+    GroupingSettings,
     "k",
-    "How many people hide together (k)",
-    "By ratings, and by the attributes that k people share, nobody can be told apart from at "
+    help="By ratings, and by the attributes that k people share, nobody can be told apart from at "
     "least k − 1 others (by interval and suppress: hardly). 5 is "
     "usual; larger is safer and loses more. Compare methods to see how much.",
-    "integer",
-    str(_USUAL_K),
-    least=FEWEST,
-    required=True,
+    default=str(_USUAL_K),
 )
-EPS = Setting(
+EPS = _near(
     "eps",
-    "How near is near (ε)",
-    "Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
-    "number",
-    "1",
-    least=0,
-    required=True,
-    only_for=NEAR,
+    help="Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
+    default="1",
 )
-PROFILE = Setting(
+PROFILE = field_from(
+    PredictiveAnonymizerSettings,
     "profile",
-    "What a profile shows",
-    "pooled puts nobody's rating into a cell and predicted best where it was measured.",
-    "choice",
-    "pooled",
+    help="pooled puts nobody's rating into a cell and predicted best where it was measured.",
+    default="pooled",
     choices=(
         Choice("pooled", "what the group as one person would say (pooled, suggested)"),
         Choice("model", "the mean of the predictions for its members (model)"),
         Choice("padded", "the mean of ratings and predictions (padded, the published method)"),
         Choice("simple", "the mean of the ratings that there are (simple): shows who rated what"),
     ),
-    required=True,
-    only_for=("predictive",),
+    only_for=PREDICTIVE,
 )
 _HIERARCHY = Setting(
     "hierarchy",
@@ -113,40 +115,44 @@ _SPREAD = (
         more=True,
         only_for=NEAR,
     ),
-    Setting(
+    _near(
         "l",
-        "Least spread of sensitive ratings (l)",
-        "A standard deviation, among those who are alike: so that they do not all agree.",
-        "number",
-        least=0,
+        help="A standard deviation, among those who are alike: so that they do not all agree.",
+        default="",
+        required=False,
         more=True,
-        only_for=NEAR,
     ),
-    Setting(
+    _near(
         "nulls",
-        "Not rated, beside a rating, is",
-        "What it means that one of two people did not answer.",
-        "choice",
-        "strict",
+        help="What it means that one of two people did not answer.",
         choices=(
             Choice("strict", "as far away as it can be (safest)"),
             Choice("zero", "one step below the scale"),
             Choice("ignore", "no difference"),
         ),
         more=True,
-        only_for=NEAR,
     ),
 )
+_RARE_ITEMS = field_from(
+    GroupingSettings,
+    "rare_items",
+    help="That an item is listed says that somebody rated it.",
+    choices=(Choice("drop", "leave them out (safer)"), Choice("keep", "keep them")),
+    more=True,
+    only_for=having(METHODS, "rare_items"),
+)
+_PERSONAL = {setting.name for setting in settings_of(GroupingSettings)}
+#: what has a field of its own, or is not asked for, of each method
+ASKED = {
+    entry.name: {"k", "items", "rare_items", "attributes"}
+    | (_PERSONAL if entry.name in GROUPING else set())
+    | ({"eps", "sensitive", "l", "nulls"} if entry.name in NEAR else set())
+    | ({"profile"} if entry.name in PREDICTIVE else set())
+    for entry in METHODS
+}
 _REST = (
-    Setting(
-        "rare_items",
-        "Items that fewer than k people rated",
-        "That an item is listed says that somebody rated it.",
-        "choice",
-        "drop",
-        choices=(Choice("drop", "leave them out (safer)"), Choice("keep", "keep them")),
-        more=True,
-    ),
+    _RARE_ITEMS,
+    *others(METHODS, ASKED),
     Setting(
         "known",
         "Attack it with this many known facts",
@@ -186,7 +192,8 @@ _REST = (
 def method_choices() -> tuple[Choice, ...]:
     """Return the methods to choose from."""
     return tuple(
-        Choice(name, name, f"{words} ({_SOURCES[name]}).") for name, words in METHODS.items()
+        Choice(e.name, e.name, f"{_PLAIN.get(e.name, e.summary.removesuffix('.'))} ({e.source}).")
+        for e in METHODS
     )
 
 
@@ -229,13 +236,13 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "How many items go into the release, the most rated first. Fewer items lose less detail "
         "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
     )
-    few = replace(items, only_for=(*GROUPING, *NEAR))
+    few = replace(items, only_for=tuple(e.name for e in METHODS if e.name not in PREDICTIVE))
     many = replace(
         items,
         name=PREDICTIVE_ITEMS,
         help="Empty: all of them, which is what recommenders are trained on.",
         default="",
-        only_for=("predictive",),
+        only_for=PREDICTIVE,
     )
     personal = personal_settings(tuple(facts.get("attributes") or ()), GROUPING)
     k = replace(K, default=str(usual_k(facts)))
@@ -250,6 +257,8 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
+    method = find(METHODS, values["method"], "method")
+    config |= config_of(method, METHODS, ASKED[method.name], values)
     config |= _sensitive_items(values, errors) | personal_asked(values, errors)
     items = values.get("items") or values.get(PREDICTIVE_ITEMS)
     return {
