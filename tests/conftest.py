@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.compiled import compile_once
 
 #: what would change what commands say, or how they start; of NUMBA_* only what compiles nothing
 #: is somebody's wish: the suite may be run interpreted
@@ -66,6 +69,20 @@ settings.register_profile(
 settings.register_profile("quick", parent=settings.get_profile("starshade"), max_examples=8)
 settings.register_profile("thorough", parent=settings.get_profile("starshade"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "starshade"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the workers of a whole run start, compile what they would compile side by side."""
+    processes = getattr(config.option, "numprocesses", None)
+    whole = config.args_source is config.ArgsSource.TESTPATHS and not hasattr(config, "workerinput")
+    if processes and whole and os.environ.get("NUMBA_DISABLE_JIT", "") in ("", "0"):
+        compile_once(processes)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage thousands of tests that stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

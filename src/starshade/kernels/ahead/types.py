@@ -45,7 +45,7 @@ def _write(one: Any) -> str:
         case types.Array():
             fixed = "" if one.mutable else ", True"
             return f"Array({_write(one.dtype)}, {one.ndim}, {one.layout!r}{fixed})"
-        case types.NamedTuple():
+        case types.NamedTuple() | types.NamedUniTuple():
             name = f"{one.instance_class.__module__}:{one.instance_class.__name__}"
             return f"named({name!r}, {write_types(one.types)})"
         case types.UniTuple() | types.Tuple():
@@ -56,9 +56,9 @@ def _write(one: Any) -> str:
     raise TypeError(f"{one}: no way to write it down")
 
 
-def _named(name: str, *fields: types.Type) -> types.NamedTuple:
+def _named(name: str, *fields: types.Type) -> types.BaseTuple:
     module, _, attribute = name.partition(":")
-    found: types.NamedTuple = types.NamedTuple(  # type: ignore[no-untyped-call]
+    found: types.BaseTuple = types.BaseTuple.from_types(  # type: ignore[no-untyped-call]
         fields, getattr(importlib.import_module(module), attribute)
     )
     return found
