@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -41,6 +42,7 @@ def options_in(text: str) -> list[str]:
     return OPTION.findall(COMMAND.sub("", text))
 
 
+@cache
 def settings_named() -> dict[str, str]:
     """Return every setting that a message names by its own name → where."""
     calls = {"named": 1, "aside": 1, "together": 99}
