@@ -126,25 +126,27 @@ main(sys.argv[2:])
     ],
 )
 def test_killed_between_two_renames_the_same_command_begins_anew(
-    command: str, whole: int, ratings_csv: Path, people_csv: Path, shell: Shell, tmp_path: Path
+    command: str,
+    whole: int,
+    ratings_csv: Path,
+    people_csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "far").mkdir()
     named = {"RATINGS": str(ratings_csv), "PEOPLE": str(people_csv)}
     words = [named.get(word, word) for word in command.split()]
     for renames in range(1, whole):
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(renames), *words], cwd=tmp_path, check=False
-        )
-        assert done.returncode == -signal.SIGKILL
+        killed = [sys.executable, "-c", KILLED, str(renames), *words]
+        assert subprocess.run(killed, check=False).returncode == -signal.SIGKILL
         assert len(visible(tmp_path)) == renames
-    done = shell(*words)
-    assert done.returncode == 0, done.stderr
+    done = call(*words)
+    assert done.exit_code == 0, done.stderr
     assert len(visible(tmp_path)) == whole
     assert not list(tmp_path.rglob(".*"))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    done = shell(*words)
-    assert done.returncode == 2
-    assert "exists already" in done.stderr
+    assert "exists already" in refused(*words)
     assert {path: path.read_bytes() for path in before} == before
 
 

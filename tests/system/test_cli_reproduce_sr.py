@@ -40,7 +40,7 @@ def test_what_is_wrong_is_told_before_the_long_work(ratings_csv: Path, tmp_path:
 
 @pytest.mark.slow
 def test_without_data_a_survey_is_made_up() -> None:
-    found = told("reproduce", "sr", *QUICK)
+    found = told("reproduce", "sr", "--top", 5, *QUICK)
     assert found["data"]["synthetic"] is True
     assert found["data"]["users"] == 1000
     assert found["data"]["parts"][0]["sensitive_items"] == 4
