@@ -94,12 +94,12 @@ def own(name):
     if {disturbed}:  # any change of Numba's environment makes it look at all of it again
         os.environ["NUMBA_OPT"] = name
     @numba.njit(parallel=True)
-    def kernel(n):
-        out = np.zeros(n, np.int64)
-        for i in numba.prange(n):
+    def kernel(out):
+        for i in numba.prange(len(out)):
             out[i] = numba.get_thread_id()
-        return out
-    used = len(set(kernel(400)))
+    ids = np.zeros(400, np.int64)
+    kernel(ids)
+    used = len(set(ids))
     print(name, numba.get_num_threads(), used <= numba.get_num_threads(), file=sys.stderr)
 
 notes = Notes()
