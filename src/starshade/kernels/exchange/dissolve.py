@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import widened
 from starshade.kernels.inner import inner
 
@@ -60,7 +61,8 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
                 break
             room -= rise
             taken[placed] = b
-            before[placed, 0], before[placed, 1] = low[b], high[b]
+            copy_to(before[placed, 0], low[b])
+            copy_to(before[placed, 1], high[b])
             placed += 1
             _reach(low[b], high[b], row)
             size[b] += 1
@@ -74,7 +76,8 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
             continue
         for p in range(placed - 1, -1, -1):  # it costs too much: all as it was
             b = taken[p]
-            low[b], high[b] = before[p, 0], before[p, 1]
+            copy_to(low[b], before[p, 0])
+            copy_to(high[b], before[p, 1])
             size[b] -= 1
             width[b] = widened(low[b], high[b], low[b])
     return gone

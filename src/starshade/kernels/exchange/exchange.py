@@ -162,6 +162,7 @@ def _form(  # type: ignore[no-untyped-def]
         table = _leaf_table(indptr, columns, values, extra, n_columns, records, 1)
         group, width = greedy_groups(table, k, far, kind)
         first = leaf_ptr[leaf] // k
-        groups[records] = group + first
+        for i in range(len(records)):  # as `copy_to` does
+            groups[records[i]] = group[i] + first
         copy_to(widths[first:], width)
     return groups, widths

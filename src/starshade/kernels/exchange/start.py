@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import widened
 from starshade.kernels.greedy.widening import add_distances, cheapest
 from starshade.kernels.inner import inner
@@ -92,13 +93,15 @@ def _grow(work, place, k, far, group, formed, low, high, count):  # type: ignore
         while gone[at[next_seed]] > 0:
             next_seed += 1
         taken = at[next_seed]
-        cost[:] = gone
+        copy_to(cost, gone)
         add_distances(work, taken, cost)
-        low[g], high[g] = work[:, taken], work[:, taken]
+        copy_to(low[g], work[:, taken])
+        copy_to(high[g], work[:, taken])
         for member in range(k):
             if member > 0:
                 taken = cheapest(work, before, low[g], high[g], cost)
-            before[0], before[1] = low[g], high[g]
+            copy_to(before[0], low[g])
+            copy_to(before[1], high[g])
             for j in range(m):
                 low[g, j] = min(low[g, j], work[j, taken])
                 high[g, j] = max(high[g, j], work[j, taken])

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.copying import copy_to
 from starshade.kernels.greedy.widening import add_distances, cheapest
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
@@ -107,12 +108,12 @@ def _grow(work, place, k, far, away, group, formed, low, high):  # type: ignore[
                 away[i] = cost[i]
             else:
                 cost[i] = far
-        low[c] = work[:, taken]
-        high[c] = work[:, taken]
+        copy_to(low[c], work[:, taken])
+        copy_to(high[c], work[:, taken])
         cost[taken], away[taken] = far, -1
         group[place[taken]] = formed + c
-        before[0] = low[c]
-        before[1] = high[c]
+        copy_to(before[0], low[c])
+        copy_to(before[1], high[c])
         for _ in range(k - 1):
             taken = cheapest(work, before, low[c], high[c], cost)
             for j in range(len(work)):
