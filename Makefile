@@ -41,9 +41,8 @@ bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmark
 oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the values it stores
 	@$(ORACLES)/bin/python tests/oracles/pycanon_values.py
 
-kernels: $(VENV)/.dev  ## list anew what the first commands compile, and (after make test) the suite
+kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compiled ahead
 	@$(BIN)/python -m tests.ahead
-	@$(BIN)/python -m tests.compiled
 
 names: $(VENV)/.dev  ## write the public names down for type checkers, after something was registered
 	@$(BIN)/python -m tests.public_names
