@@ -57,6 +57,8 @@ _IN_WORDS = {
     "text": "a text",
     "texts": "a list of texts",
     "places": "a list of places",
+    "file": "a name or a file",
+    "files": "a file for each name",
 }
 _IN_JSON = {
     "integer": "integer",

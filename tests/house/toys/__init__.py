@@ -1,0 +1,1 @@
+"""One attack, model, method and measure, as small as can be, to be found everywhere."""

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from starshade.setting import check, declared
+from starshade.utility.result import UtilityResult
+
+
+@dataclass(frozen=True)
+class ToyMeasure:
+    """How many records there are; there is one toy setting."""
+
+    weight: float = field(
+        default=1.5, metadata=declared("Toy weight", "What a record weighs.", least=0, above=True)
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def measure(self, release: Any, *, original: Any = None) -> UtilityResult:
+        """Measure."""
+        return UtilityResult("toy-measure", {"toy_load": 2.0 * release.n_records}, "More is more.")
