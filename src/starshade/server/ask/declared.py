@@ -67,6 +67,7 @@ def name_of(entry: Entry, setting: str, entries: Sequence[Entry]) -> str:
     Examples
     --------
     >>> from starshade.anonymize.registry import ENTRIES
+    >>> from starshade.registry import find
     >>> predictive = find(ENTRIES, "predictive", "method")
     >>> name_of(predictive, "factors", ENTRIES), name_of(predictive, "l", ENTRIES)
     ('factors', 'l_predictive')
