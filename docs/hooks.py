@@ -52,7 +52,7 @@ def tables_of(what: str, room: str | None = None) -> str:
     sections = []
     for entry in import_module(f"starshade.{what}.registry").ENTRIES:
         table = _table(entry.declaration(), _options(what))
-        sections.append(f"### `{entry.name}`\n\n{table or 'It has no settings.'}")
+        sections.append(f"### `{entry.name}`\n\n{entry.source}.\n\n{table or 'No settings.'}")
     return "\n\n".join(sections)
 
 
@@ -86,8 +86,10 @@ def _default(setting: Any) -> str:
 
 def _meaning(setting: Any) -> str:
     unset = f" None: {setting.unset}." if setting.unset else ""
-    bounded = f" ({setting.allowed})" if setting.kind in ("integer", "number", "choice") else ""
-    return f"{setting.help.removesuffix('.')}{bounded}.{unset}"
+    unit = f", in {setting.unit}" if setting.unit else ""
+    bounded = setting.kind in ("integer", "number", "choice")
+    allowed = f" ({setting.allowed}{unit})" if bounded else ""
+    return f"{setting.help.removesuffix('.')}{allowed}.{unset}"
 
 
 def _others(room: str, page: str) -> str:

@@ -104,7 +104,10 @@ class Setting:
         A value for whoever has none in mind, or in capitals what stands for one.
     advice : str
         What to do instead of what is not allowed.
-    unit, source : str
+    off : str
+        What it means that a flag is off, for an option that turns it off.
+    unit : str
+        What a number counts.
     """
 
     name: str
@@ -122,8 +125,8 @@ class Setting:
     unset: str = ""
     usual: str = ""
     advice: str = ""
+    off: str = ""
     unit: str = ""
-    source: str = ""
 
     @property
     def allowed(self) -> str:

@@ -258,7 +258,8 @@ class PredictiveAnonymizerSettings:
         default=None,
         metadata=declared(
             "Biases for users and items",
-            "No bias for users and items, as in the paper.",
+            "Whether a bias is fitted for each user and item.",
+            off="No bias for users and items, as in the paper.",
             unset="the recommender's own",
         ),
     )

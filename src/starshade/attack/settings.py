@@ -93,11 +93,16 @@ class KnowledgeSettings:
     ratings: bool = field(
         default=True,
         metadata=declared(
-            "The attacker knows how the items were rated", "Whether ratings are known."
+            "The attacker knows how the items were rated",
+            "Whether ratings are known.",
+            off="Know the items, not the ratings.",
         ),
     )
     dates: bool = field(
-        default=True, metadata=declared("The attacker knows dates", "Whether days are known.")
+        default=True,
+        metadata=declared(
+            "The attacker knows dates", "Whether days are known.", off="Do not know the dates."
+        ),
     )
     except_items: Sequence[str] = field(
         default=(),

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.attack.options import attacking, rows_of
+from starshade.cli.attack.options import attacking, knowledge_of, rows_of
 from starshade.cli.attack.public import PublicRatings, attack_with, public
 from starshade.cli.attack.summary import describe, describe_risk
 from starshade.cli.options.declared import Choosing
 from starshade.cli.options.settings import configured, given, refuse_beside
-from starshade.cli.options.shared import Reading, ensure_free, knowing, knowledge_of, reading
+from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page
 from starshade.errors import ConfigError
@@ -40,7 +40,6 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
 @click.option(
     "--attack", "name", default="scoreboard-rh", show_default=True, help="One of those below."
 )
-@knowing
 @click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
 @attacking
 @public
@@ -59,8 +58,8 @@ def attack(
     settings: dict[str, Any],
     public: PublicRatings,
     reading: Reading,
+    known: dict[str, Any],
     run: Run,
-    **known: Any,
 ) -> None:
     """Attack DATA (ratings, or a release) as an adversary would who knows a few cells.
 
@@ -73,10 +72,10 @@ def attack(
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "beside --aux",
-            names - {"phi", "rho0", "d0", "no_dates"},
+            names - {"phi", "rho0", "d0", "dates"},
             "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
         )
-        attack_with(public, data, settings, reading, run, dates=not known["no_dates"])
+        attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
         return
     refuse_beside("without --aux", set(asdict(public)), "Give the public ratings: --aux FILE.")
     sensitive = settings.pop("sensitive")

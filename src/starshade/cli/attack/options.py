@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings
-from starshade.cli.options.declared import declared_options
-from starshade.cli.options.settings import Command, gathered
+from starshade.cli.options.declared import declared_options, options_of
+from starshade.cli.options.settings import Command, gathered, given
 from starshade.errors import ConfigError
+from starshade.setting import settings_of
 
 if TYPE_CHECKING:
+    from starshade.attack.knowledge import Knowledge
     from starshade.ratings.table import Ratings
 
-__all__ = ["attacking", "rows_of"]
+__all__ = ["attacking", "knowledge_of", "rows_of"]
 
-
-_OWN = {field.name for field in fields(KnowledgeSettings)}  # options of what is known come first
+_KNOWN = [setting.name for setting in settings_of(KnowledgeSettings)]
 
 
 def attacking(command: Command) -> Command:
-    """Give a command the attacks' settings and pass it ``settings``, a dict."""
-    return gathered(command, declared_options(ENTRIES, besides=_OWN), "settings", dict)
+    """Give a command what can be set of an attack, as two dicts.
+
+    ``known`` is what the adversary knows (see `knowledge_of`), ``settings`` are the attacks' own.
+    """
+    own = gathered(command, declared_options(ENTRIES, besides=_KNOWN), "settings")
+    return gathered(own, options_of(KnowledgeSettings), "known")
+
+
+def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
+    """Build the `Knowledge` that the options said."""
+    from starshade.attack.knowledge import Knowledge
+
+    return Knowledge(**{name: known[name] for name in given() & known.keys()})
 
 
 def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from starshade.naming import named
 from starshade.registry import Entry
 from starshade.setting import Setting, settings_of
 
-__all__ = ["Choosing", "declared_options"]
+__all__ = ["Choosing", "declared_options", "options_of"]
 
 _TYPES = {"integer": int, "number": float, "text": str, "file": str}
 
@@ -84,6 +84,11 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
     return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
 
 
+def options_of(declaration: type) -> list[Any]:
+    """Return an option, of those that all share, for everything that a dataclass declares."""
+    return [click.option(*names, **how) for names, how in map(_told, settings_of(declaration))]
+
+
 def _joined(one: Setting, other: Setting) -> Setting:
     """Take whole numbers for numbers, and every choice; each class refuses what it does not."""
     kind = one.kind if one.kind == other.kind else "number"
@@ -96,7 +101,8 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     how: dict[str, Any] = {"help": f"{setting.help} [default: {told}]" if told else setting.help}
     if setting.kind == "flag":
         off = setting.default is not False
-        how |= {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
+        how = {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
+        how["help"] = setting.off if off else setting.help
         return [as_option(setting.name, not off), setting.name], how
     if setting.kind == "choice":
         how["type"] = click.Choice(list(setting.choices))

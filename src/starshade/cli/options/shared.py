@@ -13,12 +13,11 @@ import click
 from starshade.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
-    from starshade.attack.knowledge import Knowledge
     from starshade.ratings.places.place import Place, Where
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
 
-__all__ = ["Reading", "ensure_free", "knowing", "knowledge_of", "reading", "whole_numbers"]
+__all__ = ["Reading", "ensure_free", "reading", "whole_numbers"]
 
 Command = Callable[..., Any]
 
@@ -199,40 +198,6 @@ def reading(*, items: bool = True) -> Callable[[Command], Command]:
         return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
 
     return decorate
-
-
-_KNOWLEDGE = [
-    click.option("--known", type=int, default=8, show_default=True, help="Cells known per target."),
-    click.option("--wrong", type=int, default=0, show_default=True, help="How many are wrong."),
-    click.option(
-        "--wrong-kind",
-        type=click.Choice(["value", "item"]),
-        default="value",
-        show_default=True,
-        help="Wrong rating and day, or the wrong item too.",
-    ),
-    click.option("--rating-error", type=float, default=0.0, help="Ratings known to within this."),
-    click.option(
-        "--day-error", type=float, default=14, show_default=True, help="Days known to within this."
-    ),
-    click.option("--outside-top", type=int, default=0, help="Know nothing of the N most rated."),
-    click.option("--about-count", is_flag=True, help="Know about how many items the target rated."),
-    click.option("--no-ratings", is_flag=True, help="Know the items, not the ratings."),
-    click.option("--no-dates", is_flag=True, help="Do not know the dates."),
-]
-
-
-def knowing(command: Command) -> Command:
-    """Give a command the options of what the adversary knows; see `knowledge_of`."""
-    return functools.reduce(lambda f, option: option(f), reversed(_KNOWLEDGE), command)
-
-
-def knowledge_of(chosen: dict[str, Any]) -> Knowledge:
-    """Build the `Knowledge` that the options said."""
-    from starshade.attack.knowledge import Knowledge
-
-    lacks = {"ratings": not chosen.pop("no_ratings"), "dates": not chosen.pop("no_dates")}
-    return Knowledge(**(chosen | lacks))
 
 
 def whole_numbers(ks: str) -> list[int]:
