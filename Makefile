@@ -30,7 +30,7 @@ check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q tests/house
+	$(BIN)/python -m pytest -q -m "not slow" tests/house
 
 docs: $(VENV)/.docs  ## the documentation as a site, in site/
 	@$(BIN)/python -m mkdocs build --strict --site-dir site
