@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["made_by", "repeated"]
 
-#: settings whose option has another name than the receipt's
-_CALLED = {"profile_step": "step"}
 #: options that change nothing in what is found, and the seed, which is said last
 _ELSEWHERE = {"as_json", "threads", "memory", "quiet", "log_file", "seed"}
 _WRITTEN = {"out", "report"}  # made again a report goes beside the release
@@ -82,7 +80,7 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
     words = ["starshade", "anonymize", ratings, "--method", method]
     for option in anonymize.params:
         if isinstance(option, click.Option) and option.name in own - {"items"}:
-            words += _spelled(option, config.get(_CALLED.get(option.name, option.name)))
+            words += _spelled(option, config.get(option.name))
     if config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]
