@@ -152,9 +152,10 @@ class Setting:
     def default_told(self) -> str:
         """The default in words; empty where there is nothing to say, or it must be given."""
         told = self.unset if self.default is None else self.default
-        if told in (MISSING, (), False):
+        if told is MISSING or told is False or told == ():
             return ""
-        return f"{told:,}" if isinstance(told, int | float) else str(told)
+        numeric = isinstance(told, int | float) and not isinstance(told, bool)
+        return f"{told:,}" if numeric else str(told)
 
     def checked(self, value: Any) -> Any:
         """Return a value as its kind has it: int, float, bool, str, or a tuple of such.
@@ -170,7 +171,7 @@ class Setting:
             raise ConfigError(
                 f"{named(self.name, otherwise=self.name)} = {_shown(value)}: "
                 f"must be {self.allowed}",
-                advice=self.advice or _beyond(self.kind, value),
+                advice=_beyond(self.kind, value) or self.advice,
                 setting=self.name,
             )
         return _KEPT[self.kind](value)
@@ -196,7 +197,8 @@ class Setting:
             return False
         if math.isinf(number):
             return self.endless and number > 0
-        whole = self.kind == "number" or (number.is_integer() and abs(number) <= _MOST)
+        exact = int(value) if number.is_integer() else 0
+        whole = self.kind == "number" or (number.is_integer() and abs(exact) <= _MOST)
         low = self.least is None or (value > self.least if self.above else value >= self.least)
         high = self.most is None or (value < self.most if self.below else value <= self.most)
         return whole and low and high
@@ -207,7 +209,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, str) or value is None or _is_flag(value):
         return repr(value) if isinstance(value, str) else str(value)
     if not isinstance(value, numbers.Real):
-        return f"a {type(value).__name__}"
+        kind = type(value).__name__
+        return f"a {kind}" if kind in ("list", "tuple", "dict") else f"something of type {kind}"
     try:
         number = float(value)
     except OverflowError:
@@ -220,7 +223,7 @@ def _shown(value: Any) -> str:
 def _beyond(kind: Kind, value: Any) -> str:
     """Say why a whole number is none that can be used."""
     number = value if kind == "integer" and isinstance(value, int | float) else 0
-    return "No data have so many." if abs(number) > _MOST else ""
+    return "No data have so many." if number > _MOST else ""
 
 
 def _is_flag(value: Any) -> bool:
@@ -265,14 +268,19 @@ def _setting(field: Field[Any], declaration: type) -> Setting:
             name=field.name,
             default=field.default,
             optional=field.default is None,
-            choices=(),
-            **told,
+            **({"choices": ()} | told),
         )
     hint = _hint(field.name, declaration)
     parts = [part for part in get_args(hint) if part is not type(None)]
     optional = type(None) in get_args(hint)
-    base = parts[0] if optional else hint
+    base = parts[0] if optional and len(parts) == 1 else hint
     choices = get_args(base) if get_origin(base) is Literal else ()
+    if not choices and base not in _KINDS:
+        raise TypeError(
+            f"{declaration.__name__}.{field.name}: {hint} is no type of a setting; those are "
+            "bool, int, float, str, Literal, and Sequence of str or int, each with None if need "
+            'be; another one says its kind: declared(…, kind="file")'
+        )
     return Setting(
         name=field.name,
         kind="choice" if choices else _KINDS[base],

@@ -10,7 +10,7 @@ import pytest
 
 from starshade.attack.registry import ENTRIES
 from starshade.errors import ConfigError
-from starshade.setting import check, declared, json_schema, settings_of
+from starshade.setting import Setting, check, declared, json_schema, settings_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("whole", 1.5, "whole = 1.5: must be a whole number"),
         ("whole", True, "whole = True: must be a whole number"),
         ("whole", np.bool_(True), "whole = True: must be a whole number"),
-        ("whole", 2.0**54, "whole = 1.80143985095e+16: must be a whole number"),
+        ("whole", -math.inf, "whole = -inf: must be a whole number"),
+        ("whole", 2**63, "whole = 9.22337203685e+18: must be a whole number"),
+        ("whole", 2.0**64, "whole = 1.84467440737e+19: must be a whole number"),
         ("whole", 10**4000, "whole = a number beyond all floats: must be a whole number"),
         ("share", 10**400, "share = a number beyond all floats: must be a finite number"),
         ("share", [0.5], "share = a list: must be a finite number"),
@@ -78,7 +80,7 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("whole", math.inf, "whole = inf: must be a whole number"),
         ("share", 0, "share = 0: must be a finite number, above 0"),
         ("share", math.inf, "share = inf: must be a finite number, above 0"),
-        ("share", 1j, "share = a complex: must be a finite number"),
+        ("share", 1j, "share = something of type complex: must be a finite number"),
         ("below", 1, "below = 1: must be a finite number, below 1"),
         ("far", -1, "far = -1: must be a number, 0 or more"),
         ("far", -math.inf, "far = -inf: must be a number, 0 or more"),
@@ -145,3 +147,27 @@ def test_every_setting_is_explained(entry: Any) -> None:
         assert setting.label, setting.name
         assert not setting.label.endswith("."), setting.name
         assert setting.default is not None or setting.unset, setting.name
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"), [(2**63, "No data have so many."), (-math.inf, ""), (17, "")]
+)
+def test_too_many_are_told_as_such(value: Any, advice: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        made(whole=value)
+    assert (caught.value.advice or "") == advice
+
+
+def test_what_is_no_type_of_a_setting_is_named() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        odd: int | str = field(default=1, metadata=declared("Odd", "Odd."))
+
+    with pytest.raises(TypeError, match=r"Odd\.odd: .* is no type of a setting"):
+        settings_of(Odd)
+
+
+@pytest.mark.parametrize(("default", "told"), [(0, "0"), (True, "True"), (1000, "1,000"), ("", "")])
+def test_a_default_is_told(default: Any, told: str) -> None:
+    kind: Any = "flag" if isinstance(default, bool) else "integer"
+    assert Setting("one", kind, default, False, (), "One", "One.").default_told == told

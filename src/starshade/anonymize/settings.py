@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
+from starshade.recommend.registry import ENTRIES
+from starshade.recommend.settings import Dissimilarity
 from starshade.release.profile.kind import ProfileKind
 from starshade.setting import declared
 
@@ -198,12 +200,12 @@ class PredictiveAnonymizerSettings:
             "(pooled).",
         ),
     )
-    dissimilarity: str = field(
+    dissimilarity: Dissimilarity = field(
         default="euclidean",
         metadata=declared(
             "How unlike two users are",
-            "How unlike two users are: euclidean, weighted-sq (the paper's), weighted, "
-            "closeness-0.5, closeness-1.0.",
+            "What makes two users alike when groups are formed; weighted-sq is the paper's. All "
+            "but euclidean need the grouping t-means.",
         ),
     )
     clip: Clip = field(
@@ -242,6 +244,7 @@ class PredictiveAnonymizerSettings:
             "How strongly factors are held back.",
             least=0,
             most=1e100,
+            advice="For example 0.055.",
             unset="0.055; other recommenders: their own",
         ),
     )
@@ -267,8 +270,10 @@ class PredictiveAnonymizerSettings:
         default="regularized-svd",
         metadata=declared(
             "What predicts",
-            "What predicts: regularized-svd, implicit-als, surprise-svd (both extra compare), "
-            "lenskit-biased-mf (extra lenskit).",
+            "What predicts what is not rated; implicit-als and surprise-svd come with the extra "
+            "compare, lenskit-biased-mf with lenskit. The profile pooled needs regularized-svd.",
+            kind="choice",
+            choices=tuple(entry.name for entry in ENTRIES),
         ),
     )
     b: int = field(

@@ -43,7 +43,7 @@ _SHOWN = {
 
 @click.command(cls=Choosing, chooser="--method", room="anonymize")
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--method", default="k-likeness", show_default=True, help="One of those below.")
+@click.option("--method", default="k-likeness", show_default=True, help="See `list methods`.")
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
 @click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
 @click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")

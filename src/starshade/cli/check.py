@@ -34,7 +34,7 @@ _K = 5  # what is usual, where a model does not name one
 
 @click.command(cls=Choosing, chooser="--model", room="privacy")
 @click.argument("data", metavar="DATA")
-@click.option("--model", help="One of those below. [default: as claimed; k-anonymity on ratings]")
+@click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
 @partial(gathered, options=declared_options(ENTRIES), name="parameters")
 @click.option(
     "--original",

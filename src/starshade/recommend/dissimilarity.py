@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.kernels.padded.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
 from starshade.ratings.scale import SLACK, Scale
+from starshade.recommend.settings import Dissimilarity
 
 __all__ = ["DISSIMILARITIES", "Dissimilarity", "check_dissimilarity", "dissimilarities"]
-
-Dissimilarity = Literal["euclidean", "weighted-sq", "weighted", "closeness-0.5", "closeness-1.0"]
 
 #: names, the default first
 DISSIMILARITIES: tuple[str, ...] = get_args(Dissimilarity)

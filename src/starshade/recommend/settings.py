@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from starshade.setting import declared
 
 __all__ = [
+    "Dissimilarity",
     "ImplicitALSSettings",
     "LensKitBiasedMFSettings",
     "RegularizedSVDSettings",
     "SurpriseSVDSettings",
 ]
+
+Dissimilarity = Literal["euclidean", "weighted-sq", "weighted", "closeness-0.5", "closeness-1.0"]
 
 _FACTORS = declared("Factors", "Numbers that describe a user, and an item.", least=1)
 _PENALTY = "How strongly factors are held back."

@@ -42,8 +42,8 @@ class Setting:
     choices : tuple of Choice
     least, most : float or None
         Of a number.
-    above : bool
-        A number must be greater than `least`, not just as great.
+    above, below : bool
+        A number must be greater than `least`, or less than `most`, not just as great.
     allowed : str
         Of a text what it must be, in a sentence.
     """
@@ -57,6 +57,7 @@ class Setting:
     least: float | None = None
     most: float | None = None
     above: bool = False
+    below: bool = False
     allowed: str = "Type something."
     required: bool = False
     more: bool = False
@@ -189,7 +190,7 @@ def _number(setting: Setting, text: str) -> int | float:
     low, high = setting.least, _most(setting)
     if low is not None and (value < low or (setting.above and value == low)):
         raise ConfigError(f"{_quoted(text)} is too small. {_wanted(setting)}")
-    if value > high:
+    if value > high or (setting.below and value == high):
         raise ConfigError(f"{_quoted(text)} is too large. {_wanted(setting)}")
     return int(value) if whole else value
 
@@ -201,10 +202,16 @@ def _wanted(setting: Setting) -> str:
     if setting.kind == "text":
         return setting.allowed
     kind = "a whole number" if setting.kind == "integer" else "a number such as 0.5"
-    high = _shown(_most(setting))
-    if setting.least is None:
-        return f"Give {kind}, at most {high}."
-    return f"Give {kind} {'above' if setting.above else 'from'} {_shown(setting.least)} to {high}."
+    bounds = []
+    if setting.least is not None:
+        bounds.append(f"{'above' if setting.above else 'from'} {_shown(setting.least)}")
+    if setting.most is not None:
+        to = "below" if setting.below else "at most" if setting.above or not bounds else "to"
+        bounds.append(f"{to} {_shown(setting.most)}")
+    elif bounds and not setting.above:
+        bounds.append("on")
+    between = ", " if setting.above or setting.below else " "
+    return " ".join([f"Give {kind}", between.join(bounds)]).strip() + "."
 
 
 def _most(setting: Setting) -> float:
@@ -212,7 +219,7 @@ def _most(setting: Setting) -> float:
 
 
 def _shown(bound: float) -> str:
-    return f"{int(bound):,}" if float(bound).is_integer() else f"{bound:,.15g}"
+    return f"{int(bound):,}" if float(bound).is_integer() and bound < _MOST else f"{bound:,.15g}"
 
 
 def _quoted(text: str) -> str:

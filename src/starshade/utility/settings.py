@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from starshade.recommend.settings import Dissimilarity
 from starshade.setting import declared
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ TargetDeviationSettings = RecommenderErrorSettings
 class NearnessSettings:
     """PR §7.4."""
 
-    dissimilarity: str = field(default="weighted-sq", metadata=_DISSIMILARITY)
+    dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
     users: int = field(default=5000, metadata=_USERS)
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)
@@ -122,7 +123,7 @@ SelfRankSettings = SimilarUserDeviationSettings = NearnessSettings
 class PairwiseDissimilaritySettings:
     """PR §7.3."""
 
-    dissimilarity: str = field(default="weighted-sq", metadata=_DISSIMILARITY)
+    dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
     users: int = field(
         default=5000, metadata=declared("People asked", "People asked, at most.", least=2)
     )

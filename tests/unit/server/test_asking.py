@@ -125,7 +125,8 @@ def every_choice() -> list[tuple[Asking, str, str, dict[str, str]]]:
     for asking in (ATTACK, RELEASE):
         for setting in asking.settings(FACTS):
             beside = {asking.chooser: setting.only_for[0]} if setting.only_for else {}
-            beside |= {"profile": "padded"} if setting.name == "clip" else {}  # of means
+            if setting.name in ("clip", "recommender"):
+                beside |= {"profile": "padded"}  # of means
             found += [
                 (asking, setting.name, choice.value, beside)
                 for choice in setting.choices
@@ -206,8 +207,8 @@ def test_the_classes_agree(known: str) -> None:
         (COMPARE, {"methods": []}, "methods", "at least one"),
         (COMPARE, {"methods": ["k-exchange", "magic"]}, "methods", "not offered"),
         (SYNTHETIC, {"like": "survey", "n_ratings": "5"}, "n_ratings", "survey"),
-        (SYNTHETIC, {"n_users": "0"}, "n_users", "from 1 to 9,007,199,254,740,992"),
-        (SYNTHETIC, {"n_users": "1e17"}, "n_users", "from 1 to 9,007,199,254,740,992"),
+        (SYNTHETIC, {"n_users": "0"}, "n_users", "from 1 on"),
+        (SYNTHETIC, {"n_users": "1e17"}, "n_users", "from 1 on"),
         (SYNTHETIC, {"n_users": "5,0"}, "n_users", "not a whole number"),
         (SYNTHETIC, {"n_users": "1,00,000"}, "n_users", "not a whole number"),
         (SYNTHETIC, {"n_users": "1_000"}, "n_users", "not a whole number"),
@@ -217,7 +218,7 @@ def test_the_classes_agree(known: str) -> None:
         (ATTACK, {"outside_top": "1680"}, "known", "at most 2 without the 1,680 most rated ones"),
         (RELEASE, {"known": "2, 11"}, "known", "from 1 to 10."),
         (RELEASE, {"known": ""}, "known", "for example 2, 4, 8"),
-        (RELEASE, {"method": "interval", "eps": "1e20"}, "eps", "to 9,007,199,254,740,992"),
+        (RELEASE, {"method": "interval", "eps": "1e20"}, "eps", "from 0 on"),
         (COMPARE, {"known": "11"}, "known", "10 items. Give at most 10"),
         (COMPARE, {"methods": ["magic"]}, "methods", "Choose one of: k-exchange"),
         (COMPARE, {"ks": ""}, "ks", "for example 2, 5, 10"),

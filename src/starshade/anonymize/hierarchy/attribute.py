@@ -102,7 +102,7 @@ def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"hierarchy file {str(path)!r}: cannot be read ({reason})") from None
     return parse_attribute_hierarchy(text, f"hierarchy file {path}")

@@ -54,7 +54,7 @@ def read_hierarchy(path: str | Path) -> Dgh:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(
             f"hierarchy {str(path)!r}: neither a known name nor a file ({reason})",

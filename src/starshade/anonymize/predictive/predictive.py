@@ -29,7 +29,6 @@ from starshade.naming import aside, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 from starshade.recommend.recommender import Recommender
@@ -134,7 +133,6 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     def __post_init__(self) -> None:
         check(self)
         check_items(self.items)
-        check_dissimilarity(self.dissimilarity)
         self._check_together()
         self.padding()
 

@@ -38,7 +38,7 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
 )
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
 @click.option(
-    "--attack", "name", default="scoreboard-rh", show_default=True, help="One of those below."
+    "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
 )
 @click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
 @attacking

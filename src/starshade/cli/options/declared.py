@@ -13,11 +13,12 @@ import click
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.naming import named
-from starshade.registry import Entry
+from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
 __all__ = ["Choosing", "declared_options", "options_of"]
 
+_NUMBERS = {"integer", "number"}
 _TYPES = {"integer": int, "number": float, "text": str, "file": str}
 
 
@@ -34,6 +35,14 @@ class Choosing(click.Command):
     def __init__(self, *args: Any, chooser: str, room: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.chooser, self.room = chooser, room
+        shared = [option for option in self.params if not isinstance(option, Declared)]
+        taken = {"--help", "-h"}.union(*(option.opts for option in shared))
+        for option in self.params:
+            if isinstance(option, Declared) and taken.intersection(option.opts):
+                raise TypeError(
+                    f"{self.name}: a setting is called {option.name}, as an option that all share; "
+                    "give it another name"
+                )
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -45,8 +54,8 @@ class Choosing(click.Command):
         """Look for the choice first: help, which is answered at once, wants to know it."""
         for word, following in pairwise([*args, ""]):
             option, equals, value = word.partition("=")
-            if option == self.chooser:
-                ctx.meta[self.chooser] = value if equals else following
+            if option == self.chooser and (name := value if equals else following):
+                ctx.meta[self.chooser] = find(self.entries, name, self.chooser.strip("-"))
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -55,14 +64,14 @@ class Choosing(click.Command):
         with formatter.section("Options"):
             formatter.write_dl([record for o in shared if (record := o.get_help_record(ctx))])
         beside = {option.name for option in shared}
-        chosen = [each for each in self.entries if each.name == ctx.meta.get(self.chooser)]
-        told = chosen or self.entries
+        chosen = ctx.meta.get(self.chooser)
+        told = self.entries if chosen is None else [chosen]
         first, *rest = (settings_of(each.declaration()) for each in told)
         common = [s for s in first if s.name not in beside and all(s in each for each in rest)]
         options = map(_told, common)
         records = [Declared(names, **how).get_help_record(ctx) for names, how in options]
         if records:
-            with formatter.section(f"Settings of {chosen[0].name if chosen else 'all'}"):
+            with formatter.section(f"Settings of {chosen.name if chosen else 'all'}"):
                 formatter.write_dl([record for record in records if record])
         if chosen:
             return
@@ -78,8 +87,13 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
     found: dict[str, Setting] = {}
     for entry in entries:
         for setting in settings_of(entry.declaration()):
-            before = found.get(setting.name)
-            found[setting.name] = _joined(before, setting) if before else setting
+            before = found.get(setting.name, setting)
+            if before.kind != setting.kind and {before.kind, setting.kind} != _NUMBERS:
+                raise TypeError(
+                    f"{entry.name}: its setting {setting.name} is a {setting.kind}, that of "
+                    f"another one a {before.kind}; give it another name"
+                )
+            found[setting.name] = _joined(before, setting)
     kept = [setting for name, setting in found.items() if name not in set(besides)]
     return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
 

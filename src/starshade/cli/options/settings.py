@@ -83,12 +83,19 @@ def configured(
     if lacking:
         missing = [option(setting.name) for setting in lacking]
         usual = " ".join(f"{option(s.name)} {s.usual or 'VALUE'}" for s in lacking)
-        help_ = f"`{click.get_current_context().command_path} --help` says what each means"
+        help_ = f"`{_chosen(entry)} --help` says what each means"
         raise ConfigError(
             f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             advice=f"Add {usual}, for example; {help_}.",
         )
     return entry.load()(**asked)
+
+
+def _chosen(entry: Entry) -> str:
+    """Return the command that was called, with what was chosen for it."""
+    context = click.get_current_context()
+    chooser = getattr(context.command, "chooser", None)
+    return f"{context.command_path} {chooser} {entry.name}" if chooser else context.command_path
 
 
 def refuse_beside(what: str, names: set[str], advice: str) -> None:

@@ -106,13 +106,14 @@ def _field(declared: Declared) -> Setting:
     return Setting(
         declared.name,
         declared.label,
-        f"{declared.help} Empty: {told}." if told else declared.help,
+        f"{declared.help} Else: {told}." if told else declared.help,
         "choice" if declared.optional and declared.kind == "flag" else _KINDS[declared.kind],
         f"{default:.15g}" if isinstance(default, int | float) else str(default),
         choices=_choices(declared),
         least=declared.least,
         most=declared.most,
         above=declared.above,
+        below=declared.below,
         required=not declared.optional and declared.kind in ("integer", "number", "choice"),
     )
 

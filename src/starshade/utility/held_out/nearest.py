@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
-from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.release.table import Release
 from starshade.setting import check
 from starshade.utility.held_out.probe import Probe
@@ -51,7 +50,6 @@ class Nearness(NearnessSettings):
 
     def __post_init__(self) -> None:
         check(self)
-        check_dissimilarity(self.dissimilarity)
 
     def asked(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
         """Return who is compared: users of the probe, ascending."""

@@ -14,7 +14,7 @@ from starshade.errors import ConfigError
 from starshade.progress import announced, task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
-from starshade.recommend.dissimilarity import check_dissimilarity, dissimilarities
+from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
 from starshade.setting import check
@@ -103,7 +103,6 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings):
 
     def __post_init__(self) -> None:
         check(self)
-        check_dissimilarity(self.dissimilarity)
 
     @announced("measuring pairwise-dissimilarity")
     def measure(

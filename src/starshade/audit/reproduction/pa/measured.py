@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.recommend.settings import Dissimilarity
+
 __all__ = ["METRICS", "BinSizes", "Pairs", "Ranks"]
 
-METRICS = ("weighted-sq", "closeness-0.5", "closeness-1.0", "weighted")
+METRICS: tuple[Dissimilarity, ...] = ("weighted-sq", "closeness-0.5", "closeness-1.0", "weighted")
 
 
 @dataclass(frozen=True, eq=False)
