@@ -20,6 +20,7 @@ _COMMANDS_OF = {
     "privacy": "check",
     "anonymize": "anonymize",
     "recommend": "anonymize",
+    "audit": "audit",
 }
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')

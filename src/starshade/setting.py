@@ -32,7 +32,9 @@ from starshade.naming import named
 
 __all__ = ["Setting", "check", "declared", "json_schema", "settings_of"]
 
-Kind = Literal["integer", "number", "flag", "choice", "text", "texts", "places", "file", "files"]
+Kind = Literal[
+    "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files"
+]
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
     int: "integer",
@@ -49,6 +51,7 @@ _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "text": str,
     "texts": lambda value: tuple(map(str, value)),
     "places": lambda value: tuple(map(int, value)),
+    "integers": lambda value: tuple(map(int, value)),
     "file": lambda value: value,
     "files": lambda value: value,
 }
@@ -66,6 +69,7 @@ _IN_JSON = {
     "flag": "boolean",
     "texts": "array",
     "places": "array",
+    "integers": "array",
     "files": "object",
 }
 _MOST = 2**63 - 1  # kernels count with 64 bits
@@ -79,8 +83,9 @@ class Setting:
     ----------
     name : str
         As Python spells it.
-    kind : {"integer", "number", "flag", "choice", "text", "texts", "places", "file", "files"}
-        Lists are of texts, or of places: whole numbers from 0. What stands for a file, or for one
+    kind : str
+        One of `Kind`. Lists are of texts, of places (whole numbers from 0, which stand for items),
+        or of one or more whole numbers within bounds. What stands for a file, or for one
         for each of several names, may be a name or an object too: its class checks it.
     default : object
         `dataclasses.MISSING` where it must be given.
@@ -134,6 +139,8 @@ class Setting:
         if self.kind == "choice":
             *most, last = self.choices
             return f"{', '.join(most)} or {last}" if most else last
+        if self.kind == "integers":
+            return f"one or more whole numbers, {self.least:,} or more"
         if self.kind not in ("integer", "number"):
             return _IN_WORDS[self.kind]
         what = "a whole number" if self.kind == "integer" else "a finite number"
@@ -154,6 +161,8 @@ class Setting:
         told = self.unset if self.default is None else self.default
         if told is MISSING or told is False or told == ():
             return ""
+        if isinstance(told, tuple):
+            return ", ".join(map(str, told))
         numeric = isinstance(told, int | float) and not isinstance(told, bool)
         return f"{told:,}" if numeric else str(told)
 
@@ -169,24 +178,36 @@ class Setting:
             return None
         if not self._allows(value):
             raise ConfigError(
-                f"{named(self.name, otherwise=self.name)} = {_shown(value)}: "
+                f"{named(self.name, otherwise=self.name)} = {self._told(value)}: "
                 f"must be {self.allowed}",
                 advice=_beyond(self.kind, value) or self.advice,
                 setting=self.name,
             )
         return _KEPT[self.kind](value)
 
+    def _told(self, value: Any) -> str:
+        """Write a value for a message; of lists only numbers, as texts may be ids."""
+        if self.kind == "integers" and _is_list(value):
+            return ", ".join(map(_shown, value)) or "nothing"
+        return _shown(value)
+
     def _allows(self, value: Any) -> bool:
         if self.kind in ("file", "files"):
             return True
+        if self.kind == "integers":
+            return _is_list(value) and len(value) > 0 and all(map(self._counts, value))
         if self.kind in ("texts", "places"):
-            listed = isinstance(value, Collection) and not isinstance(value, str)
-            return listed and all(map(_is_text if self.kind == "texts" else _is_place, value))
+            return _is_list(value) and all(
+                map(_is_text if self.kind == "texts" else _is_place, value)
+            )
         if self.kind in ("text", "choice"):
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
             return _is_flag(value)
         return isinstance(value, numbers.Real) and not _is_flag(value) and self._spans(value)
+
+    def _counts(self, value: Any) -> bool:
+        return _is_place(value) and value >= (self.least or 0)
 
     def _spans(self, value: Any) -> bool:
         try:
@@ -224,6 +245,10 @@ def _beyond(kind: Kind, value: Any) -> str:
     """Say why a whole number is none that can be used."""
     number = value if kind == "integer" and isinstance(value, int | float) else 0
     return "No data have so many." if number > _MOST else ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 
 def _is_flag(value: Any) -> bool:
@@ -332,11 +357,11 @@ def _property(setting: Setting) -> dict[str, Any]:
     if kind == "object":
         found["additionalProperties"] = {"type": "string"}
     if kind == "array":
-        texts = setting.kind == "texts"
-        found["items"] = {"type": "string"} if texts else {"type": "integer", "minimum": 0}
+        whole = {"type": "integer", "minimum": setting.least or 0}
+        found["items"] = {"type": "string"} if setting.kind == "texts" else whole
     if setting.choices:
         found["enum"] = [*setting.choices, *([None] if setting.optional else [])]
-    if setting.least is not None:
+    if setting.least is not None and kind != "array":
         found["exclusiveMinimum" if setting.above else "minimum"] = setting.least
     if setting.most is not None:
         found["exclusiveMaximum" if setting.below else "maximum"] = setting.most

@@ -26,6 +26,9 @@ class Declared:
     text: str = field(default="", metadata=declared("Text", "A text."))
     names: Sequence[str] = field(default=(), metadata=declared("Names", "Some names."))
     places: Sequence[int] = field(default=(), metadata=declared("Places", "Some places."))
+    counts: Sequence[int] = field(
+        default=(2, 4), metadata=declared("Counts", "Some.", kind="integers", least=2)
+    )
     own: object = None
 
     def __post_init__(self) -> None:
@@ -51,6 +54,7 @@ def made(**asked: Any) -> Declared:
         ("names", ["x", "y"], ("x", "y")),
         ("places", np.array([0, 2]).tolist(), (0, 2)),
         ("places", [np.int64(3)], (3,)),
+        ("counts", [np.int8(3), 2], (3, 2)),
         ("own", math.nan, math.nan),
     ],
 )
@@ -92,6 +96,10 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("names", "x", "names = 'x': must be a list of texts"),
         ("names", [3], "a list of texts"),
         ("names", 3, "names = 3: must be a list of texts"),
+        ("counts", [], "counts = nothing: must be one or more whole numbers, 2 or more"),
+        ("counts", [2, 1], "counts = 2, 1: must be one or more whole numbers, 2 or more"),
+        ("counts", 2, "counts = 2: must be one or more"),
+        ("counts", "22", "counts = '22': must be one or more"),
         ("places", [-1], "a list of places"),
         ("places", [True], "a list of places"),
         ("places", "12", "places = '12': must be a list of places"),
@@ -121,6 +129,8 @@ def test_a_schema_says_the_same() -> None:
     assert told["far"]["type"] == ["number", "null"]
     assert told["far"]["default"] is None
     assert told["one"]["enum"] == ["a", "b"]
+    assert told["counts"]["items"] == {"type": "integer", "minimum": 2}
+    assert told["counts"]["default"] == [2, 4]
     assert told["names"] == {
         "title": "Names",
         "description": "Some names.",

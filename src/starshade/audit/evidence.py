@@ -27,6 +27,7 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.tracker.result import TrackerResult
 from starshade.attack.tracker.tracker import TrackerAttack
+from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.naming import aside
 from starshade.plain import counted
@@ -49,7 +50,7 @@ __all__ = [
     "numbers_to_try",
 ]
 
-USUAL = (2, 4, 8)  # numbers of known cells, if none are asked for
+USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are asked for
 
 _Attack = ScoreboardRH | LabelAttack | StructureAttack
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds

@@ -10,7 +10,6 @@ from typing import Any
 
 from starshade.audit.earlier import judge_earlier
 from starshade.audit.evidence import (
-    USUAL,
     Asked,
     Evidence,
     ask_both,
@@ -32,6 +31,7 @@ from starshade.audit.findings import (
 from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult, Finding
+from starshade.audit.settings import AuditSettings
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.to_know import to_know
 from starshade.errors import ConfigError, ReleaseError
@@ -44,6 +44,7 @@ from starshade.release.origin.origin import Origin, not_made_of
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 
 __all__ = ["Audit"]
 
@@ -51,7 +52,7 @@ _SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(AuditSettings):
     """Judge whether a release may be published.
 
     It may when every claim is found again on the files, the independent check agrees, the k and
@@ -87,27 +88,8 @@ class Audit:
     >>> print(result)  # doctest: +SKIP
     """
 
-    known: Sequence[int] = USUAL
-    targets: int = 1000
-    max_success: float | None = None
-    max_disclosed: float | None = None
-
     def __post_init__(self) -> None:
-        if not self.known or min(self.known) < 1:
-            raise ConfigError(
-                f"known {list(self.known)}: at least one number, none below 1", setting="known"
-            )
-        if self.targets < 1:
-            raise ConfigError(f"targets {self.targets}: at least 1", setting="targets")
-        if self.max_success is not None and not 0 < self.max_success <= 1:
-            raise ConfigError(
-                f"max success {self.max_success:g}: must be above 0, at most 1",
-                setting="max_success",
-            )
-        if self.max_disclosed is not None and not 0 <= self.max_disclosed <= 1:
-            raise ConfigError(
-                f"max disclosed {self.max_disclosed:g}: must be in 0 to 1", setting="max_disclosed"
-            )
+        check(self)
 
     def run(
         self,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.audit.settings import AuditSettings
 from starshade.cli.again import repeated
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.running.run import Run, running
@@ -25,17 +29,7 @@ __all__ = ["audit"]
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
-@click.option(
-    "--known",
-    type=click.IntRange(1),
-    multiple=True,
-    help="Cells that the adversary knows; may be repeated. [default: 2, 4, 8]",
-)
-@click.option(
-    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
-)
-@click.option("--max-success", type=float, help="Limit on finding the right record. [default: 1/k]")
-@click.option("--max-disclosed", type=float, help="Limit on users with a rating disclosed.")
+@partial(gathered, options=options_of(AuditSettings), name="asked")
 @click.option(
     "--earlier",
     metavar="RELEASE",
@@ -52,10 +46,7 @@ def audit(
     ratings: str,
     release: str,
     private: str | None,
-    known: tuple[int, ...],
-    targets: int,
-    max_success: float | None,
-    max_disclosed: float | None,
+    asked: dict[str, Any],
     earlier: tuple[str, ...],
     report: str | None,
     no_dates: bool,
@@ -68,23 +59,17 @@ def audit(
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
     """
     place = None if report is None else place_for(report, "--report")
-    from starshade.audit.evidence import USUAL
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import is_release, read_release
 
-    asked = Audit(
-        known=known or USUAL,
-        targets=targets,
-        max_success=max_success,
-        max_disclosed=max_disclosed,
-    )
+    judge = Audit(**{name: asked[name] for name in given() & asked.keys()})
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
     table = reading.read(ratings, dates=not no_dates)
     released = read_release(release, private=private)
     if place is None:
-        result = asked.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
+        result = judge.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
     else:
         from starshade.audit.dossier.dossier import gather
 
@@ -93,7 +78,7 @@ def audit(
             released,
             Path(release),
             private=private,
-            audit=asked,
+            audit=judge,
             earlier=earlier,
             seed=run.seed,
             command=repeated(context, released, reading, run.seed),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
+from starshade.audit.settings import AuditSettings
 from starshade.cli.again import repeated
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.running.run import Run, running
@@ -27,9 +32,7 @@ __all__ = ["report"]
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
 )
-@click.option(
-    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
-)
+@partial(gathered, options=options_of(AuditSettings, "targets"), name="asked")
 @click.option(
     "--earlier",
     metavar="RELEASE",
@@ -48,7 +51,7 @@ def report(
     public: bool,
     private: str | None,
     probe: str | None,
-    targets: int,
+    asked: dict[str, Any],
     earlier: tuple[str, ...],
     no_dates: bool,
     reading: Reading,
@@ -66,6 +69,7 @@ def report(
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import read_release
 
+    judge = Audit(**{name: asked[name] for name in given() & asked.keys()})
     released = read_release(release, private=private)  # refused before the long work
     for folder in earlier:
         read_release(folder)
@@ -79,7 +83,7 @@ def report(
         released,
         Path(release),
         private=private,
-        audit=Audit(targets=targets),
+        audit=judge,
         probe=held,
         earlier=earlier,
         seed=run.seed,

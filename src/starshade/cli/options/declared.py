@@ -98,9 +98,10 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
     return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
 
 
-def options_of(declaration: type) -> list[Any]:
-    """Return an option, of those that all share, for everything that a dataclass declares."""
-    return [click.option(*names, **how) for names, how in map(_told, settings_of(declaration))]
+def options_of(declaration: type, *only: str) -> list[Any]:
+    """Return an option, of those that all share, for what a dataclass declares: all, or some."""
+    kept = [setting for setting in settings_of(declaration) if setting.name in only or not only]
+    return [click.option(*names, **how) for names, how in map(_told, kept)]
 
 
 def _joined(one: Setting, other: Setting) -> Setting:
@@ -111,8 +112,10 @@ def _joined(one: Setting, other: Setting) -> Setting:
 
 def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     """Return what makes an option of a setting: how it is written, and what else there is."""
-    told = "" if setting.kind == "flag" else setting.default_told
-    how: dict[str, Any] = {"help": f"{setting.help} [default: {told}]" if told else setting.help}
+    told = setting.default_told
+    several = setting.kind in ("texts", "places", "integers", "files")
+    said = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
+    how: dict[str, Any] = {"help": f"{said} [default: {told}]" if told else said}
     if setting.kind == "flag":
         off = setting.default is not False
         how = {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
@@ -123,7 +126,7 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     elif setting.kind in _TYPES:
         how["type"] = _TYPES[setting.kind]
     else:
-        how |= {"multiple": True, "help": how["help"].removesuffix(".") + "; repeatable."}
+        how |= {"type": int if setting.kind == "integers" else str, "multiple": True}
     if setting.kind == "files":
         how["callback"] = lambda _context, _option, told: dict(map(_pair, told))
     if setting.kind not in ("integer", "number", "choice"):

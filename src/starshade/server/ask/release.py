@@ -13,6 +13,7 @@ from starshade.anonymize.settings import (
     IntervalAnonymizerSettings,
     PredictiveAnonymizerSettings,
 )
+from starshade.audit.settings import AuditSettings
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
 from starshade.server.ask.declared import config_of, field_from, having, others
@@ -58,7 +59,7 @@ NEAR = having(METHODS, "k", "eps")
 PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
-_KNOWN = "2, 4, 8"  # as `Audit` has it
+_KNOWN = ", ".join(map(str, AuditSettings.known))
 FEWEST = 2  # people among whom one can hide
 _USUAL_K = 5
 _MANY = 30  # items beyond which only the most rated ones are suggested
@@ -163,14 +164,10 @@ _REST = (
         required=True,
         more=True,
     ),
-    Setting(
+    field_from(
+        AuditSettings,
         "targets",
-        "People attacked",
-        "A sample of the people, for the check of the finished release.",
-        "integer",
-        "1000",
-        least=1,
-        required=True,
+        help="A sample of the people, for the check of the finished release.",
         more=True,
     ),
     Setting(
