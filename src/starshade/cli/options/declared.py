@@ -12,7 +12,6 @@ import click
 
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
-from starshade.naming import named
 from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
@@ -29,7 +28,7 @@ class Declared(click.Option):
 class Choosing(click.Command):
     """A command that chooses one of a registry, and shows the settings of the chosen alone.
 
-    Without a choice its help has a line for each, and the settings of none.
+    Without a choice its help has what all of them let one set, and a line for each.
     """
 
     def __init__(self, *args: Any, chooser: str, room: str, **kwargs: Any) -> None:
@@ -128,17 +127,17 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     else:
         how |= {"type": int if setting.kind == "integers" else str, "multiple": True}
     if setting.kind == "files":
-        how["callback"] = lambda _context, _option, told: dict(map(_pair, told))
+        how["callback"] = lambda _context, option, told: dict(_pair(option, text) for text in told)
     if setting.kind not in ("integer", "number", "choice"):
         how["metavar"] = setting.usual or "NAME"
     return [as_option(setting.name), setting.name], how
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(option: click.Option, text: str) -> tuple[str, str]:
     name, _, file = text.partition("=")
     if not name or not file:
         raise ConfigError(
-            f"{named('attribute_hierarchies')} {text}: expected NAME=FILE",
+            f"{option.opts[0]} {text}: expected NAME=FILE",
             advice="Example: zip=zip.csv.",
         )
     return name, file
