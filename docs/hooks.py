@@ -21,6 +21,7 @@ _COMMANDS_OF = {
     "anonymize": "anonymize",
     "recommend": "anonymize",
     "audit": "audit",
+    "ratings": "check",
 }
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')

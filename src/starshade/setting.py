@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from starshade.errors import ConfigError
 from starshade.naming import named
 
-__all__ = ["Setting", "check", "declared", "json_schema", "settings_of"]
+__all__ = ["Setting", "check", "declared", "json_schema", "setting_of", "settings_of"]
 
 Kind = Literal[
     "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files"
@@ -113,6 +113,8 @@ class Setting:
         What it means that a flag is off, for an option that turns it off.
     unit : str
         What a number counts.
+    commas : bool
+        On the command line a list is one text with commas between, not an option repeated.
     """
 
     name: str
@@ -132,6 +134,7 @@ class Setting:
     advice: str = ""
     off: str = ""
     unit: str = ""
+    commas: bool = False
 
     @property
     def allowed(self) -> str:
@@ -284,6 +287,11 @@ def settings_of(declaration: type) -> tuple[Setting, ...]:
     return tuple(
         _setting(field, declaration) for field in fields(declaration) if "setting" in field.metadata
     )
+
+
+def setting_of(declaration: type, name: str) -> Setting:
+    """Return one of `settings_of`."""
+    return next(setting for setting in settings_of(declaration) if setting.name == name)
 
 
 def _setting(field: Field[Any], declaration: type) -> Setting:

@@ -52,8 +52,7 @@ _SHOWN = {
     is_flag=True,
     help="Write none, though no audit of this method's releases can pass without.",
 )
-@reading()
-@click.option("--no-dates", is_flag=True, help="Do not read the dates; no release has any.")
+@reading(dates=True)
 @running(seed=True)
 def anonymize(
     ratings: str,
@@ -62,7 +61,6 @@ def anonymize(
     out: str,
     private: str | None,
     no_receipt: bool,
-    no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -84,11 +82,10 @@ def anonymize(
     )
     if private is None and not no_receipt:
         _refuse_without_receipt(method, chosen)
-    table = reading.read(ratings, dates=not no_dates, select=False)
+    table = reading.read(ratings, select=False)
     made = make_release(table, chosen, out=place, private=receipt, rng=run.seed)
     wrote(place)
     audit = ["starshade", "audit", ratings, out, *reading.arguments()]
-    audit += ["--no-dates"] if no_dates else []
     audit += [] if private is None else ["--private", private]
     run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
 

@@ -37,8 +37,7 @@ __all__ = ["audit"]
     help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
 )
 @click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML).")
-@reading(items=False)
-@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@reading(items=False, dates=True)
 @running(seed=True)
 @click.pass_context
 def audit(
@@ -49,7 +48,6 @@ def audit(
     asked: dict[str, Any],
     earlier: tuple[str, ...],
     report: str | None,
-    no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -66,7 +64,7 @@ def audit(
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
-    table = reading.read(ratings, dates=not no_dates)
+    table = reading.read(ratings)
     released = read_release(release, private=private)
     if place is None:
         result = judge.judge(table, released, Path(release), earlier=earlier, seed=run.seed)

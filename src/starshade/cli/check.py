@@ -45,8 +45,7 @@ _K = 5  # what is usual, where a model does not name one
 @click.option(
     "--graph", is_flag=True, help="k-eps: components, degrees, and a proof by cliques of k."
 )
-@reading()
-@click.option("--no-dates", is_flag=True, help="Do not read the dates of ratings.")
+@reading(dates=True)
 @running()
 @click.pass_context
 def check(
@@ -57,7 +56,6 @@ def check(
     original: str | None,
     explain: bool,
     graph: bool,
-    no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -81,7 +79,7 @@ def check(
         # a wrong parameter is told before the long work
         asked = asked_models((), model, parameters)
         near = _near(asked, graph)
-        table = reading.read(data, dates=not no_dates and near is None)
+        table = reading.read(data, dates=near is None)
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
     verdicts = _checked(asked, table, _original(asked, original, reading))

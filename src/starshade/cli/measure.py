@@ -21,15 +21,13 @@ __all__ = ["measure"]
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: train and test on them."
 )
-@reading(items=False)
-@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@reading(items=False, dates=True)
 @running()
 def measure(
     ratings: str,
     release: str,
     private: str | None,
     probe: str | None,
-    no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -40,7 +38,7 @@ def measure(
     released = read_release(release, private=private)  # the quick one first: it may be refused
     if probe is not None:
         need_receipt(released)
-    original = reading.read(ratings, dates=not no_dates)
+    original = reading.read(ratings)
     # who gave a rating that was held out is told by the ids alone
     held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
     found = measure_all(released, original, probe=held)

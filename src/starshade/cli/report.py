@@ -39,8 +39,7 @@ __all__ = ["report"]
     multiple=True,
     help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
 )
-@reading(items=False)
-@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@reading(items=False, dates=True)
 @running(seed=True)
 @click.pass_context
 def report(
@@ -53,7 +52,6 @@ def report(
     probe: str | None,
     asked: dict[str, Any],
     earlier: tuple[str, ...],
-    no_dates: bool,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -75,7 +73,7 @@ def report(
         read_release(folder)
     if probe is not None:
         need_receipt(released)
-    table = reading.read(ratings, dates=not no_dates)
+    table = reading.read(ratings)
     # who gave a rating that was held out is told by the ids alone
     held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
     dossier = gather(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from starshade.errors import InputError
-from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.table import Ratings
 
 __all__ = ["ratings_from_arrays"]

@@ -13,7 +13,7 @@ from starshade.errors import ConfigError, InputError
 from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.building.batch import Batch
-from starshade.ratings.building.build import OnDuplicate, build
+from starshade.ratings.building.build import build
 from starshade.ratings.places.place import holds_release
 from starshade.ratings.readers.attributes import attach, read_attributes
 from starshade.ratings.readers.formats.plain import NotPlain
@@ -26,6 +26,7 @@ from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.readers.request import Request
 from starshade.ratings.readers.suspects import suspect_codes
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
 
@@ -41,12 +42,12 @@ def read_ratings(
     users: Any = None,
     item_names: str | Path | Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002 - the word that people look for
-    user_col: str | None = None,
-    item_col: str | None = None,
-    rating_col: str | None = None,
-    day_col: str | None = None,
+    user_col: str | int | None = None,
+    item_col: str | int | None = None,
+    rating_col: str | int | None = None,
+    day_col: str | int | None = None,
     wide: bool = False,
-    id_col: str | None = None,
+    id_col: str | int | None = None,
     attribute_cols: Sequence[str] = (),
     null_values: Sequence[str] = (),
     scale: Scale | str | None = None,
@@ -71,11 +72,11 @@ def read_ratings(
     item_names : path or mapping of id to name, optional
     format : str, optional
         One of the formats' names, to overrule what would be recognised.
-    user_col, item_col, rating_col, day_col : str, optional
+    user_col, item_col, rating_col, day_col : str or int, optional
         Columns by name, or by number (from 1) in a file without a header.
     wide : bool
         One row per respondent, a column per item.
-    id_col : str, optional
+    id_col : str or int, optional
         Wide tables: the column of the respondents' ids; ``#`` numbers the rows.
     attribute_cols : sequence of str
         Wide tables: columns of personal attributes.
@@ -110,15 +111,17 @@ def read_ratings(
     Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
     """
     request = Request(
+        users=users,
+        item_names=item_names,
         format=format,
-        user_col=user_col,
-        item_col=item_col,
-        rating_col=rating_col,
-        day_col=day_col,
+        user_col=_column(user_col),
+        item_col=_column(item_col),
+        rating_col=_column(rating_col),
+        day_col=_column(day_col),
         wide=wide,
-        id_col=id_col,
-        attribute_cols=tuple(attribute_cols),
-        null_values=tuple(str(value) for value in null_values),
+        id_col=_column(id_col),
+        attribute_cols=attribute_cols,
+        null_values=[str(value) for value in null_values],
         scale=Scale.parse(scale) if isinstance(scale, str) else scale,
         on_duplicate=on_duplicate,
         delimiter=delimiter,
@@ -158,6 +161,10 @@ def read_ratings(
         ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *said)))
     _tell(ratings)
     return ratings
+
+
+def _column(said: str | int | None) -> str | None:
+    return str(said) if isinstance(said, int) else said
 
 
 def _in_memory(source: Any) -> bool:

@@ -30,7 +30,7 @@ def given(option: click.Option) -> list[str]:
     if option.is_flag:
         return [(option.secondary_opts or option.opts)[0]]
     if isinstance(option.type, click.Choice):
-        value = next(v for v in option.type.choices if v != option.default)
+        value = next(v for v in reversed(option.type.choices) if v != option.default)
     else:
         value = (
             "3" if "integer" in option.type.name else "0.25" if "float" in option.type.name else "x"
@@ -45,10 +45,10 @@ def params_of(command: click.Command, words: list[str]) -> click.Context:
 @pytest.mark.parametrize("command", [audit, report], ids=lambda command: command.name)
 def test_every_option_is_said_again(command: click.Command, release: Release) -> None:
     options = [o for o in command.params if isinstance(o, click.Option) and o.name not in WITHOUT]
-    assert {"private", "targets", "earlier", "no_dates", "scale"} < {o.name for o in options}
+    assert {"private", "targets", "earlier", "dates", "scale"} < {o.name for o in options}
     words = ["ratings.csv", "out", *(word for option in options for word in given(option))]
     context = params_of(command, words)
-    reading = Reading(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
+    reading = Reading.of(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
     *_, again = repeated(context, release, reading, 3).split("\n")
     starshade, name, *said = shlex.split(again)
     assert (starshade, name) == ("starshade", command.name)
@@ -64,6 +64,6 @@ def test_every_option_is_said_again(command: click.Command, release: Release) ->
 def test_what_was_not_given_is_not_said(command: click.Command, release: Release) -> None:
     out = ["--out", "r.html"] if command is report else ["--report", "r.html"]
     context = params_of(command, ["ratings.csv", "out/", *out])
-    reading = Reading(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
+    reading = Reading.of(**{f: context.params.get(f) for f in Reading.__dataclass_fields__})
     *_, again = repeated(context, release, reading, 7).split("\n")
     assert again == f"starshade {command.name} ratings.csv out/ {out[0]} out-report.html --seed 7"

@@ -275,7 +275,7 @@ def test_bad_requests() -> None:
         ("", {}, "an empty path"),
         (7, {}, "cannot be read from int"),
         ("nowhere.csv", {}, "No such file"),
-        ("x.csv", {"on_duplicate": "sum"}, "on_duplicate 'sum'"),
+        ("x.csv", {"on_duplicate": "sum"}, "on_duplicate = 'sum'"),
         ("x.csv", {"name_col": ""}, "name_col: empty"),
     ]
     for source, options, said in wrong:

@@ -497,6 +497,13 @@ def test_arrays() -> None:
     assert Ratings.from_arrays([1, 1], [1, 1], [1, 2], on_duplicate="last").values() == [2.0]
 
 
+def test_a_column_is_named_by_its_number(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", b"5,a,1\n4,b,1\n")
+    by_number = read_ratings(path, user_col=2, item_col=3, rating_col=1, header=False)
+    by_text = read_ratings(path, user_col="2", item_col="3", rating_col="1", header=False)
+    assert cells(by_number) == cells(by_text) == {("a", "1"): (5.0, None), ("b", "1"): (4.0, None)}
+
+
 @pytest.mark.parametrize("source", [{"user": [1]}, 5, None, np.eye(2), b"x"])
 def test_sources_that_hold_no_ratings(source) -> None:
     with pytest.raises(ConfigError, match="ratings cannot be read from"):
@@ -507,7 +514,7 @@ def test_sources_that_hold_no_ratings(source) -> None:
     ("options", "message"),
     [
         ({"format": "csvv"}, "format 'csvv': unknown"),
-        ({"on_duplicate": "max"}, "on_duplicate 'max'"),
+        ({"on_duplicate": "max"}, "on_duplicate = 'max'"),
         ({"wide": True, "user_col": "x"}, "user_col names a column of a long table"),
         ({"wide": True, "format": "csv"}, "not wide"),
         ({"id_col": "x"}, "are for wide tables"),

@@ -24,12 +24,9 @@ __all__ = ["convert"]
     help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
     "without one a store]",
 )
-@reading()
-@click.option("--no-dates", is_flag=True, help="Leave the dates out.")
+@reading(dates=True)
 @running()
-def convert(
-    ratings: str, out: str, kind: str | None, no_dates: bool, reading: Reading, run: Run
-) -> None:
+def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
     """Write RATINGS in another format; a store opens at once, whatever its size."""
     place = ensure_free(out)
     from starshade.ratings.write.write import WRITTEN, format_of, write_ratings
@@ -39,7 +36,7 @@ def convert(
         raise ConfigError(
             f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
         )
-    table = reading.read(ratings, dates=not no_dates)
+    table = reading.read(ratings)
     written = write_ratings(table, place, kind)
     wrote(place)
     run.emit(

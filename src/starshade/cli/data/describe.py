@@ -19,12 +19,11 @@ __all__ = ["describe"]
 
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
-@reading()
-@click.option("--no-dates", is_flag=True, help="Do not read the dates.")
+@reading(dates=True)
 @running()
-def describe(ratings: str, no_dates: bool, reading: Reading, run: Run) -> None:
+def describe(ratings: str, reading: Reading, run: Run) -> None:
     """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive)."""
-    table = reading.read(ratings, dates=not no_dates)
+    table = reading.read(ratings)
     from starshade.ratings.describe import describe as describe_table
 
     found = describe_table(table)

@@ -112,9 +112,12 @@ def _joined(one: Setting, other: Setting) -> Setting:
 def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     """Return what makes an option of a setting: how it is written, and what else there is."""
     told = setting.default_told
-    several = setting.kind in ("texts", "places", "integers", "files")
+    several = setting.kind in ("texts", "places", "integers", "files") and not setting.commas
     said = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
     how: dict[str, Any] = {"help": f"{said} [default: {told}]" if told else said}
+    if setting.kind == "flag" and setting.optional and not setting.off:
+        how |= {"is_flag": True, "default": None}
+        return [f"{as_option(setting.name)}/{as_option(setting.name, False)}", setting.name], how
     if setting.kind == "flag":
         off = setting.default is not False
         how = {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
@@ -124,6 +127,8 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
         how["type"] = click.Choice(list(setting.choices))
     elif setting.kind in _TYPES:
         how["type"] = _TYPES[setting.kind]
+    elif setting.commas:
+        how["callback"] = lambda _context, _option, told: told and _apart(told)
     else:
         how |= {"type": int if setting.kind == "integers" else str, "multiple": True}
     if setting.kind == "files":
@@ -131,6 +136,10 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     if setting.kind not in ("integer", "number", "choice"):
         how["metavar"] = setting.usual or "NAME"
     return [as_option(setting.name), setting.name], how
+
+
+def _apart(told: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in told.split(",") if part.strip())
 
 
 def _pair(option: click.Option, text: str) -> tuple[str, str]:

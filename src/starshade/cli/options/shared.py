@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import click
-
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import Command, gathered
+from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError, OutputError
+from starshade.ratings.settings import ReadingSettings
+from starshade.setting import declared, settings_of
 
 if TYPE_CHECKING:
     from starshade.ratings.places.place import Place, Where
@@ -19,46 +22,43 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "ensure_free", "reading", "whole_numbers"]
 
-Command = Callable[..., Any]
-
 _DIGITS = 18  # of a k; more is beyond all counting
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(ReadingSettings):
     """How ratings are to be read: what the reading options said."""
 
-    users: str | None
-    item_names: str | None
-    format: str | None
-    user_col: str | None
-    item_col: str | None
-    rating_col: str | None
-    day_col: str | None
-    wide: bool
-    id_col: str | None
-    attribute_cols: str | None
-    null_values: tuple[str, ...]
-    scale: str | None
-    on_duplicate: Literal["error", "first", "last", "mean"]
-    delimiter: str | None
-    header: bool | None
-    show_values: bool
-    items: str | None = None
+    items: str | None = field(
+        default=None,
+        metadata=declared(
+            "Items",
+            "The N most rated items, or a file of item ids.",
+            kind="file",
+            usual="top:N|FILE",
+        ),
+    )
+
+    @classmethod
+    def of(cls, **said: Any) -> Reading:
+        """Take what options said; nothing is said where one was not given."""
+        return cls(**{name: value for name, value in said.items() if value not in (None, ())})
 
     def arguments(self) -> list[str]:
         """Return the options that say the same to another command, but for the items."""
         told: list[str] = []
-        for name, value in asdict(self).items():
-            if name == "items" or value == getattr(_NOTHING_SAID, name):
+        for setting in settings_of(ReadingSettings):
+            value = getattr(self, setting.name)
+            if value == setting.default:
                 continue
-            option = "--null" if name == "null_values" else f"--{name.replace('_', '-')}"
-            if isinstance(value, bool):
-                told.append(option if value else f"--no-{name}")
-            else:
-                for one in value if isinstance(value, tuple) else (value,):
-                    # what begins with a dash would be taken for an option
-                    told += [f"{option}={one}"] if one.startswith("-") else [option, one]
+            if setting.kind == "flag":
+                told.append(as_option(setting.name, value))
+                continue
+            several = [",".join(value)] if setting.commas else value
+            for one in several if isinstance(several, (list, tuple)) else [several]:
+                # what begins with a dash would be taken for an option
+                option = as_option(setting.name)
+                told += [f"{option}={one}"] if one.startswith("-") else [option, one]
         return told
 
     def selection(self) -> ItemSelection | None:
@@ -99,23 +99,8 @@ class Reading:
         items = self.selection() if select else None  # a bad list is told before the long work
         ratings = read_ratings(
             source,
-            users=self.users,
-            item_names=self.item_names,
-            format=self.format,
-            user_col=self.user_col,
-            item_col=self.item_col,
-            rating_col=self.rating_col,
-            day_col=self.day_col,
-            wide=self.wide,
-            id_col=self.id_col,
-            attribute_cols=_split(self.attribute_cols),
-            null_values=self.null_values,
-            scale=self.scale,
-            on_duplicate=self.on_duplicate,
-            delimiter=self.delimiter,
-            header=self.header,
-            dates=dates,
-            show_values=self.show_values,
+            **{each.name: getattr(self, each.name) for each in settings_of(ReadingSettings)}
+            | {"dates": dates and self.dates},
         )
         return ratings if items is None else items.apply(ratings, show_values=self.show_values)
 
@@ -127,77 +112,28 @@ class Reading:
         ConfigError
             One was given.
         """
-        if self != _NOTHING_SAID:
+        if replace(self, dates=True) != Reading():
             raise ConfigError(
                 f"{release}: is a release, and options on how to read ratings do not apply",
                 advice="Leave them out: a release says its own scale, items and columns.",
             )
 
 
-def _split(columns: str | None) -> tuple[str, ...]:
-    return () if columns is None else tuple(c.strip() for c in columns.split(",") if c.strip())
+def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], Command]:
+    """Give a command the reading options and pass it ``reading``, a `Reading`.
 
-
-_NOTHING_SAID = Reading(
-    users=None, item_names=None, format=None, user_col=None, item_col=None, rating_col=None,
-    day_col=None, wide=False, id_col=None, attribute_cols=None, null_values=(), scale=None,
-    on_duplicate="error", delimiter=None, header=None, show_values=False,
-)  # fmt: skip
-_READING = [
-    click.option("--users", metavar="FILE", help="Personal attributes, one row per user."),
-    click.option("--item-names", metavar="FILE", help="A name per item."),
-    click.option("--format", metavar="NAME", help="Format of the ratings. [default: recognised]"),
-    click.option("--user-col", metavar="NAME", help="Column of the user ids."),
-    click.option("--item-col", metavar="NAME", help="Column of the item ids."),
-    click.option("--rating-col", metavar="NAME", help="Column of the ratings."),
-    click.option("--day-col", metavar="NAME", help="Column of the dates."),
-    click.option("--wide", is_flag=True, help="One row per user, a column per item (surveys)."),
-    click.option("--id-col", metavar="NAME", help="Wide tables: column of the user ids."),
-    click.option(
-        "--attribute-cols", metavar="A,B,…", help="Wide tables: columns of personal attributes."
-    ),
-    click.option(
-        "--null",
-        "null_values",
-        metavar="VALUE",
-        multiple=True,
-        help="A value that means not rated, e.g. 99; may be repeated.",
-    ),
-    click.option("--scale", metavar="MIN:MAX:STEP", help="Scale of the ratings, e.g. 0.5:5:0.5."),
-    click.option(
-        "--on-duplicate",
-        type=click.Choice(["error", "first", "last", "mean"]),
-        default="error",
-        show_default=True,
-        help="When a user rated an item twice.",
-    ),
-    click.option("--delimiter", metavar="CHAR", help="Delimiter of the text. [default: found]"),
-    click.option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line names the columns. [default: found]",
-    ),
-    click.option("--show-values", is_flag=True, help="Let messages name users and items."),
-]
-_ITEMS = click.option(
-    "--items", metavar="top:N|FILE", help="The N most rated items, or a file of item ids."
-)
-
-
-def reading(*, items: bool = True) -> Callable[[Command], Command]:
-    """Give a command the reading options and pass it ``reading``, a `Reading`."""
-    options = [*_READING, *([_ITEMS] if items else [])]
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            names = Reading.__dataclass_fields__.keys() & kwargs.keys()
-            chosen = Reading(**{name: kwargs.pop(name) for name in names})
-            return command(*args, reading=chosen, **kwargs)
-
-        return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
-
-    return decorate
+    Parameters
+    ----------
+    items : bool
+        With an option for the items.
+    dates : bool
+        With an option to leave the dates out.
+    """
+    left = {*([] if items else ["items"]), *([] if dates else ["dates"])}
+    names = [setting.name for setting in settings_of(Reading) if setting.name not in left]
+    return functools.partial(
+        gathered, options=options_of(Reading, *names), name="reading", kind=Reading.of
+    )
 
 
 def whole_numbers(ks: str) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.auxiliary.repeats import one_row_each
 from starshade.ratings.building.batch import NO_DAY
-from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
@@ -30,7 +29,9 @@ from starshade.ratings.readers.recognise.aliases import (
     normalized,
     resolve,
 )
+from starshade.ratings.settings import OnDuplicate, ReadingSettings
 from starshade.scratch import scratch_folder
+from starshade.setting import setting_of
 
 __all__ = ["Auxiliary", "read_auxiliary"]
 
@@ -193,9 +194,7 @@ def _check(given: dict[str, str | None], on_duplicate: str) -> None:
             raise ConfigError(
                 f"{named(_SETTINGS[role])}: empty", advice="Name a column, or leave the option out."
             )
-    rules = get_args(OnDuplicate)
-    if on_duplicate not in rules:
-        raise ConfigError(f"on_duplicate {on_duplicate!r}: allowed: {', '.join(rules)}")
+    setting_of(ReadingSettings, "on_duplicate").checked(on_duplicate)
 
 
 def _roles(

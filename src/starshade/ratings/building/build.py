@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +31,11 @@ from starshade.ratings.building.sorting import Cells, payload_of, row_numbers, s
 from starshade.ratings.building.staging import stage
 from starshade.ratings.levels import level_table
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
-__all__ = ["OnDuplicate", "build"]
-
-OnDuplicate = Literal["error", "first", "last", "mean"]
+__all__ = ["build"]
 
 
 def build(

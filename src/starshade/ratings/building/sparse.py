@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from starshade.errors import InputError
 from starshade.plain import counted
 from starshade.ratings.building.batch import Batch
-from starshade.ratings.building.build import OnDuplicate, build
+from starshade.ratings.building.build import build
 from starshade.ratings.readers.columns import shortest
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.table import Ratings, ReadReport
 
 __all__ = ["ratings_from_scipy"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 from starshade.errors import ConfigError
 from starshade.naming import named
-from starshade.ratings.building.build import OnDuplicate
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
-from starshade.ratings.scale import Scale
+from starshade.ratings.settings import ReadingSettings
+from starshade.setting import check
 
 __all__ = ["FORMATS", "Request"]
 
@@ -26,7 +25,7 @@ FORMATS = (
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(ReadingSettings):
     """The options of `read_ratings`, see there.
 
     Raises
@@ -35,23 +34,8 @@ class Request:
         An unknown format or duplicate rule, or options that contradict each other.
     """
 
-    format: str | None = None
-    user_col: str | None = None
-    item_col: str | None = None
-    rating_col: str | None = None
-    day_col: str | None = None
-    wide: bool = False
-    id_col: str | None = None
-    attribute_cols: tuple[str, ...] = ()
-    null_values: tuple[str, ...] = ()
-    scale: Scale | None = None
-    on_duplicate: OnDuplicate = "error"
-    delimiter: str | None = None
-    header: bool | None = None
-    dates: bool = True
-    show_values: bool = False
-
     def __post_init__(self) -> None:
+        check(self)
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
                 f"format {self.format!r}: unknown",
@@ -65,12 +49,6 @@ class Request:
                     advice="Name one, or leave the option out.",
                     setting=setting,
                 )
-        rules = get_args(OnDuplicate)
-        if self.on_duplicate not in rules:
-            raise ConfigError(
-                f"on_duplicate {self.on_duplicate!r}: allowed: {', '.join(rules)}",
-                setting="on_duplicate",
-            )
         if self.format == "wide":
             object.__setattr__(self, "wide", True)
         long_only = [f"{role}_col" for role, name in self.given().items() if name]

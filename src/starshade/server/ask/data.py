@@ -4,71 +4,48 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from starshade.ratings.settings import ReadingSettings
 from starshade.ratings.synth.preset import LIKES, PRESETS
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
+from starshade.server.ask.declared import field_from
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
+from starshade.setting import setting_of, settings_of
 
 __all__ = ["MAPPING", "PATH", "SYNTHETIC", "said_before"]
 
-_ROLES = (
-    ("user_col", "Column of the people", "Empty: recognised by its name."),
-    ("item_col", "Column of the items", "Empty: recognised by its name."),
-    ("rating_col", "Column of the ratings", "Empty: recognised by its name."),
-    ("day_col", "Column of the dates", "Empty: recognised; there need be none."),
-)
-_LISTS = ("attribute_cols", "null_values")
+#: of what can be said of how ratings are read, what few need
+_RARE = {"on_duplicate", "delimiter", "header", "format", "users", "item_names"}
+#: not set here, or the other way round
+_NOT_HERE = {"show_values", "dates"}
+_LISTS = [each.name for each in settings_of(ReadingSettings) if each.kind == "texts"]
 
 
-def _text(
-    name: str,
-    label: str,
-    help_text: str,
-    *,
-    required: bool = False,
-    more: bool = False,
-    suggestions: tuple[str, ...] = (),
-    allowed: str = "Type something.",
-) -> Setting:
-    return Setting(
-        name,
-        label,
-        help_text,
-        "text",
-        required=required,
-        more=more,
-        suggestions=suggestions,
-        allowed=allowed,
-    )
+def _read(name: str, **otherwise: Any) -> Setting:
+    """Make a field of something that `read_ratings` takes."""
+    field = field_from(ReadingSettings, name, more=name in _RARE)
+    kept = replace(field, required=False, **otherwise)
+    if name in ("users", "item_names"):
+        return replace(kept, help=f"{field.help} Its path on this machine.")
+    return replace(kept, help=f"{field.help} Commas between.") if name in _LISTS else kept
 
 
-_FILES = (
-    _text(
-        "users",
-        "File of personal attributes (optional)",
-        "One row per person: age, gender and the like. Its path on this machine.",
-        more=True,
-    ),
-    _text(
-        "item_names",
-        "File of item names (optional)",
-        "A name for each item. Its path on this machine.",
-        more=True,
-    ),
-)
 _PATH = (
-    _text(
+    Setting(
         "path",
         "Path on this machine",
         "A file, a folder or a zip: CSV, TSV, Parquet, MovieLens, Netflix Prize and others are "
         "recognised. The file stays where it is; what is read is kept in the work folder.",
+        "text",
         required=True,
         allowed="Give the path of a file, a folder or a zip, beginning with / or ~.",
     ),
-    *_FILES,
+    _read("users"),
+    _read("item_names"),
 )
 _SYNTHETIC = (
     Setting(
@@ -134,33 +111,22 @@ def _mapping_settings(facts: Facts) -> tuple[Setting, ...]:
     columns = tuple(
         dict.fromkeys(map(str, facts.get("columns") or facts.get("mapping", {}).values()))
     )
-    return (
-        *(_text(*role, suggestions=columns) for role in _ROLES),
-        _text("scale", "Scale of the ratings",
-              "Lowest:highest:step, for example 1:5:1 or 0.5:5:0.5. Empty: found in the data. "
-              "Declare it: otherwise its ends are two people's ratings."),
-        Setting("wide", "One row per person, a column per item (a survey)", "", "yes-no"),
-        _text("id_col", "Survey: column of the people's ids",
-              "# numbers the rows. Empty: recognised.", suggestions=columns),
-        _text("attribute_cols", "Survey: columns of personal attributes",
-              "Names with commas between.", suggestions=columns),
-        _text("null_values", "Values that mean “not rated”",
-              "For example 99, with commas between. In a survey a blank always does."),
-        Setting("on_duplicate", "When somebody rated an item twice", "", "choice", "error",
-                choices=(Choice("error", "stop and say so"), Choice("first", "take the first"),
-                         Choice("last", "take the last"), Choice("mean", "take the mean")),
-                more=True),
-        _text("delimiter", "Delimiter of the text", "One character, ::, or tab. Empty: found.",
-              more=True),
-        Setting("header", "The first line names the columns", "", "choice", "",
-                choices=(Choice("", "find out"), Choice("yes", "yes"), Choice("no", "no")),
-                more=True),
-        _text("format", "Format", "Empty: recognised, for example csv, parquet, movielens-100k.",
-              more=True),
-        Setting("no_dates", "Leave the dates out", "A release never has any; attacks on the "
-                "ratings may use them.", "yes-no", more=True),
-        *_FILES,
-    )  # fmt: skip
+    named = (setting.name for setting in settings_of(ReadingSettings))
+    fields = [
+        _read(name, suggestions=columns if name.endswith(("_col", "_cols")) else ())
+        for name in named
+        if name not in _NOT_HERE
+    ]
+    fields.append(
+        Setting(
+            "no_dates",
+            "Leave the dates out",
+            setting_of(ReadingSettings, "dates").help,
+            "yes-no",
+            more=True,
+        )
+    )
+    return tuple(sorted(fields, key=lambda field: field.more))
 
 
 def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -168,22 +134,18 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
     options = dict(values)
     for name in ("users", "item_names"):
         options[name] = _existing(name, values[name], errors)
-    for name in _LISTS:
-        told = (values[name] or "").split(",")
-        options[name] = [part.strip() for part in told if part.strip()]
-    header = options.pop("header")
-    if not options.pop("wide"):
+    if not options["wide"]:
         for name in ("id_col", "attribute_cols"):
             if options[name]:
                 errors[name] = "Only a survey, with one row per person, has these."
-        wide = {}
-    else:
-        wide = {"wide": True}
-    dates = {"dates": False} if options.pop("no_dates") else {}
-    if options["on_duplicate"] == "error":
-        options["on_duplicate"] = None
-    heads = {"header": header == "yes"} if header else {}
-    return given_only(options) | wide | dates | heads, errors
+    for name in _LISTS:
+        options[name] = [part.strip() for part in (values[name] or "").split(",") if part.strip()]
+    options["dates"] = not options.pop("no_dates")
+    options["header"] = {"yes": True, "no": False}.get(values["header"])
+    usual = {name: setting_of(ReadingSettings, name).default for name in options}
+    return {
+        name: value for name, value in options.items() if value not in (None, [], usual[name])
+    }, errors
 
 
 def said_before(options: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from starshade.registry import Entry
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 from starshade.setting import Setting as Declared
-from starshade.setting import settings_of
+from starshade.setting import setting_of, settings_of
 
 __all__ = ["config_of", "field_from", "having", "name_of", "others"]
 
@@ -22,6 +22,8 @@ _KINDS: Mapping[str, Any] = {
     "choice": "choice",
     "text": "text",
 }
+#: what a field of a form of its own may be, written out
+_AS_TEXT: Mapping[str, Any] = {"texts": "text", "file": "text"}
 _YES_NO = {"yes": True, "no": False}
 
 
@@ -32,8 +34,7 @@ def having(entries: Sequence[Entry], *settings: str) -> tuple[str, ...]:
 
 def field_from(declaration: type, name: str, **otherwise: Any) -> Setting:
     """Make a field of one setting of a declaration; `otherwise` as `Setting` names it."""
-    (declared,) = (each for each in settings_of(declaration) if each.name == name)
-    return replace(_field(declared), **otherwise)
+    return replace(_field(setting_of(declaration, name)), **otherwise)
 
 
 def others(entries: Sequence[Entry], besides: Mapping[str, Collection[str]]) -> tuple[Setting, ...]:
@@ -99,15 +100,16 @@ def config_of(
 
 
 def _field(declared: Declared) -> Setting:
-    default = "" if declared.default in (MISSING, None) else declared.default
+    kinds = {**_KINDS, **_AS_TEXT}
+    default = "" if declared.default in (MISSING, None, ()) else declared.default
     if isinstance(default, bool):
         default = "yes" if default else ""
-    told = declared.default_told if declared.default is None else ""
+    told = declared.default_told if declared.default is None and not declared.choices else ""
     return Setting(
         declared.name,
         declared.label,
         f"{declared.help} Else: {told}." if told else declared.help,
-        "choice" if declared.optional and declared.kind == "flag" else _KINDS[declared.kind],
+        "choice" if declared.optional and declared.kind == "flag" else kinds[declared.kind],
         f"{default:.15g}" if isinstance(default, int | float) else str(default),
         choices=_choices(declared),
         least=declared.least,
@@ -122,5 +124,5 @@ def _choices(declared: Declared) -> tuple[Choice, ...]:
     offered = declared.choices
     if declared.optional and declared.kind == "flag":
         offered = tuple(_YES_NO)
-    left = (Choice("", "as is usual"),) if declared.optional and offered else ()
+    left = (Choice("", declared.unset or "as is usual"),) if declared.optional and offered else ()
     return (*left, *(Choice(choice, choice) for choice in offered))
