@@ -21,6 +21,7 @@ _COMMANDS_OF = {
     "anonymize": "anonymize",
     "recommend": "anonymize",
     "audit": "audit",
+    "query": "query",
     "ratings": "check",
 }
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")

@@ -9,13 +9,16 @@ from typing import Literal
 from starshade.setting import declared
 
 __all__ = [
+    "AuxiliaryAttackSettings",
     "HomogeneityAttackSettings",
     "KnowledgeSettings",
     "LabelAttackSettings",
     "LinkExistenceSettings",
     "PaddingAttackSettings",
+    "RiskSettings",
     "ScoreboardRHSettings",
     "ScoreboardSettings",
+    "SparsitySettings",
     "StructureAttackSettings",
     "TrackerAttackSettings",
 ]
@@ -39,6 +42,29 @@ _TOLERANCE = declared(
     **_ENDLESS,
     unset="0; 0.5 on averaged profiles",
     unit="ratings",
+)
+
+
+_PHI = declared(
+    "How clearly a match must stand out",
+    "By how many standard deviations the best record must lead; higher: fewer answers, "
+    "fewer wrong ones.",
+    least=0,
+)
+_RHO0 = declared(
+    "Decay of ratings",
+    "Difference in ratings at which likeness falls to 1/e.",
+    least=0,
+    above=True,
+    unset="0.375 of the scale's width",
+    unit="ratings",
+)
+_D0 = declared(
+    "Decay of days",
+    "Difference in days at which likeness falls to 1/e.",
+    least=0,
+    above=True,
+    unit="days",
 )
 
 
@@ -114,36 +140,9 @@ class KnowledgeSettings:
 class ScoreboardRHSettings:
     """NS §4, §5; SPEC §1.2."""
 
-    phi: float = field(
-        default=1.5,
-        metadata=declared(
-            "How clearly a match must stand out",
-            "By how many standard deviations the best record must lead; higher: fewer answers, "
-            "fewer wrong ones.",
-            least=0,
-        ),
-    )
-    rho0: float | None = field(
-        default=None,
-        metadata=declared(
-            "Decay of ratings",
-            "Difference in ratings at which likeness falls to 1/e.",
-            least=0,
-            above=True,
-            unset="0.375 of the scale's width",
-            unit="ratings",
-        ),
-    )
-    d0: float = field(
-        default=30.0,
-        metadata=declared(
-            "Decay of days",
-            "Difference in days at which likeness falls to 1/e.",
-            least=0,
-            above=True,
-            unit="days",
-        ),
-    )
+    phi: float = field(default=1.5, metadata=_PHI)
+    rho0: float | None = field(default=None, metadata=_RHO0)
+    d0: float = field(default=30.0, metadata=_D0)
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
 
@@ -299,4 +298,86 @@ class TrackerAttackSettings:
     queries: int = field(
         default=5_000_000,
         metadata=declared("COUNT queries", "COUNT queries at most.", least=1),
+    )
+
+
+@dataclass(frozen=True)
+class AuxiliaryAttackSettings:
+    """NS §5."""
+
+    phi: float = field(default=1.5, metadata=_PHI)
+    rho0: float | None = field(default=None, metadata=_RHO0)
+    d0: float = field(default=30.0, metadata=_D0)
+    candidates: int = field(
+        default=5,
+        metadata=declared("Records listed", "Best records listed per name.", least=1),
+    )
+
+
+@dataclass(frozen=True)
+class RiskSettings:
+    """Of the search for those whom few facts identify; the attack is set beside."""
+
+    draws: int = field(
+        default=20,
+        metadata=declared(
+            "Draws per person",
+            "Draws per user of each number of known cells.",
+            least=1,
+            most=100_000,
+        ),
+    )
+    known: Sequence[int] = field(
+        default=(1, 2, 4, 8, 16),
+        metadata=declared(
+            "Numbers of known facts",
+            "Numbers of known cells that are tried, ascending.",
+            kind="integers",
+            least=1,
+        ),
+    )
+    share: float = field(
+        default=0.9,
+        metadata=declared(
+            "Share of the draws",
+            "Share of the draws in which the record must stand out.",
+            least=0,
+            above=True,
+            most=1,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class SparsitySettings:
+    """NS §3; SPEC §1.4."""
+
+    targets: int | None = field(
+        default=2000,
+        metadata=declared(
+            "Records looked at",
+            "Records whose nearest neighbour is sought, a seeded sample.",
+            least=1,
+            unset="all",
+        ),
+    )
+    rating_error: float | None = field(
+        default=None,
+        metadata=declared(
+            "Ratings that are alike",
+            "Ratings within this much are close.",
+            least=0,
+            unset="a quarter of the scale's width",
+            unit="ratings",
+        ),
+    )
+    day_error: int = field(
+        default=14,
+        metadata=declared(
+            "Days that are alike",
+            "Days within this many are close; an unknown day is close to none.",
+            least=0,
+            most=65535,
+            unit="days",
+        ),
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import gathered, given
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, number, page, words
 from starshade.errors import ConfigError
+from starshade.query.settings import QuerySettings
 
 if TYPE_CHECKING:
     from starshade.query.result import QueryResult
@@ -19,23 +23,11 @@ __all__ = ["query"]
 @click.command()
 @click.argument("release", metavar="RELEASE")
 @click.argument("sql", metavar="SQL")
-@click.option(
-    "--mode",
-    type=click.Choice(["strict", "paper"]),
-    default="strict",
-    show_default=True,
-    help="strict: for strangers. paper: all aggregates, for trusted analysts.",
-)
-@click.option(
-    "--bounds",
-    metavar="NAME=LOW:HIGH",
-    multiple=True,
-    help="Least and greatest value an attribute can have, e.g. Age=0:120; repeatable.",
-)
+@partial(gathered, options=options_of(QuerySettings, "mode", "bounds"), name="settings")
 @running()
 @click.pass_context
 def query(
-    context: click.Context, release: str, sql: str, mode: Any, bounds: tuple[str, ...], run: Run
+    context: click.Context, release: str, sql: str, settings: dict[str, Any], run: Run
 ) -> None:
     """Answer one aggregate query over RELEASE.
 
@@ -46,36 +38,23 @@ def query(
     from starshade.query.query import Query
     from starshade.release.folder.read import read_release
 
-    asked = Query(sql, mode, _bounds(bounds))  # a wrong query is told before the work
+    said = {name: settings[name] for name in given() & settings.keys()}
+    if "bounds" in said:
+        said["bounds"] = {name: _ends(name, text) for name, text in said["bounds"].items()}
+    asked = Query(sql, **said)  # a wrong query is told before the work
     found = asked.run(read_release(release))
     run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: _summary(found))
     context.exit(1 if found.refused else 0)
 
 
-def _bounds(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
-    for text in texts:
-        name, ends = _bound(text)
-        if name in found:
-            raise ConfigError(
-                f"--bounds {text}: bounds of this name are declared twice",
-                advice="Give them once.",
-            )
-        found[name] = ends
-    return found
-
-
-def _bound(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, ends = text.rpartition("=")
+def _ends(name: str, text: str) -> tuple[float, float]:
     try:
-        low, high = (float(end) for end in ends.split(":"))
+        low, high = (float(end) for end in text.split(":"))
     except ValueError:
-        name, low, high = "", 0.0, 0.0
-    if not name:
         raise ConfigError(
-            f"--bounds {text}: expected NAME=LOW:HIGH", advice="Example: --bounds Age=0:120."
-        )
-    return name, (low, high)
+            f"--bounds {name}={text}: expected NAME=LOW:HIGH", advice="Example: --bounds Age=0:120."
+        ) from None
+    return low, high
 
 
 def _summary(found: QueryResult) -> Any:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from starshade.query.parse import parse
 from starshade.query.plan import make_plan
 from starshade.query.prepared import Prepared, prepared
 from starshade.query.result import QueryResult
+from starshade.query.settings import QuerySettings
 from starshade.query.statement import (
     Aggregate,
     Comparison,
@@ -42,6 +42,7 @@ from starshade.query.strict import strict_count, strict_mean, strict_total
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["GREATEST_BOUND", "MOST_GROUPS", "Query"]
 
@@ -53,7 +54,7 @@ _NOTED = 5  # numbers that are not on the scale
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(QuerySettings):
     """An aggregate query: conditions on artifacts, answers from personal attributes.
 
     Riyana & Natwichai 2018, sections 1 and 3; SPEC §5. See the essay of `starshade.query`.
@@ -86,13 +87,8 @@ class Query:
     ['COUNT(*)']
     """
 
-    sql: str
-    mode: Literal["strict", "paper"] = "strict"
-    bounds: Mapping[str, tuple[float, float]] | None = field(default=None, hash=False)
-
     def __post_init__(self) -> None:
-        if self.mode not in ("strict", "paper"):
-            raise ConfigError(f"mode {self.mode!r}: allowed are strict and paper")
+        check(self)
         object.__setattr__(self, "bounds", _checked(self.bounds))
         _ = self.statement  # a wrong query is told at once
 

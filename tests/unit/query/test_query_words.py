@@ -142,7 +142,7 @@ def refusal(sql: str) -> str:
         ("SELECT COUNT(*) WHERE a = 1)", "cannot be read"),
         ("SELECT COUNT(*) WHERE a = \x00", "number is expected"),
         ('SELECT COUNT(*) WHERE "" = 1', "missing"),
-        (3, "must be text"),
+        (3, "sql = 3: must be a text"),
     ],
 )
 def test_anything_but_one_aggregate_select_is_refused(sql: str, clause: str) -> None:

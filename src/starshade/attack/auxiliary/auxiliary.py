@@ -24,8 +24,8 @@ from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import eccentricity_of, stands_out
-from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
+from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
 from starshade.kernels.attack.scoreboard import Block, Goal, attack, scores
@@ -36,6 +36,7 @@ from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.setting import check
 
 __all__ = ["AuxiliaryAttack"]
 
@@ -43,7 +44,7 @@ _AT_ONCE = 64  # names between two signs of progress
 
 
 @dataclass(frozen=True)
-class AuxiliaryAttack:
+class AuxiliaryAttack(AuxiliaryAttackSettings):
     """Find the records of people whose public ratings are known, where they stand out.
 
     Parameters
@@ -78,19 +79,10 @@ class AuxiliaryAttack:
     0
     """
 
-    phi: float = 1.5
-    rho0: float | None = None
-    d0: float = 30.0
-    candidates: int = 5
-
     name: ClassVar[str] = "scoreboard-rh"
 
     def __post_init__(self) -> None:
-        ScoreboardRH(phi=self.phi, rho0=self.rho0, d0=self.d0)  # the same ranges
-        wanted = self.candidates
-        if isinstance(wanted, bool) or not float(wanted).is_integer() or wanted < 1:
-            raise ConfigError(f"candidates {wanted}: a whole number, at least 1")
-        object.__setattr__(self, "candidates", int(wanted))
+        check(self)
 
     @announced("attacking by public ratings")
     def run(

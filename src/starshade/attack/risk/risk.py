@@ -14,6 +14,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk.only_fit import OnlyFit
 from starshade.attack.risk.result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.settings import RiskSettings
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
@@ -23,15 +24,15 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed, stream_key
+from starshade.setting import check
 
 __all__ = ["Risk"]
 
-_MOST_DRAWS = 100_000
 _BLOCK = 2**16  # attacks at once: what is known of them and what comes of it is kept small
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(RiskSettings):
     """Find the least number of known cells at which each user is identified.
 
     The adversary knows 1, 2, 4 … cells of a user, drawn anew and anew. A user is identified by
@@ -69,21 +70,12 @@ class Risk:
     ([1, 8], 50)
     """
 
-    draws: int = 20
-    known: tuple[int, ...] = (1, 2, 4, 8, 16)
-    share: float = 0.9
     attack: ScoreboardRH | OnlyFit = field(default_factory=ScoreboardRH)
 
     def __post_init__(self) -> None:
-        if not (_is_count(self.draws) and self.draws <= _MOST_DRAWS):
-            raise ConfigError(f"draws {self.draws}: a whole number, 1 to {_MOST_DRAWS:,}")
-        known = tuple(self.known)
-        if not known or not all(map(_is_count, known)) or sorted(set(known)) != list(known):
-            raise ConfigError(f"known {known}: whole numbers from 1 on, ascending")
-        if not 0 < self.share <= 1:
-            raise ConfigError(f"share {self.share}: above 0, at most 1")
-        object.__setattr__(self, "draws", int(self.draws))
-        object.__setattr__(self, "known", tuple(map(int, known)))
+        check(self)
+        if sorted(set(self.known)) != list(self.known):
+            raise ConfigError(f"known = {self.known}: must ascend", setting="known")
 
     @announced("how few facts identify whom")
     def run(
@@ -209,7 +201,3 @@ def _described(knowledge: Knowledge) -> dict[str, Any]:
     described = {"name": knowledge.name.partition(", ")[2]} | asdict(knowledge)
     del described["known"]
     return described
-
-
-def _is_count(value: Any) -> bool:
-    return not isinstance(value, bool) and value >= 1 and float(value).is_integer()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.attack.settings import SparsitySettings
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
@@ -21,11 +21,12 @@ from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.progress import announced, task
 from starshade.ratings.levels import near_levels
-from starshade.ratings.sample import check_targets, sample_users
+from starshade.ratings.sample import sample_users
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 from starshade.stats import Rate, wilson
 
 __all__ = ["Neighbours", "Sparsity", "SparsityResult", "about_one_star"]
@@ -175,7 +176,7 @@ class SparsityResult:
 
 
 @dataclass(frozen=True)
-class Sparsity:
+class Sparsity(SparsitySettings):
     """Find out how like its nearest neighbour a record is.
 
     Sparse data have no crowd to hide in: for most records there is no other that shares even
@@ -212,17 +213,8 @@ class Sparsity:
     [('rated', 1.0), ('ratings ±1', 0.0)]
     """
 
-    targets: int | None = 2000
-    rating_error: float | None = None
-    day_error: int = 14
-
     def __post_init__(self) -> None:
-        check_targets(self.targets)
-        error = self.rating_error
-        if error is not None and not (math.isfinite(error) and error >= 0):
-            raise ConfigError(f"rating_error {error}: a finite number, at least 0")
-        if not (0 <= self.day_error <= UNKNOWN_DAY and self.day_error % 1 == 0):
-            raise ConfigError(f"day_error {self.day_error}: whole days, 0 to {UNKNOWN_DAY}")
+        check(self)
 
     @announced("how alone records are")
     def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.attack.settings import RiskSettings
 from starshade.cli.attack.options import attacking, knowledge_of, rows_of
 from starshade.cli.attack.public import PublicRatings, attack_with, public
 from starshade.cli.attack.summary import describe, describe_risk
-from starshade.cli.options.declared import Choosing
+from starshade.cli.options.declared import Choosing, option_of
 from starshade.cli.options.settings import configured, given, refuse_beside
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page
 from starshade.errors import ConfigError
 from starshade.progress import note
+from starshade.setting import setting_of
 
 if TYPE_CHECKING:
     from starshade.attack.risk.result import RiskResult
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
+_DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
 _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
 
 
@@ -44,7 +47,7 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
 @attacking
 @public
 @click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
-@click.option("--risk-draws", type=int, default=20, show_default=True, help="Draws per user.")
+@option_of(_DRAWS)
 @reading()
 @running(seed=True)
 def attack(
@@ -54,7 +57,7 @@ def attack(
     name: str,
     targets: int | None,
     risk_list: str | None,
-    risk_draws: int,
+    risk_draws: int | None,
     settings: dict[str, Any],
     public: PublicRatings,
     reading: Reading,
@@ -145,7 +148,7 @@ def _write_list(at_risk: RiskResult, ratings: Ratings, path: str) -> int:
     return save_risk_list(at_risk, ratings, path)
 
 
-def _risk(chosen: Any, path: str | None, draws: int) -> Any:
+def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     """Return the search for those at risk, if it was asked for."""
     if path is None:
         refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
@@ -161,7 +164,7 @@ def _risk(chosen: Any, path: str | None, draws: int) -> Any:
     if not path or path.endswith(os.sep):
         raise ConfigError(f"--risk-list {path!r}: names no file", advice="Name a file to write.")
     ensure_free(path, option="--risk-list")
-    return Risk(draws=draws, attack=chosen)
+    return Risk(_DRAWS.checked(_DRAWS.default if draws is None else draws), attack=chosen)
 
 
 def _release(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.attack.settings import AuxiliaryAttackSettings
+from starshade.cli.options.declared import options_of
 from starshade.cli.options.settings import Command, gathered, given, refuse_beside
 from starshade.cli.options.shared import Reading
 from starshade.cli.running.run import Run
@@ -30,7 +32,7 @@ _PUBLIC = [
     click.option("--aux-item-col", metavar="NAME", help="Their column of items."),
     click.option("--aux-rating-col", metavar="NAME", help="Their column of ratings."),
     click.option("--aux-date-col", metavar="NAME", help="Their column of dates."),
-    click.option("--candidates", type=int, help="Records listed per name. [default: 5]"),
+    *options_of(AuxiliaryAttackSettings, "candidates"),
 ]
 
 

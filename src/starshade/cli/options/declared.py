@@ -15,7 +15,7 @@ from starshade.errors import ConfigError
 from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
-__all__ = ["Choosing", "declared_options", "options_of"]
+__all__ = ["Choosing", "declared_options", "option_of", "options_of"]
 
 _NUMBERS = {"integer", "number"}
 _TYPES = {"integer": int, "number": float, "text": str, "file": str}
@@ -100,7 +100,13 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
 def options_of(declaration: type, *only: str) -> list[Any]:
     """Return an option, of those that all share, for what a dataclass declares: all, or some."""
     kept = [setting for setting in settings_of(declaration) if setting.name in only or not only]
-    return [click.option(*names, **how) for names, how in map(_told, kept)]
+    return list(map(option_of, kept))
+
+
+def option_of(setting: Setting) -> Any:
+    """Return the option that all share for one setting."""
+    names, how = _told(setting)
+    return click.option(*names, **how)
 
 
 def _joined(one: Setting, other: Setting) -> Setting:
@@ -132,7 +138,7 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     else:
         how |= {"type": int if setting.kind == "integers" else str, "multiple": True}
     if setting.kind == "files":
-        how["callback"] = lambda _context, option, told: dict(_pair(option, text) for text in told)
+        how["callback"] = lambda _context, option, told: _pairs(option, setting, told)
     if setting.kind not in ("integer", "number", "choice"):
         how["metavar"] = setting.usual or "NAME"
     return [as_option(setting.name), setting.name], how
@@ -142,11 +148,17 @@ def _apart(told: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in told.split(",") if part.strip())
 
 
-def _pair(option: click.Option, text: str) -> tuple[str, str]:
-    name, _, file = text.partition("=")
-    if not name or not file:
-        raise ConfigError(
-            f"{option.opts[0]} {text}: expected NAME=FILE",
-            advice="Example: zip=zip.csv.",
-        )
-    return name, file
+def _pairs(option: click.Option, setting: Setting, told: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    # a path may have the sign in it; where the value is a range, only the name may
+    split = str.rpartition if ":" in setting.usual else str.partition
+    for text in told:
+        name, _, value = split(text, "=")
+        if not name or not value:
+            raise ConfigError(f"{option.opts[0]} {text}: expected {setting.usual}")
+        if name in found:
+            raise ConfigError(
+                f"{option.opts[0]} {text}: this name is given twice", advice="Give it once."
+            )
+        found[name] = value
+    return found
