@@ -115,6 +115,11 @@ class Setting:
         What a number counts.
     commas : bool
         On the command line a list is one text with commas between, not an option repeated.
+    beside : tuple of (str, str)
+        Another setting and the choice of it that this one is only for; its help begins with that.
+    private : bool
+        What is made tells it, if at all, in another way than by its settings; those that it is
+        made again with have it.
     """
 
     name: str
@@ -135,6 +140,8 @@ class Setting:
     off: str = ""
     unit: str = ""
     commas: bool = False
+    beside: tuple[str, str] | None = None
+    private: bool = False
 
     @property
     def allowed(self) -> str:
@@ -168,6 +175,10 @@ class Setting:
             return ", ".join(map(str, told))
         numeric = isinstance(told, int | float) and not isinstance(told, bool)
         return f"{told:,}" if numeric else str(told)
+
+    def applies(self, configured: Any) -> bool:
+        """Whether it means something beside the other settings of an object."""
+        return self.beside is None or getattr(configured, self.beside[0]) == self.beside[1]
 
     def checked(self, value: Any) -> Any:
         """Return a value as its kind has it: int, float, bool, str, or a tuple of such.
@@ -296,6 +307,9 @@ def setting_of(declaration: type, name: str) -> Setting:
 
 def _setting(field: Field[Any], declaration: type) -> Setting:
     told = field.metadata["setting"]
+    if "beside" in told:
+        said = told["help"]
+        told = {**told, "help": f"With {' '.join(told['beside'])}: {said[0].lower()}{said[1:]}"}
     if "kind" in told:
         return Setting(
             name=field.name,

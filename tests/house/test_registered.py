@@ -86,6 +86,11 @@ def test_methods_are_compared_and_audited(found: dict[str, Any]) -> None:
     assert all(claim["holds"] for claim in audit["claims"])
 
 
+def test_release_and_receipt_record_its_settings(found: dict[str, Any]) -> None:
+    assert found["manifest"]["pace"] == found["receipt"]["pace"] == 5
+    assert "--pace 5" in found["report"]  # how to do it again
+
+
 def test_the_report_names_it(found: dict[str, Any]) -> None:
     assert "toy-method" in found["report"]
 

@@ -181,3 +181,16 @@ def test_what_is_no_type_of_a_setting_is_named() -> None:
 def test_a_default_is_told(default: Any, told: str) -> None:
     kind: Any = "flag" if isinstance(default, bool) else "integer"
     assert Setting("one", kind, default, False, (), "One", "One.").default_told == told
+
+
+def test_what_is_only_for_a_choice_says_so_first_and_applies_beside_it() -> None:
+    @dataclass(frozen=True)
+    class Some:
+        way: str = field(default="near", metadata=declared("Way", "Which way."))
+        depth: int = field(
+            default=3, metadata=declared("Depth", "How deep.", beside=("way", "far"))
+        )
+
+    depth = settings_of(Some)[1]
+    assert depth.help == "With way far: how deep."
+    assert [depth.applies(Some(way)) for way in ("near", "far")] == [False, True]

@@ -35,6 +35,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
 from starshade.release.making import Making
+from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -173,8 +174,8 @@ class Grouping(GroupingSettings, ABC):
             Making(
                 method=self.name,
                 seed=seed,
-                config=self._config(),
-                private_config=self._private_config(),
+                config=config_of(self, **self._generalized_by),
+                private_config=private_config_of(self, **self._generalized_by),
                 claims=claims_of(self.k, sensitive, self.l, self.t),
                 rare_items=self.rare_items,
                 rare_items_dropped=ready.rare_items_dropped,
@@ -205,38 +206,10 @@ class Grouping(GroupingSettings, ABC):
         """The hierarchy, a file's contents in the place of its path."""
         return self.hierarchy if isinstance(self.hierarchy, Dgh) else str(self.hierarchy)
 
-    def _config(self) -> dict[str, Any]:
-        """Return what the manifest says: no seed, no path, no item id."""
+    @property
+    def _generalized_by(self) -> dict[str, Any]:
+        """What is recorded of the hierarchy: of a file its contents, not its path."""
         named = self._named
-        config: dict[str, Any] = {
-            "k": int(self.k),
-            "hierarchy": named.name if isinstance(named, Dgh) else named,
-            "items": "all" if self.items is None else str(self.items),
-        }
         if isinstance(named, Dgh):
-            config["levels"] = named.to_text()
-        if self.l:
-            config["l"] = int(self.l)
-        if self.t is not None:
-            config["t"] = float(self.t)
-        if self.attribute_hierarchies:
-            config["attribute_hierarchies"] = list(dict(self.attribute_hierarchies))
-        if self.attributes == "generalized":
-            config["rare_values"] = self.rare_values
-        return config
-
-    def _private_config(self) -> dict[str, Any]:
-        """Return what the owner's receipt needs beside the seed to make the release again."""
-        return {
-            "method": self.name,
-            **self._config(),
-            "item_keys": [] if self.items is None else list(self.items.keys),
-            "rare_items": self.rare_items,
-            "attributes": self.attributes,
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "sensitive_attributes": list(self.sensitive_attributes),
-            "attribute_hierarchies": {
-                name: hierarchy.to_text()
-                for name, hierarchy in dict(self.attribute_hierarchies).items()
-            },
-        }
+            return {"hierarchy": named.name, "levels": named.to_text()}
+        return {"hierarchy": named}

@@ -1,14 +1,15 @@
-"""What the methods for (k, ε) and (k, ε, l) have in common: parameters, claims, settings."""
+"""What the methods for (k, ε) and (k, ε, l) have in common: parameters and claims."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from starshade.anonymize.prepare import check_items
 from starshade.errors import ConfigError
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.release.manifest import Claim
+from starshade.release.recorded import config_of
 from starshade.setting import check
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Asked: TypeAlias = IntervalAnonymizer | SuppressAnonymizer
 
-__all__ = ["check_asked", "claims_of", "config_of", "private_config_of"]
+__all__ = ["check_asked", "claims_of"]
 
 
 def check_asked(asked: Asked) -> None:
@@ -41,37 +42,9 @@ def check_asked(asked: Asked) -> None:
 
 def claims_of(asked: Asked, sensitive: Sequence[str]) -> tuple[Claim, ...]:
     """Return what a release claims; `sensitive` are the sensitive items in it."""
-    parameters = _parameters(asked, sensitive)
+    config = config_of(asked, sensitive=tuple(sensitive) or None)
+    parameters = {n: config[n] for n in ("k", "eps", "nulls", "sensitive") if n in config}
     near = Claim(model="k-eps", parameters=parameters)
     if not asked.l or not sensitive:
         return (near,)
     return near, Claim(model="k-eps-l", parameters={**parameters, "l": asked.l})
-
-
-def config_of(asked: Asked, sensitive: Sequence[str]) -> dict[str, Any]:
-    """Return what the manifest says: no seed, no path, no item id but the sensitive ones."""
-    return {
-        **({"l": asked.l} if asked.l else {}),
-        "items": "all" if asked.items is None else str(asked.items),
-        **_parameters(asked, sensitive),
-    }
-
-
-def private_config_of(asked: Asked, method: str, config: dict[str, Any]) -> dict[str, Any]:
-    """Return what the owner's receipt needs beside the seed to make the release again."""
-    return {
-        "method": method,
-        **config,
-        "item_keys": [] if asked.items is None else list(asked.items.keys),
-        "rare_items": asked.rare_items,
-        "attributes": asked.attributes,
-    }
-
-
-def _parameters(asked: Asked, sensitive: Sequence[str]) -> dict[str, Any]:
-    return {
-        "k": asked.k,
-        "eps": asked.eps,
-        "nulls": asked.nulls,
-        **({"sensitive": list(sensitive)} if sensitive else {}),
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.recommend.registry import ENTRIES
@@ -47,7 +47,7 @@ _K = declared(
     advice="A group of one hides nobody; 5 is usual.",
 )
 _RARE_ITEMS = declared(
-    "Items that fewer than k people rated", "Items that fewer than k users rated."
+    "Items that fewer than k people rated", "Items that fewer than k users rated.", private=True
 )
 _ITEMS = declared(
     "Items to release", "Which items to release.", kind="file", unset="all", usual="top:N|FILE"
@@ -64,12 +64,18 @@ _EXACT = declared(
     "Personal attributes in the release; exact: for a query service only.",
     advice="This method changes ratings only: use none for a release to publish, exact for one "
     "behind the query service.",
+    private=True,
 )
+_SIMPLE = ("profile", "simple")
+_NEAR_FIRST = ("partition", "l", "items", "k", "eps", "nulls")
 
 
 @dataclass(frozen=True)
 class GroupingSettings:
     """Of the methods that generalize groups."""
+
+    #: what a manifest says first (`starshade.release.recorded`)
+    recorded_first: ClassVar[tuple[str, ...]] = ("k", "hierarchy", "items", "levels")
 
     k: int = field(metadata=_K)
     hierarchy: str | Path | Dgh = field(default="ndgh", metadata=_HIERARCHY)
@@ -81,21 +87,25 @@ class GroupingSettings:
             "Personal attributes",
             "Personal attributes in the release; generalized: part of what k records share; "
             "exact: for a query service only.",
+            private=True,
         ),
     )
     quasi_identifiers: Sequence[str] = field(
         default=(),
         metadata=declared(
             "What others may know",
-            "With generalized attributes: one that others may know of a person; without any, all "
-            "that are not sensitive.",
+            "One that others may know of a person; without any, all that are not sensitive.",
+            private=True,
+            beside=("attributes", "generalized"),
         ),
     )
     sensitive_attributes: Sequence[str] = field(
         default=(),
         metadata=declared(
             "What others must not learn",
-            "With generalized attributes: one that others must not learn, released as it is.",
+            "One that others must not learn, released as it is.",
+            private=True,
+            beside=("attributes", "generalized"),
         ),
     )
     l: int = field(  # noqa: E741 - the name that it has everywhere
@@ -125,9 +135,10 @@ class GroupingSettings:
         default=(),
         metadata=declared(
             "Files of hierarchies",
-            "With generalized attributes: what the values of a quasi-identifier are joined to "
-            "(ARX's CSV), without one the set of values.",
+            "What the values of a quasi-identifier are joined to (ARX's CSV), without one the set "
+            "of values.",
             kind="files",
+            beside=("attributes", "generalized"),
             usual="NAME=FILE",
         ),
     )
@@ -135,7 +146,8 @@ class GroupingSettings:
         default="refuse",
         metadata=declared(
             "Values that fewer than k people have",
-            "With generalized attributes: values of an attribute that fewer than k people have.",
+            "Values of an attribute that fewer than k people have.",
+            beside=("attributes", "generalized"),
         ),
     )
 
@@ -154,6 +166,8 @@ KMemberSettings = MondrianSettings = MondrianRelaxedSettings = RangeSettings
 @dataclass(frozen=True)
 class IntervalAnonymizerSettings:
     """SR §6."""
+
+    recorded_first: ClassVar[tuple[str, ...]] = _NEAR_FIRST
 
     k: int = field(metadata=_K)
     eps: float = field(metadata=EPS)
@@ -176,6 +190,8 @@ class IntervalAnonymizerSettings:
 class SuppressAnonymizerSettings:
     """SR §8."""
 
+    recorded_first: ClassVar[tuple[str, ...]] = _NEAR_FIRST
+
     k: int = field(metadata=_K)
     eps: float = field(metadata=EPS)
     l: float = field(default=0.0, metadata=SPREAD)  # noqa: E741 - the paper's name
@@ -189,6 +205,11 @@ class SuppressAnonymizerSettings:
 @dataclass(frozen=True)
 class PredictiveAnonymizerSettings:
     """PA §4-6, Alg. 1."""
+
+    recorded_first: ClassVar[tuple[str, ...]] = (
+        *("k", "profile", "dissimilarity", "clip", "recommender"),
+        *("factors", "regularization", "sweeps", "biases", "grouping", "weights", "min_raters"),
+    )
 
     k: int = field(metadata=_K)
     profile: ProfileKind = field(
@@ -280,7 +301,8 @@ class PredictiveAnonymizerSettings:
         default=1,
         metadata=declared(
             "Items known together (b)",
-            "With the profile simple: items known together that l profiles must show.",
+            "Items known together that l profiles must show.",
+            beside=_SIMPLE,
             least=1,
             usual="2",
         ),
@@ -289,8 +311,8 @@ class PredictiveAnonymizerSettings:
         default=0,
         metadata=declared(
             "Profiles that show them (l)",
-            "With the profile simple: profiles that show what was rated together; 0 asks for "
-            "nothing.",
+            "Profiles that show what was rated together; 0 asks for nothing.",
+            beside=_SIMPLE,
             least=0,
             usual="2",
         ),
@@ -299,7 +321,8 @@ class PredictiveAnonymizerSettings:
         default=1,
         metadata=declared(
             "Raters that an item needs",
-            "With the profile simple: members who must have rated an item to show it.",
+            "Members who must have rated an item to show it.",
+            beside=_SIMPLE,
             least=1,
         ),
     )

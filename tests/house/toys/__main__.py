@@ -50,7 +50,8 @@ def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
         "check run": called("check", ratings, "--model", "toy-model", "--toys", "2", "--json"),
         "check lacks": called("check", ratings, "--model", "toy-model"),
         "anonymize run": called(
-            "anonymize", ratings, "--method", "toy-method", "--k", "3", "--out", out, *asked
+            *("anonymize", ratings, "--method", "toy-method", "--k", "3", "--pace", "5"),
+            *("--out", out, *asked),
         ),
         "measure run": called("measure", ratings, out, "--private", receipt, "--json"),
         "audit run": called("audit", ratings, out, *asked, "--json"),
@@ -82,6 +83,8 @@ def main(folder: Path) -> None:
     page = run_path(str(HOOKS))["on_page_markdown"]
     found = {
         **commands(str(ratings), str(out), str(folder / "receipt.json")),
+        "manifest": json.loads((out / "release.json").read_text("utf-8"))["config"],
+        "receipt": json.loads((folder / "receipt.json").read_text("utf-8"))["config"],
         "public": [name for name in ss.__all__ if name.startswith("Toy")],
         "imported": [getattr(ss, f"Toy{toy.title()}").__name__ for toy in TOYS.values()],
         "forms": forms(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from starshade.anonymize.interval.spread import Sought, holds_already, merge_unt
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
-from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
+from starshade.anonymize.requirement import check_asked, claims_of
 from starshade.anonymize.settings import IntervalAnonymizerSettings
 from starshade.errors import UnmetError
 from starshade.naming import named
@@ -25,6 +25,7 @@ from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.record import record_release
+from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -83,6 +84,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
     each record, whose places the seed and their content decide.
     """
 
+    name: ClassVar[str] = "interval"
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are moved"
 
@@ -122,10 +124,10 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             table,
             records.table_by_user(self._on_published_scale(ratings, moved), table.users),
             Making(
-                method="interval",
+                method=self.name,
                 seed=seed,
-                config=self._config(),
-                private_config=private_config_of(self, "interval", self._config()),
+                config=config_of(self),
+                private_config=private_config_of(self),
                 claims=claims_of(self, self.sensitive),
                 rare_items=self.rare_items,
                 rare_items_dropped=ready.rare_items_dropped,
@@ -211,6 +213,3 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         yield free
         if whole.any() and (len(whole) <= _LARGE_TABLE or cells.cost(whole) < cells.cost(free)):
             yield cluster_groups(coarse, cells.numbers, whole, self.k)
-
-    def _config(self) -> dict[str, Any]:
-        return {"partition": self.partition, **config_of(self, self.sensitive)}

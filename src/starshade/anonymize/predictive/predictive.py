@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,9 +38,10 @@ from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.profile.profiles import default_step, released_levels
 from starshade.release.profile.release import profile_release
+from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-from starshade.setting import check
+from starshade.setting import check, settings_of
 
 __all__ = ["PredictiveAnonymizer"]
 
@@ -127,6 +127,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     ('profile', True)
     """
 
+    name: ClassVar[str] = "predictive"
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "ratings are averaged"
 
@@ -138,12 +139,12 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
 
     def _check_together(self) -> None:
         """Refuse what would do nothing beside another setting."""
-        useless = []
-        if self.profile != "simple":
-            if self.l or self.b != 1:
-                useless.append(("b and l", "the profile simple; the others show every item"))
-            if self.min_raters != 1:
-                useless.append((named("min_raters"), "the profile simple"))
+        useless = [
+            (named(setting.name), f"the {' '.join(setting.beside)}")
+            for setting in settings_of(PredictiveAnonymizerSettings)
+            if setting.beside and not setting.applies(self)
+            if getattr(self, setting.name) != setting.default
+        ]
         if self.grouping == "exchange" and self.dissimilarity != "euclidean":
             useless.append((f"dissimilarity {self.dissimilarity}", "the grouping t-means"))
         if self.clip == "cells" and self.grouping == "exchange":
@@ -233,10 +234,10 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             levels,
             records.by_user(groups),
             Making(
-                method="predictive",
+                method=self.name,
                 seed=seed,
-                config=self._config(step),
-                private_config=self._private_config(step),
+                config=config_of(self, **self._resolved(step)),
+                private_config=private_config_of(self, **self._resolved(step)),
                 claims=self._claims(),
                 rare_items=self.rare_items,
                 rare_items_dropped=ready.rare_items_dropped,
@@ -315,25 +316,13 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             return (near,)
         return near, Claim(model="diversity", parameters={"b": int(self.b), "l": int(self.l)})
 
-    def _config(self, step: float) -> dict[str, Any]:
-        """Return what the manifest says: no seed, no path, no item id."""
-        plain = partial(getattr, self)
-        choices = ("profile", "dissimilarity", "clip", "recommender")
+    def _resolved(self, step: float) -> dict[str, Any]:
+        """Return what was left to the method and its recommender, as it came out."""
         made = self.padding()
-        settings = {name: getattr(made, name) for name in _OWN if hasattr(made, name)}
-        config = {"k": int(self.k), **{name: plain(name) for name in choices}, **settings}
-        config |= {"grouping": self._grouping, "weights": self._weights}
-        if self.profile == "simple":
-            config["min_raters"] = int(self.min_raters)
-        if self.l:
-            config |= {"b": int(self.b), "l": int(self.l)}
-        return {**config, "step": step, "items": "all" if self.items is None else str(self.items)}
-
-    def _private_config(self, step: float) -> dict[str, Any]:
-        """Return what the owner's receipt needs beside the seed to make the release again."""
         return {
-            "method": "predictive",
-            **self._config(step),
-            "item_keys": [] if self.items is None else list(self.items.keys),
-            "rare_items": self.rare_items,
+            **{name: getattr(made, name, None) for name in _OWN},
+            "grouping": self._grouping,
+            "weights": self._weights,
+            **({} if self.l else {"b": None}),
+            "step": step,
         }

@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
-from starshade.anonymize.requirement import check_asked, claims_of, config_of, private_config_of
+from starshade.anonymize.requirement import check_asked, claims_of
 from starshade.anonymize.settings import SuppressAnonymizerSettings
 from starshade.anonymize.suppress.core import Deletion, Round, largest_core
 from starshade.anonymize.suppress.spread import spread_out
@@ -22,6 +22,7 @@ from starshade.ratings.proximity.spread import moments, refuse_above_bound
 from starshade.ratings.table import Ratings
 from starshade.release.making import Making
 from starshade.release.record import record_release
+from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -115,6 +116,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     too, and deletion begins again with everybody: without an item, records are only more alike.
     """
 
+    name: ClassVar[str] = "suppress"
     #: why an audit of what it makes cannot pass without the receipt
     needs_receipt: ClassVar[str] = "people may be left out"
 
@@ -152,10 +154,10 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             found.ratings,
             replace(found.ratings, days=None, first_day=0),
             Making(
-                method="suppress",
+                method=self.name,
                 seed=seed,
-                config=config_of(self, found.sensitive),
-                private_config=private_config_of(self, "suppress", config_of(self, self.sensitive)),
+                config=config_of(self, sensitive=found.sensitive or None),
+                private_config=private_config_of(self),
                 claims=claims_of(self, found.sensitive),
                 rare_items=self.rare_items,
                 rare_items_dropped=found.rare_items_dropped,
