@@ -239,8 +239,8 @@ def make_release(
     out : path
         The release folder; must not exist.
     private : path, optional
-        Where the owner's receipt goes. Of a release by `interval`, `predictive` or `suppress` no
-        audit can pass without it.
+        Where the owner's receipt goes. Of a release by a method that says why in `needs_receipt`
+        no audit can pass without it.
     rng : int, Generator or None
 
     Raises

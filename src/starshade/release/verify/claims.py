@@ -18,6 +18,8 @@ from starshade.release.verify.rows import Failed, Written
 __all__ = ["NEAR_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
 
 _SLACK = 1e-9
+#: The models that can be claimed are a closed list, not the registry's: what is claimed is
+#: counted here by code of its own, so that no model vouches for itself; another needs its own too
 _ASKED = {
     "k-eps": {"k", "eps", "nulls"},
     "k-eps-l": {"k", "eps", "l", "nulls", "sensitive"},
