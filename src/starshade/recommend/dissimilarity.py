@@ -7,12 +7,11 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.kernels.padded.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
 from starshade.ratings.scale import SLACK, Scale
 from starshade.recommend.settings import Dissimilarity
 
-__all__ = ["DISSIMILARITIES", "Dissimilarity", "check_dissimilarity", "dissimilarities"]
+__all__ = ["DISSIMILARITIES", "Dissimilarity", "dissimilarities"]
 
 #: names, the default first
 DISSIMILARITIES: tuple[str, ...] = get_args(Dissimilarity)
@@ -21,24 +20,10 @@ _WITHIN = {"closeness-0.5": 0.5, "closeness-1.0": 1.0}  # ratings, not shares of
 _KIND = {"weighted-sq": SIMILAR, "weighted": ABSOLUTE, "euclidean": SQUARED}
 
 
-def check_dissimilarity(name: str) -> None:
-    """Refuse a name that is none of `DISSIMILARITIES`.
-
-    Raises
-    ------
-    ConfigError
-    """
-    if name not in DISSIMILARITIES:
-        raise ConfigError(
-            f"dissimilarity {name!r}: not known",
-            advice=f"Known are {', '.join(DISSIMILARITIES)}.",
-        )
-
-
 def dissimilarities(
     rows: NDArray[np.float64],
     others: NDArray[np.float64],
-    name: str,
+    name: Dissimilarity,
     scale: Scale,
     *,
     weights: NDArray[np.float64] | None = None,
@@ -68,18 +53,12 @@ def dissimilarities(
     ndarray of float64, shape (a, b)
         In [0, 1] where both are on the scale; 1 for two rows without a common item.
 
-    Raises
-    ------
-    ConfigError
-        A name that is not known.
-
     Examples
     --------
     >>> x, y = np.array([[1.0, 5.0, np.nan]]), np.array([[2.0, 5.0, 3.0]])
     >>> dissimilarities(x, y, "weighted-sq", Scale(1, 5, 1)).tolist()
     [[0.21875]]
     """
-    check_dissimilarity(name)
     if weights is None:
         weights = np.ones(rows.shape[1])
     if name in _WITHIN:

@@ -158,16 +158,6 @@ def test_equal_users_are_one_group_however_many():
     assert sorted(as_lists(groups)) == [list(range(50)), list(range(50, 100))]
 
 
-def test_refused():
-    padded = some(10, 5, 1)
-    with pytest.raises(ConfigError, match="k = 11: there are 10 users"):
-        group_users(padded, 11, 0)
-    with pytest.raises(ConfigError, match="dissimilarity 'sim': not known"):
-        group_users(padded, 2, 0, dissimilarity="sim")
-    with pytest.raises(ConfigError, match="clip = 'rows': must be mean or cells"):
-        group_users(padded, 2, 0, clip="rows")
-
-
 def test_too_little_memory_is_said_with_the_figures():
     padded = some(40, 5, 1)
     with (

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.recommend.dissimilarity import DISSIMILARITIES, dissimilarities
 from tests.naive.padded import dissimilarity
@@ -39,8 +37,3 @@ def test_a_whole_weight_is_an_item_repeated(name, seed):
     repeated = np.repeat(rows, weights, axis=1)
     found = dissimilarities(rows, rows, name, scale, weights=weights.astype(float))
     np.testing.assert_allclose(found, dissimilarities(repeated, repeated, name, scale), atol=1e-12)
-
-
-def test_an_unknown_name_is_refused_with_those_known():
-    with pytest.raises(ConfigError, match=r"'cosine': not known\nKnown are euclidean, weighted-sq"):
-        dissimilarities(np.ones((1, 1)), np.ones((1, 1)), "cosine", Scale(1, 5, 1))

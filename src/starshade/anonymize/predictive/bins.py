@@ -22,8 +22,8 @@ from starshade.anonymize.settings import Clip
 from starshade.errors import ConfigError
 from starshade.kernels.lanes import run
 from starshade.progress import task
-from starshade.recommend.dissimilarity import check_dissimilarity
 from starshade.recommend.padded import Padded
+from starshade.recommend.settings import Dissimilarity
 
 __all__ = ["bin_users", "cluster_sample", "cluster_within", "group_users"]
 
@@ -36,7 +36,7 @@ def group_users(
     k: int,
     seed: int,
     *,
-    dissimilarity: str = "euclidean",
+    dissimilarity: Dissimilarity = "euclidean",
     clip: Clip = "mean",
 ) -> NDArray[np.int64]:
     """Put all users into groups of at least k (SPEC §3.5, step 2).
@@ -64,15 +64,8 @@ def group_users(
     Raises
     ------
     ConfigError
-        k below 2 or above the number of users, an unknown dissimilarity, or not enough memory.
+        Not enough memory.
     """
-    check_dissimilarity(dissimilarity)
-    if clip not in ("mean", "cells"):
-        raise ConfigError(f"clip = {clip!r}: must be mean or cells")
-    if k > padded.n_users:
-        raise ConfigError(
-            f"k = {k:,}: there are {padded.n_users:,} users", advice="Choose a smaller k."
-        )
     exact = dissimilarity == "euclidean" and clip == "mean"
     away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
     order = seeded_order(padded.n_users, seed, "bins")

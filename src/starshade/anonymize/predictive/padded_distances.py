@@ -21,6 +21,7 @@ from starshade.kernels.padded.gram import member_distances, products
 from starshade.kernels.padded.nearest import nearest_centres, reach
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.padded import Padded
+from starshade.recommend.settings import Dissimilarity
 
 __all__ = ["factored", "nearest", "within", "written_out"]
 
@@ -110,7 +111,7 @@ def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
     return Distances(distances, lambda rows: padded.few(users[rows]))
 
 
-def written_out(padded: Padded, dissimilarity: str, *, clip: bool) -> Distances:
+def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> Distances:
     """Any dissimilarity, on rows written out in blocks.
 
     Parameters

@@ -11,7 +11,7 @@ from starshade import budget
 from starshade.progress import task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
-from starshade.recommend.dissimilarity import dissimilarities
+from starshade.recommend.dissimilarity import Dissimilarity, dissimilarities
 from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
 from starshade.utility.held_out.released_rows import ReleasedRows
@@ -79,7 +79,7 @@ def compared(
     original: Ratings,
     fitted: Fitted | None,
     users: Indices,
-    dissimilarity: str,
+    dissimilarity: Dissimilarity,
 ) -> Iterator[tuple[Indices, Floats]]:
     """Compare people with every released profile.
 
