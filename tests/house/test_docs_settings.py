@@ -7,8 +7,11 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from runpy import run_path
 
+import click
+
 import starshade
 from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.cli import main
 from tests.house.floors import SRC
 
 DOCS = SRC.parents[1] / "docs"

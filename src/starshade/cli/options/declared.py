@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
@@ -16,6 +16,8 @@ from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
 __all__ = ["Choosing", "declared_options", "option_of", "options_of"]
+
+Command = Callable[..., Any]
 
 _NUMBERS = {"integer", "number"}
 _TYPES = {"integer": int, "number": float, "text": str, "file": str}
@@ -103,7 +105,7 @@ def options_of(declaration: type, *only: str) -> list[Any]:
     return list(map(option_of, kept))
 
 
-def option_of(setting: Setting) -> Any:
+def option_of(setting: Setting) -> Callable[[Command], Command]:
     """Return the option that all share for one setting."""
     names, how = _told(setting)
     return click.option(*names, **how)
