@@ -23,6 +23,7 @@ _COMMANDS_OF = {
     "audit": "audit",
     "query": "query",
     "ratings": "check",
+    "compare": "compare",
 }
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')

@@ -114,7 +114,7 @@ class Setting:
     unit : str
         What a number counts.
     commas : bool
-        On the command line a list is one text with commas between, not an option repeated.
+        A list is one text on the command line, with commas between; others repeat the option.
     beside : tuple of (str, str)
         Another setting and the choice of it that this one is only for; its help begins with that.
     private : bool
@@ -144,26 +144,35 @@ class Setting:
     private: bool = False
 
     @property
+    def bounds(self) -> str:
+        """What of a number is allowed, in words; empty: all of them."""
+        if self._ranges:
+            return f"{self.least:,} to {self.most:,}"
+        bounds = (
+            ("above {:,}" if self.above else "{:,} or more", self.least),
+            ("below {:,}" if self.below else "at most {:,}", self.most),
+        )
+        return " and ".join(words.format(bound) for words, bound in bounds if bound is not None)
+
+    @property
+    def _ranges(self) -> bool:
+        return None not in (self.least, self.most) and not (self.above or self.below)
+
+    @property
     def allowed(self) -> str:
         """What is allowed, in words."""
         if self.kind == "choice":
             *most, last = self.choices
             return f"{', '.join(most)} or {last}" if most else last
         if self.kind == "integers":
-            return f"one or more whole numbers, {self.least:,} or more"
+            return f"one or more whole numbers, {self.bounds}"
         if self.kind not in ("integer", "number"):
             return _IN_WORDS[self.kind]
         what = "a whole number" if self.kind == "integer" else "a finite number"
         what = "a number" if self.endless else what
-        if self.least is not None and self.most is not None and not (self.above or self.below):
-            what = what.replace("finite ", "")
-            return f"{what} from {self.least:,} to {self.most:,}"
-        bounds = (
-            ("above {:,}" if self.above else "{:,} or more", self.least),
-            ("below {:,}" if self.below else "at most {:,}", self.most),
-        )
-        said = " and ".join(words.format(bound) for words, bound in bounds if bound is not None)
-        return f"{what}, {said}" if said else what
+        if self._ranges:
+            return f"{what.replace('finite ', '')} from {self.bounds}"
+        return f"{what}, {self.bounds}" if self.bounds else what
 
     @property
     def default_told(self) -> str:
@@ -172,7 +181,7 @@ class Setting:
         if told is MISSING or told is False or told == ():
             return ""
         if isinstance(told, tuple):
-            return ", ".join(map(str, told))
+            return ("," if self.commas else ", ").join(map(str, told))
         numeric = isinstance(told, int | float) and not isinstance(told, bool)
         return f"{told:,}" if numeric else str(told)
 
@@ -221,7 +230,7 @@ class Setting:
         return isinstance(value, numbers.Real) and not _is_flag(value) and self._spans(value)
 
     def _counts(self, value: Any) -> bool:
-        return _is_place(value) and value >= (self.least or 0)
+        return _is_place(value) and self._spans(value)
 
     def _spans(self, value: Any) -> bool:
         try:

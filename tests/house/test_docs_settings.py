@@ -11,6 +11,7 @@ import click
 
 import starshade
 from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.audit.compare.settings import CompareSettings
 from starshade.cli import main
 from tests.house.floors import SRC
 
@@ -32,11 +33,17 @@ OTHERS = {
 }
 #: fields that hold an object, which the page names in a sentence
 NAMED = {"Risk": ("attack",)}
-CLASSES: dict[str, tuple[type, str]] = {
-    entry.name: (entry.load(), COMMANDS.get(room, "anonymize"))
-    for room in (*COMMANDS, "recommend")
-    for entry in import_module(f"starshade.{room}.registry").ENTRIES
-} | {name: (getattr(starshade, name), command) for name, command in OTHERS.items()}
+#: functions, and the classes that declare what they take
+DECLARED = {"compare": (CompareSettings, "compare")}
+CLASSES: dict[str, tuple[type, str]] = (
+    {
+        entry.name: (entry.load(), COMMANDS.get(room, "anonymize"))
+        for room in (*COMMANDS, "recommend")
+        for entry in import_module(f"starshade.{room}.registry").ENTRIES
+    }
+    | {name: (getattr(starshade, name), command) for name, command in OTHERS.items()}
+    | DECLARED
+)
 
 
 def sections() -> dict[str, dict[str, Row]]:
@@ -86,7 +93,8 @@ def test_settings_are_in_the_docstring() -> None:
     # the reference is made of docstrings: what is not there, or in a base, is not explained
     missing = []
     for name, (cls, _) in CLASSES.items():
-        texts = [base.__doc__ or "" for base in cls.__mro__]
+        told_by = [getattr(starshade, name)] if name in DECLARED else cls.__mro__
+        texts = [base.__doc__ or "" for base in told_by]
         for field in fields(cls):
             row = rf"^\s+(?:\w+, )*{field.name}(?:, \w+)*(?: :|$)"
             if not any(re.search(row, text, re.M) for text in texts):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.shared import Reading, ensure_free, reading, whole_numbers
+from starshade.audit.compare.settings import CompareSettings
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import gathered, given
+from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, number, page, words
 from starshade.plain import percent
-from starshade.release.profile.kind import ProfileKind
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row
@@ -39,39 +42,7 @@ _FOUND = (
 
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
-@click.option(
-    "--methods", metavar="NAME,…", help="See `list methods`. [default: all that form groups]"
-)
-@click.option(
-    "--k", "ks", metavar="N,…", default="2,5,10", show_default=True, help="Least sizes of a group."
-)
-@click.option("--eps", type=float, help="For interval and suppress, where they are named.")
-@click.option(
-    "--profile",
-    type=click.Choice(get_args(ProfileKind)),
-    help="For predictive, where it is named: what a group's cell is. [default: pooled]",
-)
-@click.option(
-    "--attribute",
-    metavar="NAME",
-    help="Numeric personal attribute that queries ask for. [default: age, else the first]",
-)
-@click.option(
-    "--known",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Cells that the adversary knows of each target.",
-)
-@click.option(
-    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Users attacked."
-)
-@click.option(
-    "--held-out",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0,
-    help="Share of the ratings held out, to test recommenders on. [default: none]",
-)
+@partial(gathered, options=options_of(CompareSettings), name="asked")
 @click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
 )
@@ -81,14 +52,7 @@ _FOUND = (
 def compare(
     context: click.Context,
     ratings: str,
-    methods: str | None,
-    ks: str,
-    eps: float | None,
-    profile: str | None,
-    attribute: str | None,
-    known: int,
-    targets: int,
-    held_out: float,
+    asked: dict[str, Any],
     out: str | None,
     reading: Reading,
     run: Run,
@@ -98,22 +62,15 @@ def compare(
     What each loses, how wrong queries on it are, what an attack still finds, how long it took;
     and which releases no other one beats. Nothing is published: the releases are not kept.
     """
-    numbers = whole_numbers(ks)
+    settings = CompareSettings(**{name: asked[name] for name in given() & asked.keys()})
     if out is not None:
         ensure_free(out)
     from starshade.audit.compare.compare import compare as side_by_side
 
     result = side_by_side(
         reading.read(ratings, dates=False, select=False),
-        None if methods is None else _named(methods),
-        numbers,
         items=reading.selection(),
-        eps=eps,
-        profile=profile,
-        attribute=attribute,
-        known=known,
-        targets=targets,
-        held_out=held_out,
+        **vars(settings),
         rng=run.seed,
     )
     files: tuple[str, ...] = ()
@@ -124,10 +81,6 @@ def compare(
     told = {**result.to_dict(), "seconds": run.seconds, "out": out}
     run.emit(told, lambda: _summary(result, out, files))
     context.exit(1 if len(result.refused) == len(result.rows) else 0)
-
-
-def _named(methods: str) -> list[str]:
-    return [name.strip() for name in methods.split(",") if name.strip()]
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:

@@ -73,7 +73,7 @@ class ReadingSettings:
             "Survey: columns of personal attributes",
             "Wide tables: columns of personal attributes.",
             commas=True,
-            usual="A,B,…",
+            usual="A,B",
         ),
     )
     null_values: Sequence[str] = field(

@@ -184,15 +184,15 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"profile": "pooled"}, "none of the methods has a profile"),
         ({"methods": ["predictive"], "profile": "mean"}, "padded, simple, model or pooled"),
         ({"methods": []}, "nothing to compare"),
-        ({"ks": []}, "nothing to compare"),
+        ({"ks": []}, "ks = nothing: must be one or more whole numbers, 2 or more"),
         ({"ks": [1]}, "2 or more"),
         ({"attribute": "Gender"}, "is text"),
         ({"attribute": "shoe size"}, "none of this name"),
         ({"known": 0}, "known"),
         ({"targets": 0}, "targets"),
-        ({"ks": 5}, "ks 5: a list of whole numbers"),
-        ({"ks": "5"}, "must be a whole number"),
-        ({"methods": "k-exchange"}, "methods 'k-exchange': a list of names"),
+        ({"ks": 5}, "ks = 5: must be one or more whole numbers"),
+        ({"ks": "5"}, "must be one or more whole numbers"),
+        ({"methods": "k-exchange"}, "methods = 'k-exchange': must be a list of texts"),
         ({"items": 5}, "items 5: says no items"),
     ],
 )
@@ -315,7 +315,7 @@ def test_recommenders_are_tested_on_what_was_held_out(ratings: Ratings) -> None:
     averaged = Row("predictive", 2, None, dict.fromkeys(FIGURES) | {"rmse_ratio": 1.02})
     assert averaged.loss == ("rmse_ratio", 1.02)
     for share in (1, -0.1):
-        with pytest.raises(ConfigError, match="above 0 and below 1"):
+        with pytest.raises(ConfigError, match="0 or more and below 1"):
             compare(ratings, ["k-likeness"], [2], held_out=share, rng=1)
 
 

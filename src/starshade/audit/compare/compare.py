@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter
@@ -26,17 +26,19 @@ from starshade.audit.attempts import (
     untouched,
 )
 from starshade.audit.compare.result import FIGURES, Comparison, Figure, Row
+from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UnmetError, UserError
-from starshade.naming import aside
+from starshade.naming import named
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.registry import Entry, find
+from starshade.registry import find
 from starshade.release.folder.receipt import digest_of
+from starshade.release.profile.kind import ProfileKind
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.held_out.recommender_error import RecommenderError
@@ -44,11 +46,8 @@ from starshade.utility.query_error.query_error import QueryError
 from starshade.utility.query_error.result import KINDS
 from starshade.utility.registry import ENTRIES as MEASURES
 
-__all__ = ["KS", "compare", "grouping_methods"]
+__all__ = ["compare", "grouping_methods"]
 
-KS = (2, 5, 10)
-KNOWN = 4
-_PROFILE = "pooled"  # loses least where both were measured: docs/prediction.md
 _DRAWS = 20  # conditions for each set of items and each kind
 _MEASURES = (
     "discernibility",
@@ -68,15 +67,15 @@ def grouping_methods() -> tuple[str, ...]:
 def compare(
     ratings: Ratings,
     methods: Sequence[str] | None = None,
-    ks: Sequence[int] = KS,
+    ks: Sequence[int] = CompareSettings.ks,
     *,
     items: ItemSelection | None = None,
     eps: float | None = None,
-    profile: str | None = None,
+    profile: ProfileKind | None = None,
     attribute: str | None = None,
-    known: int = KNOWN,
-    targets: int = 1000,
-    held_out: float = 0,
+    known: int = CompareSettings.known,
+    targets: int = CompareSettings.targets,
+    held_out: float = CompareSettings.held_out,
     rng: Rng = None,
 ) -> Comparison:
     """Make a release by every method at every k, and measure and attack each.
@@ -138,6 +137,7 @@ def compare(
     [('k-likeness', 2, None), ('k-likeness', 4, None)]
     """
     started, seed = perf_counter(), resolve_seed(rng)
+    settings = CompareSettings(methods, ks, eps, profile, attribute, known, targets, held_out)
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
@@ -146,15 +146,16 @@ def compare(
     if not table.n_ratings:
         raise ConfigError("without ratings there is nothing to compare")
     probe = None
-    if held_out:
-        train, probe = hold_out(table, held_out, rng=seed)
+    if settings.held_out:
+        train, probe = hold_out(table, settings.held_out, rng=seed)
         table = train.keep_users(np.flatnonzero(train.user_support))
         probe = probe.keep_users(np.flatnonzero(train.user_support))
     asked = numeric_attribute(table, attribute)
-    ways = _ways(methods, ks, eps, profile, exact=asked is not None)
-    (number,) = numbers_to_try((known,), int(table.user_support.max()), usual=(KNOWN,))
+    ways = _ways(settings, exact=asked is not None)
+    most, usual = int(table.user_support.max()), (CompareSettings.known,)
+    (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
-    judge = _Judge(table, knowledge, targets, asked, seed, probe)
+    judge = _Judge(table, knowledge, settings.targets, asked, seed, probe)
     compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
     with task("comparing", len(ways) + 1) as step:
         release = untouched(table, "exact" if asked else "none")
@@ -175,11 +176,11 @@ def compare(
         original=original,
         rows=tuple(rows),
         known=judge.knowledge.known,
-        targets=targets,
+        targets=judge.targets,
         attribute=asked,
         attack=before,
         seconds=perf_counter() - started,
-        held_out=float(held_out),
+        held_out=settings.held_out,
         seed=seed,
         digest=digest_of(table),
     )
@@ -196,60 +197,41 @@ class _Way:
     method: Anonymizer
 
 
-def _ways(
-    names: Sequence[str] | None,
-    ks: Sequence[int],
-    eps: float | None,
-    profile: str | None,
-    *,
-    exact: bool,
-) -> list[_Way]:
-    if isinstance(names, str):
+def _ways(asked: CompareSettings, *, exact: bool) -> list[_Way]:
+    names = grouping_methods() if asked.methods is None else tuple(dict.fromkeys(asked.methods))
+    if not names:
+        raise ConfigError("nothing to compare: at least one method is needed")
+    entries = [find(ENTRIES, name, "method") for name in names]
+    with_eps = [entry.name for entry in entries if "eps" in entry.names]
+    with_profile = [entry.name for entry in entries if "profile" in entry.names]
+    if with_eps and asked.eps is None:
         raise ConfigError(
-            f"methods {names!r}: a list of names is needed",
-            advice=f"[{names!r}]",
-            setting="methods",
-        )
-    if not isinstance(ks, Iterable):
-        raise ConfigError(
-            f"ks {ks!r}: a list of whole numbers is needed", advice="E.g. [2, 5].", setting="ks"
-        )
-    chosen = grouping_methods() if names is None else tuple(dict.fromkeys(names))
-    ks = tuple(ks)
-    if not chosen or not ks:
-        raise ConfigError("nothing to compare: at least one method and one k are needed")
-    entries = [find(ENTRIES, name, "method") for name in chosen]
-    with_eps = [entry.name for entry in entries if _has(entry, "eps")]
-    with_profile = [entry.name for entry in entries if _has(entry, "profile")]
-    if with_eps and eps is None:
-        raise ConfigError(
-            f"{', '.join(with_eps)}: eps is missing",
-            advice=f"Say within which distance records are to have others{aside('eps')}.",
+            f"{', '.join(with_eps)}: {named('eps')} is missing",
+            advice="Say within which distance records are to have others.",
             setting="eps",
         )
-    if eps is not None and not with_eps:
+    if asked.eps is not None and not with_eps:
         raise ConfigError(
-            f"eps = {eps:g}: none of the methods has an eps", advice="Leave it out.", setting="eps"
+            f"{named('eps', asked.eps)}: none of the methods has an eps",
+            advice="Leave it out.",
+            setting="eps",
         )
-    if profile is not None and not with_profile:
+    if asked.profile is not None and not with_profile:
         raise ConfigError(
-            f"profile {profile!r}: none of the methods has a profile",
+            f"{named('profile', asked.profile)}: none of the methods has a profile",
             advice="Leave it out, or name predictive among the methods.",
+            setting="profile",
         )
     settings: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:
-        own = eps if entry.name in with_eps else None
-        cells = (profile or _PROFILE) if entry.name in with_profile else None
-        for k in sorted(dict.fromkeys(ks)):
+        own = asked.eps if entry.name in with_eps else None
+        cells = (asked.profile or PROFILE) if entry.name in with_profile else None
+        for k in sorted(dict.fromkeys(asked.ks)):
             with_k = settings | {"k": k} | ({} if own is None else {"eps": own})
             method = made_of(entry, with_k | {"profile": cells})
             ways.append(_Way(entry.name, k, own, cells, method))
     return ways
-
-
-def _has(entry: Entry, setting: str) -> bool:
-    return setting in entry.load().__dataclass_fields__
 
 
 @dataclass(frozen=True, eq=False)

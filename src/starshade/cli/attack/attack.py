@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from starshade.attack.settings import RiskSettings
 from starshade.cli.attack.options import attacking, knowledge_of, rows_of
 from starshade.cli.attack.public import PublicRatings, attack_with, public
 from starshade.cli.attack.summary import describe, describe_risk
-from starshade.cli.options.declared import Choosing, option_of
-from starshade.cli.options.settings import configured, given, refuse_beside
+from starshade.cli.options.declared import Choosing, options_of
+from starshade.cli.options.settings import configured, gathered, given, refuse_beside
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page
@@ -47,7 +48,7 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
 @attacking
 @public
 @click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
-@option_of(_DRAWS)
+@partial(gathered, options=options_of(RiskSettings, "draws", name="risk_draws"), name="drawn")
 @reading()
 @running(seed=True)
 def attack(
@@ -57,7 +58,7 @@ def attack(
     name: str,
     targets: int | None,
     risk_list: str | None,
-    risk_draws: int | None,
+    drawn: dict[str, int | None],
     settings: dict[str, Any],
     public: PublicRatings,
     reading: Reading,
@@ -90,7 +91,7 @@ def attack(
             "It counts everybody, and what an adversary knows of a target is --background.",
         )
     knowledge = knowledge_of(known)
-    risk = _risk(chosen, risk_list, risk_draws)
+    risk = _risk(chosen, risk_list, drawn["risk_draws"])
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading)
     _say_what_is_not_released(name, table, truth)

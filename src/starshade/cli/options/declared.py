@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, replace
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -15,12 +15,52 @@ from starshade.errors import ConfigError
 from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
-__all__ = ["Choosing", "declared_options", "option_of", "options_of"]
-
-Command = Callable[..., Any]
+__all__ = ["Choosing", "Declared", "declared_options", "option_of", "options_of"]
 
 _NUMBERS = {"integer", "number"}
-_TYPES = {"integer": int, "number": float, "text": str, "file": str}
+_SEVERAL = {"texts", "places", "integers", "files"}
+_TYPES: dict[str, click.ParamType[Any]] = {
+    "integer": click.INT,
+    "integers": click.INT,
+    "number": click.FLOAT,
+}
+
+
+class Written(click.ParamType[Any]):
+    """What a text sets: a number is read, or refused as none; its class says what is allowed."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.plain = _TYPES.get(setting.kind, click.STRING)
+        self.name = self.plain.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a text, of a list with commas each of its parts."""
+        if not isinstance(value, str):
+            return value
+        try:
+            if not self.setting.commas:
+                return self.plain.convert(value, param, ctx)
+            parts = (part.strip() for part in value.split(","))
+            read = tuple(self.plain.convert(part, param, ctx) for part in parts if part)
+            return self.setting.checked(read)
+        except click.BadParameter:
+            meant = _meant(self.setting, ctx)
+            option = as_option(meant.name)
+            listed = f"With commas between, e.g. {option} {meant.default_told}."
+            raise ConfigError(
+                f"{option} {value}: must be {meant.allowed}",
+                advice=listed if meant.commas else meant.advice,
+                setting=meant.name,
+            ) from None
+
+
+def _meant(setting: Setting, context: click.Context | None) -> Setting:
+    """Return what the chosen one calls so; others may mean something else by the name."""
+    chooser = getattr(context and context.command, "chooser", None)
+    entry = context.meta.get(chooser) if context and chooser else None
+    own = settings_of(entry.declaration()) if entry else ()
+    return next((each for each in own if each.name == setting.name), setting)
 
 
 class Declared(click.Option):
@@ -99,55 +139,68 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
     return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
 
 
-def options_of(declaration: type, *only: str) -> list[Any]:
-    """Return an option, of those that all share, for what a dataclass declares: all, or some."""
-    kept = [setting for setting in settings_of(declaration) if setting.name in only or not only]
-    return list(map(option_of, kept))
+def options_of(declaration: type, *only: str, **otherwise: Any) -> list[Any]:
+    """Return an option, of those that all share, for what a dataclass declares: all, or some.
 
-
-def option_of(setting: Setting) -> Callable[[Command], Command]:
-    """Return the option that all share for one setting."""
-    names, how = _told(setting)
-    return click.option(*names, **how)
+    `otherwise` as `Setting` names it.
+    """
+    declared = settings_of(declaration)
+    kept = [replace(each, **otherwise) for each in declared if each.name in only or not only]
+    return [click.option(*names, **how) for names, how in map(_told, kept)]
 
 
 def _joined(one: Setting, other: Setting) -> Setting:
     """Take whole numbers for numbers, and every choice; each class refuses what it does not."""
     kind = one.kind if one.kind == other.kind else "number"
-    return replace(one, kind=kind, choices=tuple(dict.fromkeys([*one.choices, *other.choices])))
+    choices = tuple(dict.fromkeys([*one.choices, *other.choices]))
+    apart: dict[str, Any] = {} if one.bounds == other.bounds else {"least": None, "most": None}
+    advice = one.advice if one.advice == other.advice else ""
+    return replace(one, kind=kind, choices=choices, advice=advice, **apart)
+
+
+def option_of(setting: Setting) -> str:
+    """Return how an option is written: one of a flag that is on turns it off."""
+    on = setting.kind != "flag" or setting.default is False or _both(setting)
+    return as_option(setting.name, on)
+
+
+def _both(setting: Setting) -> bool:
+    """Whether a flag may be turned on and off: it is found out where nothing is said."""
+    return setting.kind == "flag" and setting.optional and not setting.off
 
 
 def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     """Return what makes an option of a setting: how it is written, and what else there is."""
-    told = setting.default_told
-    several = setting.kind in ("texts", "places", "integers", "files") and not setting.commas
-    said = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
-    how: dict[str, Any] = {"help": f"{said} [default: {told}]" if told else said}
-    if setting.kind == "flag" and setting.optional and not setting.off:
-        how |= {"is_flag": True, "default": None}
-        return [f"{as_option(setting.name)}/{as_option(setting.name, False)}", setting.name], how
+    names = [option_of(setting), setting.name]
+    if _both(setting):
+        names[0] += f"/{as_option(setting.name, False)}"
+        return names, {"is_flag": True, "default": None, "help": _help(setting, several=False)}
     if setting.kind == "flag":
         off = setting.default is not False
-        how = {"is_flag": True, "flag_value": not off, "default": None, "type": bool}
-        how["help"] = setting.off if off else setting.help
-        return [as_option(setting.name, not off), setting.name], how
+        told = setting.off if off else setting.help
+        return names, {
+            "is_flag": True, "flag_value": not off, "default": None, "type": bool, "help": told
+        }  # fmt: skip
+    several = setting.kind in _SEVERAL and not setting.commas
+    how: dict[str, Any] = {"help": _help(setting, several), "type": Written(setting)}
     if setting.kind == "choice":
         how["type"] = click.Choice(list(setting.choices))
-    elif setting.kind in _TYPES:
-        how["type"] = _TYPES[setting.kind]
-    elif setting.commas:
-        how["callback"] = lambda _context, _option, told: told and _apart(told)
-    else:
-        how |= {"type": int if setting.kind == "integers" else str, "multiple": True}
+    if several:
+        how["multiple"] = True
     if setting.kind == "files":
         how["callback"] = lambda _context, option, told: _pairs(option, setting, told)
     if setting.kind not in ("integer", "number", "choice"):
-        how["metavar"] = setting.usual or "NAME"
-    return [as_option(setting.name), setting.name], how
+        how["metavar"] = (setting.usual or "NAME") + (",…" if setting.commas else "")
+    return names, how
 
 
-def _apart(told: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in told.split(",") if part.strip())
+def _help(setting: Setting, several: bool) -> str:
+    """Say what a setting means, what it is else, and what it may be."""
+    said = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
+    else_ = setting.default_told and f"default: {setting.default_told}"
+    if setting.default is MISSING:
+        else_ = "required"
+    return " ".join([said, *(f"[{each}]" for each in (else_, setting.bounds) if each)])
 
 
 def _pairs(option: click.Option, setting: Setting, told: Sequence[str]) -> dict[str, str]:

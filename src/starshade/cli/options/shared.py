@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
 
-__all__ = ["Reading", "ensure_free", "reading", "whole_numbers"]
-
-_DIGITS = 18  # of a k; more is beyond all counting
+__all__ = ["Reading", "ensure_free", "reading"]
 
 
 @dataclass(frozen=True)
@@ -134,23 +132,6 @@ def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], C
     return functools.partial(
         gathered, options=options_of(Reading, *names), name="reading", kind=Reading.of
     )
-
-
-def whole_numbers(ks: str) -> list[int]:
-    """Read several k: whole numbers with commas between.
-
-    Raises
-    ------
-    ConfigError
-    """
-    parts = [part.strip() for part in ks.split(",") if part.strip()]
-    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
-        raise ConfigError(f"--k {ks}: whole numbers with commas between", advice="E.g. --k 2,5,10.")
-    if any(len(part) > _DIGITS for part in parts):
-        raise ConfigError(
-            f"--k {ks}: no data have so many people", advice="5 is usual, 50 is large."
-        )
-    return [int(part) for part in parts]
 
 
 def ensure_free(out: Where, *, option: str = "--out") -> Place:

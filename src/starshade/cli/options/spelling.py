@@ -15,6 +15,7 @@ _CALLED = {
     "aux.data_col": "--aux-map-to",
     "aux.day_col": "--aux-date-col",
     "aux.mapping": "--aux-items",
+    "ks": "--k",
     "null_values": "--null",
     "original.items": "--items",
     "out.format": "--to",
@@ -23,7 +24,7 @@ _CALLED = {
     "step": "--profile-step",
 }
 _SAFE = re.compile(r"[A-Z0-9,]+")
-_WITH_COMMAS = {"attribute_cols"}  # other lists are given by repeating the option
+_WITH_COMMAS = {"attribute_cols", "ks", "methods"}  # other lists are given by repeating the option
 
 
 def as_option(setting: str, value: Value = None) -> str:
@@ -45,7 +46,7 @@ def as_option(setting: str, value: Value = None) -> str:
     if isinstance(value, list | tuple):
         if setting not in _WITH_COMMAS:
             return " ".join(f"{option} {each}" for each in value)
-        joined = ",".join(value)
+        joined = ",".join(map(str, value))
         return f"{option} {joined if _SAFE.fullmatch(joined) else repr(joined)}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{option} '{text}'" if text == "#" else f"{option} {text}"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.shared import Reading, ensure_free, reading, whole_numbers
+from starshade.audit.compare.settings import CompareSettings
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.settings import gathered
+from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, judged, number, page, words
 from starshade.errors import ConfigError
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce_pa"]
 
+_KS = (5, 50)
 _NAMES = {"1": "target deviation", "3": "similar-user deviation"}
 
 
@@ -26,14 +31,7 @@ _NAMES = {"1": "target deviation", "3": "similar-user deviation"}
 @click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, Vega-Lite, SVG and a page to this folder."
 )
-@click.option(
-    "--k",
-    "ks",
-    metavar="N,…",
-    default="5,50",
-    show_default=True,
-    help="Least sizes of a group.",
-)
+@partial(gathered, options=options_of(CompareSettings, "ks", default=_KS), name="asked")
 @click.option(
     "--runs",
     type=click.IntRange(1),
@@ -48,7 +46,7 @@ def reproduce_pa(
     n_users: int | None,
     n_items: int | None,
     out: str | None,
-    ks: str,
+    asked: dict[str, Any],
     runs: int,
     reading: Reading,
     run: Run,
@@ -77,7 +75,7 @@ def reproduce_pa(
         None if data is None else reading.read(data, dates=False),
         n_users=n_users,
         n_items=n_items,
-        ks=whole_numbers(ks),
+        ks=asked["ks"] or _KS,
         runs=runs,
         rng=run.seed,
     )

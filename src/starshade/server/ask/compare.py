@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from starshade.audit.compare.settings import CompareSettings
 from starshade.server.ask.asking import SEED, Asking, Facts
+from starshade.server.ask.declared import field_from
 from starshade.server.ask.release import (
     EPS,
     FEWEST,
@@ -21,60 +24,32 @@ from starshade.server.words import count
 
 __all__ = ["COMPARE", "compare_title"]
 
-_USUAL_KS = (2, 5, 10)
-_KNOWN = "4"  # as `compare` has it, and cuts it where nobody has so many
 _USUAL = ("k-exchange", "k-likeness", "mondrian")
 
-_METHODS = Setting(
+_of = partial(field_from, CompareSettings)
+_METHODS = _of(
     "methods",
-    "Methods",
-    "Every chosen method makes a release at every k; none of them is kept.",
-    "choices",
-    _USUAL,
+    help="Every chosen method makes a release at every k; none of them is kept.",
+    kind="choices",
+    default=_USUAL,
     choices=method_choices(),
     required=True,
 )
-_KS = Setting(
-    "ks",
-    "Values of k",
-    "How many people hide together. Whole numbers, commas between.",
-    "text",
-    ", ".join(map(str, _USUAL_KS)),
-    allowed="Give whole numbers with commas between, for example 2, 5, 10.",
-    required=True,
-)
+_KS = _of("ks", help="How many people hide together. Whole numbers, commas between.")
 _REST = (
-    Setting(
-        "known",
-        "Facts known about each person",
-        "What the attacker of every release knows, exactly.",
-        "integer",
-        _KNOWN,
-        least=1,
-        required=True,
-    ),
-    Setting(
+    _of("known", help="What the attacker of every release knows, exactly."),
+    _of(
         "targets",
-        "People attacked",
-        "A sample; more make the figures surer and take longer.",
-        "integer",
-        "500",
-        least=1,
-        required=True,
+        help="A sample; more make the figures surer and take longer.",
+        default="500",
         more=True,
     ),
     replace(EPS, help=f"{EPS.help} For interval and suppress only.", only_for=(), more=True),
     replace(PROFILE, help=f"{PROFILE.help} For predictive only.", only_for=(), more=True),
-    Setting(
+    _of(
         "held_out",
-        "Share of the ratings kept apart to test recommenders",
-        "0: no recommender is trained. predictive needs it, as its releases are compared by what "
-        "a recommender loses; 0.1 is usual.",
-        "number",
-        "0",
-        least=0,
-        most=0.9,
-        required=True,
+        help="0: no recommender is trained. predictive needs it, as its releases are compared by "
+        "what a recommender loses; 0.1 is usual.",
         more=True,
     ),
     SEED,
@@ -87,7 +62,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "Which items the releases would have, the most rated first. Empty: all of them, which "
         "takes longest.",
     )
-    fitting = [k for k in _USUAL_KS if k <= facts.get("users", k)] or [FEWEST]
+    fitting = [k for k in CompareSettings.ks if k <= facts.get("users", k)] or [FEWEST]
     ks = replace(_KS, default=", ".join(map(str, fitting)))
     return (_METHODS, ks, items, *_REST)
 
@@ -99,7 +74,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     if ks and (too_large := too_many_people(ks[-1], facts)):
         errors["ks"] = too_large
     of = facts.get("items") if items is None else items
-    if of is not None and values["known"] > max(of, int(_KNOWN)):
+    if of is not None and values["known"] > max(of, CompareSettings.known):
         errors["known"] = f"The releases would have {count(of, 'item')}. Give at most {of:,}."
     if "predictive" in methods and not values["held_out"]:
         errors["held_out"] = (

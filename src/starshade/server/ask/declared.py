@@ -22,8 +22,7 @@ _KINDS: Mapping[str, Any] = {
     "choice": "choice",
     "text": "text",
 }
-#: what a field of a form of its own may be, written out
-_AS_TEXT: Mapping[str, Any] = {"texts": "text", "file": "text"}
+_REQUIRED = ("integer", "number", "choice", "integers")
 _YES_NO = {"yes": True, "no": False}
 
 
@@ -100,8 +99,9 @@ def config_of(
 
 
 def _field(declared: Declared) -> Setting:
-    kinds = {**_KINDS, **_AS_TEXT}
-    default = "" if declared.default in (MISSING, None, ()) else declared.default
+    default = "" if declared.default in (MISSING, None) else declared.default
+    if isinstance(default, tuple):
+        default = ", ".join(map(str, default))
     if isinstance(default, bool):
         default = "yes" if default else ""
     told = declared.default_told if declared.default is None and not declared.choices else ""
@@ -109,15 +109,24 @@ def _field(declared: Declared) -> Setting:
         declared.name,
         declared.label,
         f"{declared.help} Else: {told}." if told else declared.help,
-        "choice" if declared.optional and declared.kind == "flag" else kinds[declared.kind],
+        _kind(declared),
         f"{default:.15g}" if isinstance(default, int | float) else str(default),
         choices=_choices(declared),
         least=declared.least,
         most=declared.most,
         above=declared.above,
         below=declared.below,
-        required=not declared.optional and declared.kind in ("integer", "number", "choice"),
+        allowed=f"Give whole numbers with commas between, for example {default}."
+        if declared.kind == "integers"
+        else "Type something.",
+        required=not declared.optional and declared.kind in _REQUIRED,
     )
+
+
+def _kind(declared: Declared) -> Any:
+    if declared.optional and declared.kind == "flag":
+        return "choice"
+    return _KINDS.get(declared.kind, "text")
 
 
 def _choices(declared: Declared) -> tuple[Choice, ...]:

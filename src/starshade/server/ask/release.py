@@ -13,6 +13,7 @@ from starshade.anonymize.settings import (
     IntervalAnonymizerSettings,
     PredictiveAnonymizerSettings,
 )
+from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.settings import AuditSettings
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
@@ -59,7 +60,6 @@ NEAR = having(METHODS, "k", "eps")
 PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
-_KNOWN = ", ".join(map(str, AuditSettings.known))
 FEWEST = 2  # people among whom one can hide
 _USUAL_K = 5
 _MANY = 30  # items beyond which only the most rated ones are suggested
@@ -154,14 +154,10 @@ ASKED = {
 _REST = (
     _RARE_ITEMS,
     *others(METHODS, ASKED),
-    Setting(
+    field_from(
+        AuditSettings,
         "known",
-        "Attack it with this many known facts",
-        "The finished release is attacked as the ratings were. Whole numbers, commas between.",
-        "text",
-        _KNOWN,
-        allowed="Give whole numbers with commas between, for example 2, 4, 8.",
-        required=True,
+        help="The finished release is attacked as the ratings were. Whole numbers, commas between.",
         more=True,
     ),
     field_from(
@@ -170,16 +166,11 @@ _REST = (
         help="A sample of the people, for the check of the finished release.",
         more=True,
     ),
-    Setting(
+    field_from(
+        CompareSettings,
         "held_out",
-        "Share of the ratings kept apart to test recommenders",
-        "0: none, and the report has no recommender's error. 0.1 is usual; these ratings are then "
-        "not in the release.",
-        "number",
-        "0",
-        least=0,
-        most=0.9,
-        required=True,
+        help="0: none, and the report has no recommender's error. 0.1 is usual; these ratings are "
+        "then not in the release.",
         more=True,
     ),
     SEED,
@@ -287,7 +278,7 @@ def only_people(people: int) -> str:
 def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[str, str]) -> None:
     """Refuse more facts than there are items; the usual numbers are cut to what is possible."""
     items = facts.get("items") if chosen is None else chosen
-    if items is not None and known and known[-1] > items and known != ks_of("", _KNOWN, 1, {}):
+    if items is not None and known and known[-1] > items and known != list(AuditSettings.known):
         of = "The data have" if chosen is None else "The release has"
         errors["known"] = (
             f"{known[-1]:,} facts cannot be known. {of} {count(items, 'item')}: give numbers from "

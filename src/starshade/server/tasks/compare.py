@@ -7,6 +7,9 @@ on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-
 
 from __future__ import annotations
 
+from typing import get_type_hints
+
+from starshade.audit.compare.settings import CompareSettings
 from starshade.server.settings import checked
 from starshade.server.tasks.read import open_ratings
 from starshade.server.tasks.tasks import Done, Order
@@ -14,15 +17,8 @@ from starshade.server.tasks.tasks import Done, Order
 __all__ = ["perform"]
 
 _SETTINGS = {
-    "methods": list[str] | None,
-    "ks": list[int],
+    **get_type_hints(CompareSettings),
     "items": str | None,
-    "eps": float | None,
-    "profile": str | None,
-    "attribute": str | None,
-    "known": int,
-    "targets": int,
-    "held_out": float,
     "seed": int | None,
 }
 
