@@ -25,6 +25,7 @@ _COMMANDS_OF = {
     "ratings": "check",
     "compare": "compare",
 }
+_OPTIONS = re.compile(r"<!-- options: (\w+) -->")
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
@@ -60,11 +61,37 @@ def tables_of(what: str, room: str | None = None) -> str:
     return "\n\n".join(sections)
 
 
-def _options(room: str) -> dict[str, str]:
-    """Return how the command of a room writes each setting that it has an option for."""
+def options_of(room: str) -> str:
+    """Return a table of all that a room registers, and the options that not all of them have."""
+    from starshade.setting import settings_of
+
+    options = _options(room)
+    entries = import_module(f"starshade.{room}.registry").ENTRIES
+    of = {entry.name: settings_of(entry.declaration()) for entry in entries}
+    shared = set.intersection(*map(set, of.values()))
+    names: dict[str, list[str]] = defaultdict(list)
+    for name, settings in of.items():
+        told = (
+            f"`{' '.join([options[s.name], *_choices(s)])}`" for s in settings if s not in shared
+        )
+        names[", ".join(told)].append(f"`{name}`")
+    rows = [f"| {', '.join(of)} | {told or '–'} |" for told, of in names.items()]
+    return "\n".join([f"| {_command(room).chooser[2:]} | options |", "|---|---|", *rows])
+
+
+def _choices(setting: Any) -> list[str]:
+    return [r"\|".join(setting.choices)] if setting.choices else []
+
+
+def _command(room: str) -> click.Command | None:
     from starshade.cli import main
 
-    command = main.get_command(click.Context(main), _COMMANDS_OF.get(room, ""))
+    return main.get_command(click.Context(main), _COMMANDS_OF.get(room, ""))
+
+
+def _options(room: str) -> dict[str, str]:
+    """Return how the command of a room writes each setting that it has an option for."""
+    command = _command(room)
     params = [] if command is None else command.params
     return {str(option.name).removeprefix("no_"): option.opts[0] for option in params}
 
@@ -106,6 +133,7 @@ def _others(room: str, page: str) -> str:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put classes, tables of settings and the index of keys where their marks stand."""
     markdown = _REGISTERED.sub(lambda mark: _others(mark[1], markdown), markdown)
+    markdown = _OPTIONS.sub(lambda mark: options_of(mark[1]), markdown)
     markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)
     if _MARK not in markdown:
         return markdown

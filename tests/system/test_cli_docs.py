@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from runpy import run_path
 
 import click
 import pytest
@@ -13,7 +14,11 @@ from starshade.cli import main
 from starshade.cli.group import LazyGroup
 from tests.system.conftest import Made, told
 
-PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+#: with the tables that are made while the site is built
+PAGE = run_path(str(DOCS / "hooks.py"))["on_page_markdown"](
+    (DOCS / "command-line.md").read_text(encoding="utf-8")
+)
 SECTIONS = dict(re.findall(r"^## `starshade ([a-z ]+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from importlib import import_module
 from typing import Any
 
 import click
 
+from starshade.cli.options.declared import option_of
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns
+from starshade.cli.show import columns, page
+from starshade.setting import Setting
 
 __all__ = ["listing"]
 
@@ -18,6 +21,7 @@ _ROOMS = {
     "methods": "starshade.anonymize.registry",
     "measures": "starshade.utility.registry",
 }
+_WITHOUT_OPTIONS = {"measures"}
 
 
 @click.command(name="list")
@@ -42,20 +46,30 @@ def _list_settings(run: Run) -> None:
         room: {entry.name: entry.declaration() for entry in import_module(module).ENTRIES}
         for room, module in _ROOMS.items()
     }
-    rows = [
-        (name, setting.name, setting.default_told, setting.allowed, setting.help)
-        for room in declared.values()
-        for name, declaration in room.items()
-        for setting in settings_of(declaration)
-    ]
     schemas = {
         room: {name: json_schema(declaration) for name, declaration in of.items()}
         for room, of in declared.items()
     }
-    run.emit(
-        {"settings": schemas},
-        lambda: columns(("of", "setting", "default", "allowed", "meaning"), rows, align="left"),
-    )
+    tables = [
+        columns(
+            ("setting", "default", "allowed", "meaning"),
+            [_row(setting, options=room not in _WITHOUT_OPTIONS) for setting in settings],
+            title=name,
+            align="left",
+            names=True,
+        )
+        for room, of in declared.items()
+        for name, declaration in of.items()
+        if (settings := settings_of(declaration))
+    ]
+    run.emit({"settings": schemas}, lambda: page(*tables))
+
+
+def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
+    """Write a setting as Python spells it, and below as the command line does."""
+    names = f"{setting.name}\n{option_of(setting)}" if options else setting.name
+    default = "required" if setting.default is MISSING else setting.default_told
+    return names, default, setting.allowed, setting.help
 
 
 def _summary(entries: list[dict[str, str]]) -> Any:
@@ -63,4 +77,5 @@ def _summary(entries: list[dict[str, str]]) -> Any:
         ("name", "what it does", "source"),
         [(entry["name"], entry["summary"], entry["source"]) for entry in entries],
         align="left",
+        names=True,
     )

@@ -152,16 +152,26 @@ def command(*words: str) -> RenderableType:
 
 
 def columns(
-    head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", align: str = "right"
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    title: str = "",
+    align: str = "right",
+    *,
+    names: bool = False,
 ) -> RenderableType:
-    """Show a small table with a head; all columns but the first are aligned as told."""
+    """Show a small table with a head; all columns but the first are aligned as told.
+
+    Names in the first column stay whole, and the others give way.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     for i, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if i and align == "right" else "left")
+        right = i and align == "right"
+        whole = names and not i
+        table.add_column(Text(name), justify="right" if right else "left", no_wrap=whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return _titled(title, table)

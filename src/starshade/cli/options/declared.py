@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, replace
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,14 +19,15 @@ __all__ = ["Choosing", "Declared", "declared_options", "option_of", "options_of"
 
 _NUMBERS = {"integer", "number"}
 _SEVERAL = {"texts", "places", "integers", "files"}
-_TYPES: dict[str, click.ParamType[Any]] = {
+_Type = click.ParamType[Any] if TYPE_CHECKING else click.ParamType  # no generic before 8.4
+_TYPES: dict[str, _Type] = {
     "integer": click.INT,
     "integers": click.INT,
     "number": click.FLOAT,
 }
 
 
-class Written(click.ParamType[Any]):
+class Written(_Type):
     """What a text sets: a number is read, or refused as none; its class says what is allowed."""
 
     def __init__(self, setting: Setting) -> None:

@@ -1,0 +1,57 @@
+"""Options that are made of what is declared: what they read, refuse, and say in their help."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner, Result
+
+from starshade.cli import main
+
+
+def called(*words: str) -> Result:
+    return CliRunner().invoke(main, words, env={"COLUMNS": "80"})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("anonymize r --out o --k 2.5", "--k 2.5: must be a whole number, 2 or more"),
+        ("attack r --known x", "--known x: must be a whole number, 1 or more"),
+        ("attack r --attack label --theta x", "--theta x: must be a finite number, above 0"),
+        # what the chosen one means by it; without one what holds of all
+        ("check r --model diversity --l x", "--l x: must be a whole number, 1 or more"),
+        ("check r --model k-eps-l --l x", "--l x: must be a finite number, 0 or more"),
+        ("check r --l x", "--l x: must be a finite number\n"),
+        ("compare r --k 2;5", "whole numbers, 2 or more\nWith commas between, e.g. --k 2,5,10."),
+        ("compare r --k 1,2", "--k = 1, 2: must be one or more whole numbers, 2 or more"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_our_words(words: str, said: str) -> None:
+    result = called(*words.split())
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("anonymize --method k-likeness", "5 is usual. [required] [2 or more]"),
+        ("attack --attack link-existence", "[0 to 1]"),
+        ("check --model l-diversity", "[required]"),
+        ("compare", "[default: 2,5,10] [2 or more]"),
+        ("audit", "[default: 2, 4, 8] [1 or more]"),
+    ],
+)
+def test_help_says_what_must_be_given_and_what_is_allowed(words: str, said: str) -> None:
+    assert said in " ".join(called(*words.split(), "--help").stdout.split())
+
+
+def test_the_list_of_settings_has_every_name_whole_and_its_option() -> None:
+    said = called("list", "settings").stdout
+    assert re.search(r"^ attribute_hierarchies .*\n --attribute-hierarchy ", said, re.M)
+    assert re.search(r"^ biases .*\n --no-biases ", said, re.M)
+    assert re.search(r"^ k +required +a whole number, 2 or", said, re.M)
+    assert "--draws" not in said.partition("\nquery-error\n")[2]
+    assert "…" not in said
