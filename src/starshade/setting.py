@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from starshade.errors import ConfigError
 from starshade.naming import named
 
-__all__ = ["Setting", "check", "declared", "json_schema", "setting_of", "settings_of"]
+__all__ = ["Setting", "check", "declared", "setting_of", "settings_of"]
 
 Kind = Literal[
     "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files"
@@ -62,15 +62,6 @@ _IN_WORDS = {
     "places": "a list of places",
     "file": "a name or a file",
     "files": "a file for each name",
-}
-_IN_JSON = {
-    "integer": "integer",
-    "number": "number",
-    "flag": "boolean",
-    "texts": "array",
-    "places": "array",
-    "integers": "array",
-    "files": "object",
 }
 _MOST = 2**63 - 1  # kernels count with 64 bits
 
@@ -365,41 +356,3 @@ def check(configured: Any) -> None:
     for setting in settings_of(configured.__class__):
         value = setting.checked(getattr(configured, setting.name))
         object.__setattr__(configured, setting.name, value)
-
-
-def json_schema(declaration: type) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of what a dataclass declares."""
-    settings = settings_of(declaration)
-    return {
-        "type": "object",
-        "properties": {setting.name: _property(setting) for setting in settings},
-        "required": [setting.name for setting in settings if setting.default is MISSING],
-        "additionalProperties": False,
-    }
-
-
-def _property(setting: Setting) -> dict[str, Any]:
-    kind: Any = _IN_JSON.get(setting.kind, "string")
-    found: dict[str, Any] = {
-        "title": setting.label,
-        "description": setting.help,
-        "type": [kind, "null"] if setting.optional else kind,
-    }
-    if kind == "object":
-        found["additionalProperties"] = {"type": "string"}
-    if kind == "array":
-        whole = {"type": "integer", "minimum": setting.least or 0}
-        found["items"] = {"type": "string"} if setting.kind == "texts" else whole
-    if setting.choices:
-        found["enum"] = [*setting.choices, *([None] if setting.optional else [])]
-    if setting.least is not None and kind != "array":
-        found["exclusiveMinimum" if setting.above else "minimum"] = setting.least
-    if setting.most is not None:
-        found["exclusiveMaximum" if setting.below else "maximum"] = setting.most
-    if setting.default is not MISSING:
-        found["default"] = {} if kind == "object" else _in_json(setting.default)
-    return found
-
-
-def _in_json(default: Any) -> Any:
-    return list(default) if isinstance(default, tuple) else default

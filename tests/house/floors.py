@@ -15,7 +15,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
     frozenset({"scratch", "setting"}),
     frozenset({"chart", "checksum", "kernels", "markup", "plain"})
-    | frozenset({"registry", "rng", "stats"}),
+    | frozenset({"registry", "rng", "schema", "stats"}),
     frozenset({"budget"}),  # it loads Numba as the kernels need it
     frozenset({"ratings"}),
     frozenset({"release"}),

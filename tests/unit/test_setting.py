@@ -10,7 +10,8 @@ import pytest
 
 from starshade.attack.registry import ENTRIES
 from starshade.errors import ConfigError
-from starshade.setting import Setting, check, declared, json_schema, settings_of
+from starshade.schema import json_schema
+from starshade.setting import Setting, check, declared, settings_of
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ def listing(kind: str, run: Run) -> None:
 
 
 def _list_settings(run: Run) -> None:
-    from starshade.setting import json_schema, settings_of
+    from starshade.schema import json_schema
+    from starshade.setting import settings_of
 
     declared = {
         room: {entry.name: entry.declaration() for entry in import_module(module).ENTRIES}

@@ -15,11 +15,15 @@ from starshade.errors import ConfigError
 from starshade.registry import Entry, find
 from starshade.setting import Setting, settings_of
 
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # no generic before click 8.4
+
 __all__ = ["Choosing", "Declared", "declared_options", "option_of", "options_of"]
 
 _NUMBERS = {"integer", "number"}
 _SEVERAL = {"texts", "places", "integers", "files"}
-_Type = click.ParamType[Any] if TYPE_CHECKING else click.ParamType  # no generic before 8.4
 _TYPES: dict[str, _Type] = {
     "integer": click.INT,
     "integers": click.INT,

@@ -1,0 +1,58 @@
+"""What can be set, as a JSON Schema."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import Any
+
+from starshade.setting import Setting, settings_of
+
+__all__ = ["json_schema"]
+
+_IN_JSON = {
+    "integer": "integer",
+    "number": "number",
+    "flag": "boolean",
+    "texts": "array",
+    "places": "array",
+    "integers": "array",
+    "files": "object",
+}
+
+
+def json_schema(declaration: type) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of what a dataclass declares."""
+    settings = settings_of(declaration)
+    return {
+        "type": "object",
+        "properties": {setting.name: _property(setting) for setting in settings},
+        "required": [setting.name for setting in settings if setting.default is MISSING],
+        "additionalProperties": False,
+    }
+
+
+def _property(setting: Setting) -> dict[str, Any]:
+    kind: Any = _IN_JSON.get(setting.kind, "string")
+    found: dict[str, Any] = {
+        "title": setting.label,
+        "description": setting.help,
+        "type": [kind, "null"] if setting.optional else kind,
+    }
+    if kind == "object":
+        found["additionalProperties"] = {"type": "string"}
+    if kind == "array":
+        whole = {"type": "integer", "minimum": setting.least or 0}
+        found["items"] = {"type": "string"} if setting.kind == "texts" else whole
+    if setting.choices:
+        found["enum"] = [*setting.choices, *([None] if setting.optional else [])]
+    if setting.least is not None and kind != "array":
+        found["exclusiveMinimum" if setting.above else "minimum"] = setting.least
+    if setting.most is not None:
+        found["exclusiveMaximum" if setting.below else "maximum"] = setting.most
+    if setting.default is not MISSING:
+        found["default"] = {} if kind == "object" else _in_json(setting.default)
+    return found
+
+
+def _in_json(default: Any) -> Any:
+    return list(default) if isinstance(default, tuple) else default
