@@ -19,8 +19,7 @@ pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
 pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
 
 QUICK = ("--targets", 30, "--seed", 7)
-NOTHING = {"wide": False, "null_values": (), "on_duplicate": "error", "show_values": False}
-READING = Reading(**(dict.fromkeys(Reading.__dataclass_fields__) | NOTHING))  # type: ignore[arg-type]
+READING = Reading()
 
 
 def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
