@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import note
 
 __all__ = [
@@ -91,7 +92,7 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
     """
     global _memory, _threads
     if memory is not None and memory < 1:
-        raise ConfigError(f"memory {memory}: must be above 0", advice="For example 8G.")
+        raise ConfigError(f"{called('memory')} {memory}: must be above 0", advice="For example 8G.")
     if threads is not None:
         threads = _possible(threads)
     before = _memory, _threads
@@ -107,7 +108,7 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
 def _possible(threads: int) -> int:
     """Cut a number of threads to what there is, and say so."""
     if threads < 1:
-        raise ConfigError(f"threads {threads}: must be 1 or more")
+        raise ConfigError(f"{called('threads')} {threads}: must be 1 or more")
     most, why = _most_threads()
     if threads > most:
         note(f"threads: {threads:,} asked, {why}: {most} {'is' if most == 1 else 'are'} used")
@@ -136,7 +137,8 @@ def parse_bytes(text: str) -> int:
         amount = math.nan
     if not 1 <= amount < 2**63:
         raise ConfigError(
-            f"memory {text!r}: no amount of memory", advice="Examples: 8G, 500M, 1.5GiB."
+            f"{called('memory')} {text!r}: no amount of memory",
+            advice="Examples: 8G, 500M, 1.5GiB.",
         )
     return int(amount)
 

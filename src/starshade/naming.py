@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["Speller", "Value", "aside", "named", "speak", "together"]
+__all__ = ["Speller", "Value", "aside", "called", "named", "speak", "together"]
 
 #: a list is of texts; ``top:N`` stands for the N most rated items, ``KEY=VALUE`` for an entry of a
 #: mapping, capital letters for whatever fits there
@@ -48,6 +48,17 @@ def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> 
     ('items=top_items(50)', 'users=FILE', 'null_values=[98, 99]')
     """
     return _speller(setting, value) or otherwise
+
+
+def called(setting: str) -> str:
+    """Name a setting where a message begins; by its own name where this door does not have it.
+
+    Examples
+    --------
+    >>> f"{called('risk.draws')} 0: at least 1"
+    'draws 0: at least 1'
+    """
+    return named(setting, otherwise=setting.rpartition(".")[2])
 
 
 def aside(setting: str, value: Value = None, rest: str = "") -> str:

@@ -17,6 +17,7 @@ import secrets
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 
 __all__ = ["Rng", "generator", "resolve_seed", "stream_key"]
 
@@ -43,7 +44,7 @@ def resolve_seed(rng: Rng) -> int:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool):
         if 0 <= rng < 2**63:
             return int(rng)
-        raise ConfigError(f"seed {rng}: allowed are 0 to 2**63 - 1")
+        raise ConfigError(f"{called('seed')} {rng}: allowed are 0 to 2**63 - 1")
     raise ConfigError(f"rng of type {type(rng).__name__}: give an int, a Generator or None")
 
 

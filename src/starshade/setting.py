@@ -28,7 +28,7 @@ from types import SimpleNamespace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import called
 
 __all__ = ["Setting", "check", "declared", "setting_of", "settings_of"]
 
@@ -192,8 +192,7 @@ class Setting:
             return None
         if not self._allows(value):
             raise ConfigError(
-                f"{named(self.name, otherwise=self.name)} = {self._told(value)}: "
-                f"must be {self.allowed}",
+                f"{called(self.name)} = {self._told(value)}: must be {self.allowed}",
                 advice=_beyond(self.kind, value) or self.advice,
                 setting=self.name,
             )

@@ -45,7 +45,7 @@ def options_in(text: str) -> list[str]:
 @cache
 def settings_named() -> dict[str, str]:
     """Return every setting that a message names by its own name → where."""
-    calls = {"named": 1, "aside": 1, "together": 99}
+    calls = {"named": 1, "called": 1, "aside": 1, "together": 99}
     found = {}
     for file in below_the_doors():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -110,6 +110,44 @@ def test_an_error_that_does_not_name_its_setting_is_caught() -> None:
         ("'no ratings'", False),
     ):
         assert len(list(nameless(f"raise ConfigError({told})"))) == caught
+
+
+#: what a message may begin with that means a thing, not the setting that is called so
+THINGS = {"attribute", "attributes", "scale", "items", "ratings", "hierarchy", "bounds"}
+#: where settings are told that Python alone has, though options are called so too
+PYTHON_ALONE = {"sparsity", "risk"}
+
+
+def bare(source: str, settings: set[str]) -> Iterator[str]:
+    """Find messages that begin with a setting as Python spells it, whichever the door."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ConfigError" and node.args:
+            told = re.match(r"""f?['"](\w+)( = | \{|: )""", ast.unparse(node.args[0]))
+            if told and told[1] in settings - THINGS:
+                yield f"{node.lineno}: {told[1]}"
+
+
+def test_no_message_begins_with_a_setting_as_python_spells_it() -> None:
+    every = (p for c in commands(main).values() for p in c.params if isinstance(p, click.Option))
+    settings = {flag[2:].replace("-", "_") for p in every for flag in p.opts}
+    found = [
+        f"{file}:{each}"
+        for file in below_the_doors()
+        if file.parent.name not in PYTHON_ALONE
+        for each in bare(file.read_text("utf-8"), settings)
+    ]
+    assert not found, "begin with `starshade.naming.called`:\n" + "\n".join(found)
+
+
+def test_a_message_that_begins_with_a_bare_setting_is_caught() -> None:
+    for told, caught in (
+        ("f'k = {k}: too few'", True),
+        ("f'draws {n}: at least 1'", True),
+        ("'draws: none'", True),
+        ("f'{called(\"k\")} = {k}: too few'", False),
+        ("f'k people are too few'", False),
+    ):
+        assert len(list(bare(f"raise ConfigError({told})", {"k", "draws"}))) == caught
 
 
 def test_every_setting_that_is_named_is_an_option_of_some_command() -> None:

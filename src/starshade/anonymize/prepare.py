@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.levels import on_scale, users_per_level
@@ -91,7 +91,8 @@ def prepare(
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
     if k > table.n_users:
         raise ConfigError(
-            f"k = {k}, records = {table.n_users}: not even one group of {k} can be formed",
+            f"{called('k')} = {k}, records = {table.n_users}: not even one group of {k} can "
+            "be formed",
             advice=f"Choose k from 2 to {table.n_users}."
             if table.n_users >= 2
             else "k-anonymity needs at least two users with a rating.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from starshade.anonymize.prepare import check_items
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.release.manifest import Claim
 from starshade.release.recorded import config_of
@@ -34,7 +35,7 @@ def check_asked(asked: Asked) -> None:
     check_items(asked.items)
     if asked.l > 0 and not asked.sensitive:
         raise ConfigError(
-            f"l = {asked.l:g}: no item is sensitive, so nothing has to spread",
+            f"{called('l')} = {asked.l:g}: no item is sensitive, so nothing has to spread",
             advice="Name the sensitive items, or leave l at 0.",
             setting="l",
         )

@@ -13,7 +13,7 @@ from starshade.attack.settings import KnowledgeSettings
 from starshade.errors import ConfigError
 from starshade.kernels.attack.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
 from starshade.kernels.readonly import fixed
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
 from starshade.setting import check
@@ -117,7 +117,7 @@ class Knowledge(KnowledgeSettings):
         check(self)
         if self.wrong > self.known:
             raise ConfigError(
-                f"wrong {self.wrong}: more than the {self.known} known",
+                f"{called('wrong')} {self.wrong}: more than the {self.known} known",
                 advice="wrong counts those among the known that are mistaken.",
                 setting="wrong",
             )
@@ -237,7 +237,7 @@ def _whole_days(error: float | None) -> int | None:
         return None
     if isinstance(error, bool) or not float(error).is_integer() or not 0 <= error < UNKNOWN_DAY:
         raise ConfigError(
-            f"day_error {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
+            f"{called('day_error')} {error}: whole days, 0 to {UNKNOWN_DAY - 1:,}",
             advice=f"None or infinity{aside('dates', False)} says that days are not known.",
             setting="day_error",
         )

@@ -13,7 +13,7 @@ import numpy as np
 from starshade.anonymize.generalize import generalize
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, StarshadeError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.progress import silence
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
@@ -157,7 +157,9 @@ def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
         None, or one below 2.
     """
     if not len(ks) or min(ks) < 2:
-        raise ConfigError(f"k = {list(ks)}: at least one, each 2 or more (1 is the original)")
+        raise ConfigError(
+            f"{called('k')} = {list(ks)}: at least one, each 2 or more (1 is the original)"
+        )
     return tuple(sorted(set(ks)))
 
 

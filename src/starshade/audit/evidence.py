@@ -29,7 +29,7 @@ from starshade.attack.tracker.result import TrackerResult
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.plain import counted
 from starshade.progress import task
 from starshade.ratings.scale import Scale
@@ -163,7 +163,8 @@ def numbers_to_try(
         return possible or (max(most, 1),)
     if len(possible) < len(known):
         raise ConfigError(
-            f"known {max(known)}: nobody rated so many of the items that can be known; at most "
+            f"{called('known')} {max(known)}: nobody rated so many of the items that can be "
+            "known; at most "
             f"{most} can be",
             advice=f"Ask for numbers of known cells from 1 to {most}{aside('known')}, or leave it "
             "out: the usual numbers are cut to what is possible.",

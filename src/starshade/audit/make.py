@@ -12,6 +12,7 @@ import numpy as np
 from starshade.audit.measure import figures_of
 from starshade.audit.result import alone_with_sensitive
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.rule import largest_distance, reaches_all
@@ -301,19 +302,21 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
     if eps is not None and reaches_all(ratings.scale, eps, nulls):
         most = largest_distance(ratings.scale, nulls)
         raise ConfigError(
-            f"eps = {eps:g}: on the scale {ratings.scale} with nulls {nulls} nothing lies further "
+            f"{called('eps')} = {eps:g}: on the scale {ratings.scale} with nulls {nulls} "
+            "nothing lies further "
             "apart, so everybody would count as near everybody, and the release would promise "
             "nothing",
             advice=f"Choose an eps below {most:g}.",
         )
     if eps is None and asked["l"] == 1:
         raise ConfigError(
-            "l = 1: every class has one value, and every set one profile; it promises nothing",
+            f"{called('l')} = 1: every class has one value, and every set one profile; it "
+            "promises nothing",
             advice="Choose l = 2 or more, or leave it out.",
         )
     if asked["t"] is not None and asked["t"] >= 1:
         raise ConfigError(
-            "t = 1: no two distributions lie further apart; it promises nothing",
+            f"{called('t')} = 1: no two distributions lie further apart; it promises nothing",
             advice="Choose a t below 1, or leave it out.",
         )
 

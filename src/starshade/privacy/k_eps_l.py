@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity.balls import Prepared, count_balls, prepare
 from starshade.privacy.proximity.judge import Spread, judge
@@ -70,7 +71,7 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
         check(self)
         if self.l > 0 and not self.sensitive:
             raise ConfigError(
-                f"l = {self.l:g}, and no item is sensitive: there is nothing to spread",
+                f"{called('l')} = {self.l:g}, and no item is sensitive: there is nothing to spread",
                 advice="Name the sensitive items, or ask for k-eps.",
             )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.privacy.classes.values import ClassValues, values_in_classes
 from starshade.privacy.classes.verdict import ClassVerdict, judged
 from starshade.privacy.parameters import check_data
@@ -81,7 +82,8 @@ class LDiversity(LDiversitySettings):
         different = len(values.totals)
         if self.l > different + _SLACK:
             raise ConfigError(
-                f"l = {self.l:g}: {self.attribute!r} has {different:,} different values in all, "
+                f"{called('l')} = {self.l:g}: {self.attribute!r} has {different:,} "
+                "different values in all, "
                 "so no class can have more",
                 advice=f"Choose l from 1 to {different}.",
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -33,6 +34,6 @@ def check_records(k: int, records: int) -> None:
     """
     if k > records:
         raise ConfigError(
-            f"k = {k}, records = {records}: no table of this size can satisfy it",
+            f"{called('k')} = {k}, records = {records}: no table of this size can satisfy it",
             advice=f"Choose k from 2 to {records}." if records >= 2 else "",
         )

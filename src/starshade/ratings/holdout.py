@@ -11,6 +11,7 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.holdout import draw_cells, drawing_bytes
 from starshade.kernels.readonly import fixed
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed, stream_key
@@ -32,7 +33,9 @@ def check_share(share: float) -> None:
     ConfigError
     """
     if isinstance(share, bool) or not 0 < share < 1:
-        raise ConfigError(f"share {share}: above 0 and below 1", advice="For example 0.1.")
+        raise ConfigError(
+            f"{called('share')} {share}: above 0 and below 1", advice="For example 0.1."
+        )
 
 
 @announced("holding out ratings")
@@ -76,7 +79,8 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
     count = round(share * ratings.n_ratings)
     if not 0 < count < ratings.n_ratings:
         raise ConfigError(
-            f"share {share:g} of {ratings.n_ratings:,} ratings: {count:,} would be set aside, and "
+            f"{called('share')} {share:g} of {ratings.n_ratings:,} ratings: {count:,} would "
+            "be set aside, and "
             "both parts need a rating"
         )
     _check_memory(ratings)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.errors import ConfigError, InputError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.progress import announced, note
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.building.build import build
@@ -139,7 +139,7 @@ def read_ratings(
             found = Found("frame", ())
             if format not in (None, "wide"):
                 raise ConfigError(
-                    f"format {format!r}: is for files, and this is a table in memory",
+                    f"{called('format')} {format!r}: is for files, and this is a table in memory",
                     setting="format",
                 )
         else:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.naming import called
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
 
@@ -24,7 +25,7 @@ def check_targets(targets: int | None) -> None:
     if targets is None:
         return
     if isinstance(targets, bool) or targets != targets // 1 or targets < 1:
-        raise ConfigError(f"targets {targets}: a whole number, at least 1")
+        raise ConfigError(f"{called('targets')} {targets}: a whole number, at least 1")
 
 
 def sample_users(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
 from starshade.recommend.als import (
@@ -141,7 +142,8 @@ def check_factors(factors: int, ratings: Ratings) -> None:
     most = min(ratings.n_users, ratings.n_items)
     if factors > most:
         raise ConfigError(
-            f"factors {factors:,}: at most {most:,}, as there are {ratings.n_users:,} users and "
+            f"{called('factors')} {factors:,}: at most {most:,}, as there are "
+            f"{ratings.n_users:,} users and "
             f"{ratings.n_items:,} items",
             advice="A few are enough; 3 to 16 are usual.",
         )

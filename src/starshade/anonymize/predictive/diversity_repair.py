@@ -34,7 +34,7 @@ from starshade.kernels.predictive.diversity_repair import choose_groups
 from starshade.kernels.predictive.item_bits import bits_of_levels
 from starshade.kernels.predictive.rated_sets import list_short
 from starshade.kernels.predictive.rated_sets_walk import RatedTable, rated_table
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.progress import task
 from starshade.rng import generator
 
@@ -117,7 +117,7 @@ def repair_diversity(
     most = int(np.diff(rated[0]).max(initial=0))
     if b > max(most, 1):
         raise ConfigError(
-            f"b = {b}: nobody rated so many of the released items",
+            f"{called('b')} = {b}: nobody rated so many of the released items",
             advice=f"The user who rated most rated {most}; ask for b of that or less.",
         )
     if n_groups < l and len(rated[1]):
@@ -190,7 +190,8 @@ def _lacking(
     needed = 8 * words * len(sets) * 3
     if needed > (left := budget.left(table.bits.nbytes)):
         raise ConfigError(
-            f"b = {b}: the sets of one item that lack groups need {budget.amount(needed)}, "
+            f"{called('b')} = {b}: the sets of one item that lack groups need "
+            f"{budget.amount(needed)}, "
             f"{budget.amount(max(left, 0))} may be used",
             advice=f"Allow more memory{aside('memory')}, or ask for a smaller b.",
         )

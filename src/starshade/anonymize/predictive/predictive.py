@@ -24,7 +24,7 @@ from starshade.anonymize.predictive.homogenize import (
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.errors import ConfigError, UnmetError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -256,7 +256,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         fitted = self.padding().fit(table, rng=seed)
         if not isinstance(fitted, Factors):
             raise ConfigError(
-                f"recommender {self.recommender}: its predictions are not of factors, and padded "
+                f"{called('recommender')} {self.recommender}: its predictions are not of "
+                "factors, and padded "
                 "rows are too many to be written out",
                 advice="Use regularized-svd.",
             )

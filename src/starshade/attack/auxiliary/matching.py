@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
 from starshade.errors import ConfigError, InputError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.progress import note
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.auxiliary.repeats import one_row_each
@@ -203,7 +203,7 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     theirs = scale if aux_scale is None else aux_scale
     if theirs.width == 0 and scale.width > 0:
         raise ConfigError(
-            f"aux_scale {theirs}: of one rating only, it says nothing on {scale}",
+            f"{called('aux_scale')} {theirs}: of one rating only, it says nothing on {scale}",
             advice="Give the scale's bounds, e.g. 1:10.",
         )
     known = np.flatnonzero(~np.isnan(auxiliary.ratings))

@@ -23,6 +23,7 @@ from starshade.kernels.attack.candidates import Clues, Postings, Seen, Threshold
 from starshade.kernels.attack.postings import EVERY_ROW
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.kernels.readonly import fixed
+from starshade.naming import called
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -120,7 +121,7 @@ def prepare(
     view = look(data, original, link)
     if plan.absent and view.credit == "compatible":
         raise ConfigError(
-            "absent: without a link nobody can say which record to take out",
+            f"{called('absent')}: without a link nobody can say which record to take out",
             advice="Give the private receipt, or leave absent out.",
         )
     if view.cells.days is None:  # days have draws of their own: nothing else changes

@@ -33,6 +33,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.attack.homogeneity import shared_cells
 from starshade.kernels.readonly import fixed
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
@@ -89,7 +90,7 @@ class HomogeneityAttack(HomogeneityAttackSettings):
         check(self)
         if self.by == "structure" and self.tolerance:
             raise ConfigError(
-                f"tolerance {self.tolerance:g}: by structure no ratings are compared",
+                f"{called('tolerance')} {self.tolerance:g}: by structure no ratings are compared",
                 advice="Leave the tolerance out, or find candidates by label.",
             )
 
@@ -113,7 +114,7 @@ class HomogeneityAttack(HomogeneityAttackSettings):
         beyond = [i for i in self.sensitive if not 0 <= i < hunt.view.original.n_items]
         if beyond:
             raise ConfigError(
-                f"sensitive {beyond[0]}: the original's items are 0 to "
+                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to "
                 f"{hunt.view.original.n_items - 1}"
             )
         searching = perf_counter()

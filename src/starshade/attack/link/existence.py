@@ -18,6 +18,7 @@ from starshade.attack.roles import roles_of
 from starshade.attack.settings import LinkExistenceSettings
 from starshade.attack.view import look
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced, note, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -98,7 +99,7 @@ class LinkExistence(LinkExistenceSettings):
         """
         if targets is not None:
             raise ConfigError(
-                f"targets {targets}: link existence counts the edges of every group",
+                f"{called('targets')} {targets}: link existence counts the edges of every group",
                 advice="Leave targets out.",
             )
         started = perf_counter()

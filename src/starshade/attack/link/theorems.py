@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 
 __all__ = ["link_existence_bound", "link_existence_exact"]
 
@@ -78,7 +79,7 @@ def link_existence_bound(p: Any, g: Any) -> NDArray[np.float64]:
 def _checked(p: Any, g: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     p, g = np.asarray(p, dtype=np.float64), np.asarray(g, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
-        raise ConfigError("prior: a probability, from 0 to 1")
+        raise ConfigError(f"{called('prior')}: a probability, from 0 to 1")
     if not (np.isfinite(g) & (g >= 1)).all():
         raise ConfigError("group size: at least 1")
     return p, g

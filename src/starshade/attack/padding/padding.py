@@ -19,7 +19,7 @@ from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.attack.settings import PaddingAttackSettings
 from starshade.errors import ConfigError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -112,7 +112,7 @@ class PaddingAttack(PaddingAttackSettings):
         """
         if targets is not None:
             raise ConfigError(
-                f"targets {targets}: padding looks at groups, not at single users",
+                f"{called('targets')} {targets}: padding looks at groups, not at single users",
                 advice=f"Leave {named('targets')} out; {named('groups')} says how many are looked "
                 "at.",
             )

@@ -18,7 +18,7 @@ from starshade.attack.settings import RiskSettings
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -135,7 +135,7 @@ class Risk(RiskSettings):
         fewest = self.known[0]
         if knowledge.wrong > fewest:
             raise ConfigError(
-                f"wrong {knowledge.wrong}: more than the {fewest} known to begin with",
+                f"{called('wrong')} {knowledge.wrong}: more than the {fewest} known to begin with",
                 advice=f"Leave {named('wrong')} out, or begin with more known.",
             )
         return replace(knowledge, known=fewest)

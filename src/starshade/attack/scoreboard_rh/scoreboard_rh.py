@@ -18,6 +18,7 @@ from starshade.attack.settings import ScoreboardRHSettings
 from starshade.attack.targets import choose_targets, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -129,7 +130,7 @@ class ScoreboardRH(ScoreboardRHSettings):
         knowledge = usable(knowledge or Knowledge(), view)
         if self.absent and view.credit == "compatible":
             raise ConfigError(
-                "absent: without a link nobody can say which record to take out",
+                f"{called('absent')}: without a link nobody can say which record to take out",
                 advice="Give the private receipt, or leave absent out.",
             )
         users, ineligible = choose_targets(view, knowledge, targets, seed)

@@ -12,7 +12,7 @@ from starshade.attack.tracker.result import Background
 from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.kernels.attack.tracker import Singled
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.release.attributes import plain_attributes
 from starshade.stats import wilson
 
@@ -157,12 +157,12 @@ def _is_plain(table: pa.Table, name: str) -> bool:
 def _check(background: tuple[str, ...], known: pa.Table | None) -> None:
     if background and known is None:
         raise ConfigError(
-            "background: the ratings have no personal attributes",
+            f"{called('background')}: the ratings have no personal attributes",
             advice=f"Give a file of them{aside('users', 'FILE')}, or leave the background out.",
         )
     for name in background:
         if known is not None and name not in known.column_names:
             raise ConfigError(
-                f"background: there is no personal attribute {name!r}",
+                f"{called('background')}: there is no personal attribute {name!r}",
                 advice=f"There are {', '.join(known.column_names)}.",
             )

@@ -26,6 +26,7 @@ from starshade.kernels.attack.tracker import (
     ask,
     nobody,
 )
+from starshade.naming import called
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -92,7 +93,7 @@ class TrackerAttack(TrackerAttackSettings):
         names = self.background or ()
         object.__setattr__(self, "background", names)
         if len(set(names)) < len(names):
-            raise ConfigError("background: an attribute is named more than once")
+            raise ConfigError(f"{called('background')}: an attribute is named more than once")
 
     @announced("attacking: tracker")
     def run(
@@ -124,7 +125,7 @@ class TrackerAttack(TrackerAttackSettings):
         """
         if targets is not None:
             raise ConfigError(
-                f"targets {targets}: the tracker attack counts everybody at once",
+                f"{called('targets')} {targets}: the tracker attack counts everybody at once",
                 advice="Leave targets out.",
             )
         started = perf_counter()

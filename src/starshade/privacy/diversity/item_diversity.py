@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.kernels.predictive.item_bits import bits_of_levels, bits_of_rows
 from starshade.kernels.predictive.rated_sets_walk import rated_table
+from starshade.naming import called
 from starshade.privacy.classes.classes import Classes, graphs_of
 from starshade.privacy.diversity.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
 from starshade.privacy.diversity.verdict import DiversityVerdict
@@ -109,7 +110,8 @@ class Diversity(DiversitySettings):
         records = data.n_users if isinstance(data, Ratings) else data.n_records
         if self.l > records:
             raise ConfigError(
-                f"l = {self.l}, records = {records}: no item can be in more groups than there are",
+                f"{called('l')} = {self.l}, records = {records}: no item can be in more "
+                "groups than there are",
                 advice=f"Choose l from 1 to {records}." if records else "",
             )
         groups = graphs_of(data)
@@ -154,7 +156,7 @@ class Diversity(DiversitySettings):
     def _check_b(self, most: int) -> None:
         if self.b > max(most, 1):
             raise ConfigError(
-                f"b = {self.b}: nobody rated so many of the released items",
+                f"{called('b')} = {self.b}: nobody rated so many of the released items",
                 advice=f"The user who rated most rated {most}; ask for b of that or less.",
             )
 

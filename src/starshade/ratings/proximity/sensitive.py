@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["item_keys", "split_items"]
@@ -24,7 +24,7 @@ def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
     if isinstance(sensitive, (str, bytes)) or not isinstance(sensitive, Iterable):
         found = "one text" if isinstance(sensitive, str) else type(sensitive).__name__
         raise ConfigError(
-            f"sensitive: give a list of item ids, not {found}",
+            f"{called('sensitive')}: give a list of item ids, not {found}",
             advice='Write sensitive=["50"] for the item 50, () for none.',
             setting="sensitive",
         )
@@ -68,11 +68,11 @@ def split_items(
             setting="sensitive",
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise ConfigError("sensitive: an item is given twice", setting="sensitive")
+        raise ConfigError(f"{called('sensitive')}: an item is given twice", setting="sensitive")
     rest = np.setdiff1d(np.arange(len(items)), chosen)
     if not len(rest):
         raise ConfigError(
-            "sensitive: every item is, so there is none to tell people apart by",
+            f"{called('sensitive')}: every item is, so there is none to tell people apart by",
             advice="Leave at least one item that is not sensitive.",
         )
     return rest, chosen

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
@@ -135,7 +136,8 @@ def refuse_above_bound(ratings: Ratings, sensitive: NDArray[np.integer], l: floa
     bound = spread_bound(ratings, sensitive)
     for place in np.flatnonzero(bound < l - SLACK).tolist():
         raise ConfigError(
-            f"l = {l:g}: the ratings of sensitive item {place + 1} of the {len(bound)} given span "
+            f"{called('l')} = {l:g}: the ratings of sensitive item {place + 1} of the "
+            f"{len(bound)} given span "
             f"{2 * bound[place]:g}, and no standard deviation is above half of that, "
             f"{bound[place]:g} (Theorem 1)",
             advice=f"Choose l from 0 to {bound.min():g}.",

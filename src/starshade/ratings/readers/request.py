@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
 from starshade.ratings.settings import ReadingSettings
@@ -38,7 +38,7 @@ class Request(ReadingSettings):
         check(self)
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
-                f"format {self.format!r}: unknown",
+                f"{called('format')} {self.format!r}: unknown",
                 advice=f"Known: {', '.join(FORMATS)}.",
                 setting="format",
             )
@@ -59,7 +59,7 @@ class Request(ReadingSettings):
                 setting=long_only[0],
             )
         if self.wide and self.format not in (None, "wide"):
-            raise ConfigError(f"format {self.format!r} is not wide", setting="format")
+            raise ConfigError(f"{called('format')} {self.format!r} is not wide", setting="format")
         if not self.wide and (self.id_col or self.attribute_cols):
             raise ConfigError(
                 f"{named('id_col')} and {named('attribute_cols')} are for wide tables",

@@ -27,6 +27,7 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.drawing import Drawing
@@ -104,7 +105,7 @@ def synthesize(
     Ratings(10 users x 5 items, 20 ratings, scale 1:5:1)
     """
     if like not in LIKES:
-        raise ConfigError(f"like {like!r}: allowed are {', '.join(LIKES)}")
+        raise ConfigError(f"{called('like')} {like!r}: allowed are {', '.join(LIKES)}")
     given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
     for name, value in given.items():
         if value is not None and not _is_size(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from starshade.errors import ConfigError
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file, together
 from starshade.ratings.places.place import Place, Where
@@ -92,7 +92,9 @@ def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> s
     if format is None:
         format = format_of(place)  # noqa: A001
     if format not in WRITTEN:
-        raise ConfigError(f"format {format!r}: cannot be written; known: {', '.join(WRITTEN)}")
+        raise ConfigError(
+            f"{called('out.format')} {format!r}: cannot be written; known: {', '.join(WRITTEN)}"
+        )
     if format == "store":
         ratings.save(place)
         return format

@@ -14,6 +14,7 @@ from starshade.audit.reproduction.kl.plan import KS, QUERY_KS, lines_of
 from starshade.audit.reproduction.kl.queries import ask_all
 from starshade.audit.reproduction.kl.result import GeneralizationStudy, loss_rows, query_rows
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.select import ItemSelection, top_items
 from starshade.ratings.synth.synth import synthesize
@@ -73,7 +74,7 @@ def reproduce_kl(
     KL's queries are asked at k = 2 and, beside it, k = 5, whatever `ks` says.
     """
     if runs < 1 or draws < 1:
-        raise ConfigError(f"runs {runs}, draws {draws}: at least 1 of each")
+        raise ConfigError(f"{called('runs')} {runs}, {called('draws')} {draws}: at least 1 of each")
     tried, seed, started = check_ks(ks), resolve_seed(rng), perf_counter()
     synthetic = ratings is None
     if ratings is None:

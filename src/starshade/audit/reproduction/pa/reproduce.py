@@ -21,6 +21,7 @@ from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
 from starshade.audit.reproduction.pa.plan import LINES, padding
 from starshade.audit.reproduction.pa.result import PredictiveStudy
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.synth.synth import synthesize
@@ -75,7 +76,7 @@ def reproduce_pa(
         A parameter out of range, no ratings, or too few to hold any out.
     """
     if runs < 1:
-        raise ConfigError(f"runs {runs}: at least 1")
+        raise ConfigError(f"{called('runs')} {runs}: at least 1")
     tried, seed, started = check_ks(ks), resolve_seed(rng), perf_counter()
     synthetic = ratings is None
     if ratings is None:

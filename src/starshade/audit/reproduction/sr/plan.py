@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.ratings.proximity.balls import Search
 from starshade.ratings.proximity.rule import NullRule
 from starshade.ratings.proximity.sensitive import split_items
@@ -111,7 +112,7 @@ def workloads_of(ratings: Ratings, top: int, sensitive: Sequence[str] = ()) -> t
         `top` below 2, fewer than two users or items, or sensitive items as in `split_items`.
     """
     if top < 2:
-        raise ConfigError(f"top {top}: at least 2, one of which is sensitive")
+        raise ConfigError(f"{called('top')} {top}: at least 2, one of which is sensitive")
     if ratings.n_items < 2 or ratings.n_users < 2:
         raise ConfigError(
             f"{ratings.n_users:,} users on {ratings.n_items:,} items: the study needs two of each"

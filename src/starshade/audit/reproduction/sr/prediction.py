@@ -22,7 +22,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
 from starshade.markup import block, paragraph, table
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.plain import counted
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
@@ -248,7 +248,7 @@ def draw_trials(
     """Draw the splits and predict from the original ratings; see `predict_attribute`."""
     require_scikit_learn()
     if isinstance(trials, bool) or trials != trials // 1 or trials < 1:
-        raise ConfigError(f"trials {trials}: a whole number, at least 1")
+        raise ConfigError(f"{called('trials')} {trials}: a whole number, at least 1")
     labels = labels_of(ratings, attribute, edges)
     size = min(_MOST_USERS, ratings.n_users // 2)
     if size < 1:

@@ -27,6 +27,7 @@ from starshade.audit.reproduction.sr.plan import (
 from starshade.audit.reproduction.sr.result import Study, first_verdicts, loss_row, predicted_row
 from starshade.audit.reproduction.sr.timing import run_jobs, skipped_of
 from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -85,7 +86,9 @@ def reproduce_sr(
     width, in whole steps.
     """
     if repeats < 1 or trials < 1:
-        raise ConfigError(f"repeats {repeats}, trials {trials}: at least 1 of each")
+        raise ConfigError(
+            f"{called('repeats')} {repeats}, {called('trials')} {trials}: at least 1 of each"
+        )
     seed, started = resolve_seed(rng), perf_counter()
     synthetic = ratings is None
     if ratings is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from starshade.errors import ConfigError, InputError
+from starshade.naming import called
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.recognise.aliases import (
     ALIASES,
@@ -117,7 +118,7 @@ def _checked(delimiter: str) -> str:
     if mark == "::" or mark == "\t" or (plain and mark not in "\"'.+-_"):
         return mark
     raise ConfigError(
-        f"delimiter {delimiter!r}: not usable",
+        f"{called('delimiter')} {delimiter!r}: not usable",
         advice="Allowed: , ; | tab space, or :: .",
         setting="delimiter",
     )
