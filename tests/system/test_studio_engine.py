@@ -154,11 +154,11 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
             "known",
         ),
         ("attack", {"colour": "red"}, "no setting 'colour'", None),
-        ("compare", {"methods": ["k-likeness"], "ks": [1]}, "k", "k"),
+        ("compare", {"methods": ["k-likeness"], "ks": [1]}, "Values of k", "ks"),
         ("compare", {"items": "top:99"}, "15 items", "items"),
         ("release", {"config": {}}, "k is missing", "k"),
         ("release", {"config": {"k": 5000}}, "5,?000", "k"),
-        ("release", {"config": {"k": 5000}, "known": [99]}, "known 99", "known"),  # at once
+        ("release", {"config": {"k": 5000}, "known": [99]}, "known facts” 99", "known"),  # at once
     ],
 )
 def test_what_cannot_be_done_is_kept_in_words(
