@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -161,17 +161,27 @@ def moving(place: Path) -> Any:
         for nulls in ("strict", "ignore", "zero"):
             made[f"interval {who} {nulls}"] = IntervalAnonymizer(3, 1, nulls=nulls)
         made[f"interval l {who}"] = IntervalAnonymizer(3, 1, l=0.5, sensitive=["1"])
-        made[f"suppress {who}"] = SuppressAnonymizer(2, 2, nulls="ignore")
+    return written_each(place, _made_of(made))
+
+
+def leaving_out(place: Path) -> Any:
+    made = {
+        f"suppress {who}": SuppressAnonymizer(2, 2, nulls="ignore")
+        for who in ("dated", "real scale")
+    }
     made["suppress l"] = SuppressAnonymizer(2, 2, 0.5, ["1"], nulls="ignore")
     for k, items, eps in ((4, 2, 1), (5, 3, 2)):  # in several rounds
         made[f"suppress dated {k}"] = SuppressAnonymizer(
             k, eps, nulls="zero", items=top_items(items)
         )
-    done = {
+    return written_each(place, _made_of(made))
+
+
+def _made_of(methods: Mapping[str, Any]) -> dict[str, Release]:
+    return {
         name: method.anonymize(people("dated" if "dated" in name else "real scale"), rng=0)
-        for name, method in made.items()
+        for name, method in methods.items()
     }
-    return written_each(place, done)
 
 
 def attacking(place: Path) -> Any:
@@ -303,6 +313,7 @@ WORK: dict[str, Callable[[Path], Any]] = {
         generalizing,
         averaging,
         moving,
+        leaving_out,
         attacking,
         searching,
         asking,

@@ -44,8 +44,8 @@ REACHED = {
         kernels.predictive.profile_support:_CHUNKS release.folder.columns:PROFILE_BYTES
         release.folder.layouts:_BUFFER release.folder.layouts:_TOGETHER
         release.verify.profiles:_BLOCK release.verify.profiles:_BUFFER""",
-    "moving": """
-        anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK
+    "moving": "anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK",
+    "leaving_out": """
         anonymize.suppress.core:_MEMBERS kernels.balls.fields:_BUCKETS kernels.balls.tree:LEAF
         ratings.proximity.balls:_STEP release.verify.near:_LEAF release.verify.near:_PAIRS
         release.verify.near:_TOGETHER release.verify.records:_BLOCK""",
