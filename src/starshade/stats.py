@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rate", "bootstrap", "wilson"]
+from starshade.figure import Rate
+
+__all__ = ["bootstrap", "wilson"]
 
 _Z95 = 1.959963984540054  # the normal's 97.5 % point
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A share with its 95 % interval, all in [0, 1]."""
-
-    rate: float
-    low: float
-    high: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return ``{"rate", "low", "high"}``."""
-        return {"rate": self.rate, "low": self.low, "high": self.high}
-
-    def __str__(self) -> str:
-        return f"{self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
 
 
 def wilson(successes: int, trials: int) -> Rate:

@@ -13,10 +13,9 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 #: from the ground up; a room imports only from floors below its own
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
-    frozenset({"scratch", "setting"}),
-    frozenset({"chart", "checksum", "kernels", "markup", "plain"})
-    | frozenset({"registry", "rng", "schema", "stats"}),
-    frozenset({"budget"}),  # it loads Numba as the kernels need it
+    frozenset({"plain", "scratch", "setting"}),
+    frozenset({"chart", "checksum", "figure", "kernels", "markup", "registry", "rng", "schema"}),
+    frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
     frozenset({"ratings"}),
     frozenset({"release"}),
     frozenset({"query", "recommend"}),

@@ -33,7 +33,7 @@ def test_the_next_command_can_be_typed(ratings_csv: Path, tmp_path: Path) -> Non
     ]
     audited = call(*words)
     assert audited.exit_code == 0
-    assert "discernibility DM" in audited.stdout
+    assert "Discernibility (DM)" in audited.stdout
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) ->
 
 def test_measure_and_anonymize_use_the_same_words(made: Made, ratings_csv: Path) -> None:
     shown = call("measure", ratings_csv, made.folder).stdout
-    assert "generalization loss GenILoss (0 is best)" in shown
+    assert "Generalization loss (GenILoss)" in shown
     assert "–" not in shown  # what does not apply is left out
-    assert "distortion per record" not in shown
+    assert "Distortion per record" not in shown
     assert "those that do not apply are left out" in " ".join(shown.split())
     assert "release with personal attributes (--users)" in " ".join(shown.split())
     assert told("measure", ratings_csv, made.folder)["distortion_per_record"] is None

@@ -153,5 +153,5 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
     assert "right in the same" not in " ".join(call(*audit).stdout.split())
     measured = " ".join(call("measure", ratings_csv, out).stdout.split())
-    assert f"users left out to meet the requirement {made['users_deleted']} " in measured
-    assert "items left out as rare" in measured
+    assert f"People left out by the method {made['users_deleted']} " in measured
+    assert "Items left out because too few rated them" in measured

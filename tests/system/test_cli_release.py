@@ -275,7 +275,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
         (["--known", "2", "--wrong", "3"], "wrong 3"),
         (["--wrong-kind", "typo"], "typo"),
         (["--rating-error", "-1"], "--rating-error = -1"),
-        (["--day-error", "0.5"], "day_error"),
+        (["--day-error", "0.5"], "--day-error 0.5: whole days"),
         (["--phi", "-1"], "phi"),
         (["--attack", "scoreboard-hr"], "Did you mean scoreboard-rh?"),
         (["--targets", "0"], "targets"),

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from starshade.stats import Rate, bootstrap, wilson
+from starshade.figure import Rate
+from starshade.stats import bootstrap, wilson
 
 
 def numbers(rate: Rate) -> tuple[float, float, float]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart.shapes import Level
+from starshade.figure import Rate
 from starshade.naming import aside
 from starshade.plain import counted
-from starshade.stats import Rate
 
 if TYPE_CHECKING:
     from starshade.attack.outcomes import Outcomes

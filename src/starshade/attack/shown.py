@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
+from starshade.figure import Rate
 from starshade.markup import block, paragraph, table
-from starshade.stats import Rate
 
 __all__ = ["Shown", "shares_chart", "shares_html"]
 

@@ -23,12 +23,13 @@ from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence
 from starshade.audit.few import WITHHELD, hides, in_words, is_few
+from starshade.figure import Rate
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.origin.origin import Origin
 from starshade.release.table import Release
-from starshade.stats import Rate, bootstrap
+from starshade.stats import bootstrap
 
 __all__ = ["GivesAway", "GroupFound", "what_it_gives_away"]
 

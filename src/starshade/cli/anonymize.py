@@ -13,7 +13,7 @@ from starshade.cli.options.settings import configured, gathered, given, refuse_b
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.interrupt import wrote
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, figures, measured, page, words
+from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
 from starshade.registry import find
 
@@ -22,23 +22,6 @@ if TYPE_CHECKING:
     from starshade.ratings.places.place import Place
 
 __all__ = ["anonymize"]
-
-
-#: figures of a new release, as `show` names them → their keys
-_SHOWN = {
-    "groups": "groups",
-    "classes": "classes",
-    "smallest_class": "smallest_group",
-    "dm": "dm",
-    "c_avg": "c_avg",
-    "gen_iloss": "gen_iloss",
-    "distortion": "distortion",
-    "invented_cells": "invented_cells",
-    "single_rater_cells": "single_rater_cells",
-    "users_rating_disclosed": "users_rating_disclosed",
-    "users_rating_exists": "users_rating_exists",
-    "records_alone_with_sensitive": "records_alone_with_sensitive",
-}
 
 
 @click.command(cls=Choosing, chooser="--method", room="anonymize")
@@ -111,9 +94,9 @@ def _refuse_without_receipt(name: str, method: Any) -> None:
 
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
+    from starshade.audit.figures import figures_found
     from starshade.audit.findings import needs_receipt
 
-    f = made.figures
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."
         if private
@@ -132,7 +115,7 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         )
     return page(
         words(str(made) + _advice(made)),
-        figures(measured({name: f[key] for name, key in _SHOWN.items() if f[key] is not None})),
+        figures(figures_found(made.figures)),
         words(receipt),
         *([words(following), shown] if audit else ()),
     )

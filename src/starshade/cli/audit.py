@@ -15,7 +15,7 @@ from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, measured, page, words
+from starshade.cli.show import columns, figures, page, words
 from starshade.plain import percent
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def audit(
 
 
 def _summary(result: AuditResult) -> Any:
+    from starshade.audit.figures import figures_found
+
     unknown = result.gives_away is not None and not result.gives_away.linked
     attacks = columns(
         (
@@ -111,7 +113,6 @@ def _summary(result: AuditResult) -> Any:
         ],
         title="The same attacks, before and after",
     )
-    useful = {name: value for name, value in result.utility.items() if value is not None}
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
     )
@@ -127,7 +128,7 @@ def _summary(result: AuditResult) -> Any:
         warnings,
         attacks,
         _given(result),
-        figures(measured(useful), title="What it is still good for"),
+        figures(figures_found(result.utility), title="What it is still good for"),
     )
 
 

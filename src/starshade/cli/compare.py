@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,31 +13,13 @@ from starshade.cli.options.declared import options_of
 from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, number, page, words
-from starshade.plain import percent
+from starshade.cli.show import columns, figures, page, words
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row
+    from starshade.figure import Figure
 
 __all__ = ["compare"]
-
-#: head of a column, its figure, how it is written
-_LOST = (
-    ("GenILoss", "gen_iloss", number),
-    ("moved per record", "distortion_per_record", number),
-    ("users left out", "users_deleted", number),
-    ("DM", "dm", number),
-    ("C_AVG", "c_avg", number),
-    ("query error %", "query_error", number),
-    ("RMSE, read", "rmse_ratio_release", number),
-    ("RMSE, refit", "rmse_ratio_refit", number),
-)
-_FOUND = (
-    ("record found", "expected_top1", percent),
-    ("profile found", "disclosed", percent),
-    ("rating disclosed", "users_rating_disclosed", percent),
-    ("seconds", "seconds", number),
-)
 
 
 @click.command()
@@ -84,12 +66,15 @@ def compare(
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
+    from starshade.audit.compare.figures import in_columns
+
     made = [row for row in result.rows if row.refused is None]
     best = {id(row) for row in result.frontier}
+    lost, found = in_columns()
     return page(
         words(str(result)),
-        _table(made, _LOST, "What is lost"),
-        _table([result.before, *made], _FOUND, "What is still found, and what it took", best)
+        _table(made, lost, "What is lost"),
+        _table([result.before, *made], found, "What is still found, and what it took", best)
         if made
         else None,
         figures([(row.name, str(row.refused)) for row in result.refused], "Refused")
@@ -101,20 +86,20 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
 
 def _table(
     rows: list[Row],
-    wanted: tuple[tuple[str, str, Callable[[Any], str]], ...],
+    wanted: Sequence[Figure],
     title: str,
     best: set[int] | None = None,
 ) -> Any:
     if not rows:
         return None
-    shown = [column for column in wanted if any(row.figures[column[1]] is not None for row in rows)]
+    shown = [each for each in wanted if any(row.figures[each.key] is not None for row in rows)]
     marked = [] if best is None else ["by", "frontier"]
     return columns(
-        ("release", *(head for head, _, _ in shown), *marked),
+        ("release", *(figure.head for figure in shown), *marked),
         [
             (
                 row.name,
-                *(write(row.figures[name]) for _, name, write in shown),
+                *(figure.of(row.figures[figure.key]).text for figure in shown),
                 *([row.attack or "", "yes" if id(row) in best else ""] if best is not None else []),
             )
             for row in rows

@@ -8,7 +8,7 @@ import click
 
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import figures, measured, page, words
+from starshade.cli.show import figures, page, words
 from starshade.plain import counted
 
 __all__ = ["measure"]
@@ -32,6 +32,7 @@ def measure(
     run: Run,
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
+    from starshade.audit.figures import figures_found
     from starshade.audit.measure import measure_all, need_receipt
     from starshade.release.folder.read import read_release
 
@@ -49,7 +50,7 @@ def measure(
                 f"{release}: {counted(released.n_records, 'record')} on "
                 f"{counted(released.manifest.items, 'item')}"
             ),
-            figures(measured({name: value for name, value in found.items() if value is not None})),
+            figures(figures_found(found)),
             words(_said(released.attributes is not None, probe is not None, found)),
         ),
     )

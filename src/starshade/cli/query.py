@@ -10,8 +10,9 @@ import click
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.settings import gathered, given
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, number, page, words
+from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
+from starshade.figure import number
 from starshade.query.settings import QuerySettings
 
 if TYPE_CHECKING:

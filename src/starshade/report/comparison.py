@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from starshade.audit.compare.figures import in_columns
 from starshade.audit.compare.frontier import frontier_chart
-from starshade.audit.compare.result import Comparison, Figure, Row, on_frontier
-from starshade.plain import percent
+from starshade.audit.compare.result import Comparison, Row, on_frontier
+from starshade.figure import Figure
 from starshade.ratings.places.place import Where
 from starshade.report.folder import Drawn, save_folder, table_lines
 
 __all__ = ["save_comparison"]
-
-#: head of a column, its figure, whether it is a share
-_COLUMNS = (
-    ("loss: GenILoss", "gen_iloss", False),
-    ("loss: distortion per record", "distortion_per_record", False),
-    ("DM", "dm", False),
-    ("C_AVG", "c_avg", False),
-    ("query error, %", "query_error", False),
-    ("RMSE, of the original's", "rmse_ratio", False),
-    ("users left out", "users_deleted", False),
-    ("record found", "expected_top1", True),
-    ("profile found", "disclosed", True),
-    ("rating disclosed", "users_rating_disclosed", True),
-    ("seconds", "seconds", False),
-)
 
 
 def save_comparison(comparison: Comparison, folder: Where) -> tuple[str, ...]:
@@ -79,15 +65,16 @@ def _page(comparison: Comparison) -> Iterator[str]:
             "against the truth, in per cent.\n"
         )
     shown = [
-        column
-        for column in _COLUMNS
-        if any(row.figures[column[1]] is not None for row in comparison.rows)
+        figure
+        for part in in_columns()
+        for figure in part
+        if any(row.figures[figure.key] is not None for row in comparison.rows)
     ]
     marks = on_frontier(comparison.rows)
     yield from table_lines(
-        ("method", "k", *(head for head, _, _ in shown), "by", "frontier"),
+        ("method", "k", *(figure.head for figure in shown), "by", "frontier"),
         (
-            _cells(row, [(name, share) for _, name, share in shown], best)
+            _cells(row, shown, best)
             for row, best in ((comparison.before, None), *zip(comparison.rows, marks, strict=True))
             if row.refused is None
         ),
@@ -103,18 +90,10 @@ def _page(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _cells(row: Row, shown: list[tuple[str, bool]], best: bool | None) -> Iterator[str]:
+def _cells(row: Row, shown: Sequence[Figure], best: bool | None) -> Iterator[str]:
     yield row.label + (f" (eps = {row.eps:g})" if row.eps is not None else "")
     yield str(row.k)
-    for name, share in shown:
-        yield _told(row.figures[name], share=share)
+    for figure in shown:
+        yield figure.of(row.figures[figure.key]).text
     yield row.attack or "–"
     yield "–" if best is None else "yes" if best else "no"
-
-
-def _told(value: Figure, *, share: bool) -> str:
-    if value is None:
-        return "–"
-    if share:
-        return percent(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

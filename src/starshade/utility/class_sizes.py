@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
@@ -41,6 +43,32 @@ class Discernibility:
     Every record is charged the number of records it cannot be told from.
     """
 
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "dm",
+            "Discernibility (DM)",
+            "count",
+            True,
+            "The sum of squared class sizes: records × k at least, records squared when all are "
+            "alike.",
+            short="DM",
+        ),
+        Figure(
+            "classes",
+            "Classes of equal records",
+            "count",
+            False,
+            "More classes keep more differences between people.",
+        ),
+        Figure(
+            "smallest_class",
+            "Smallest class",
+            "count",
+            None,
+            "The fewest records that are equal; k-anonymity asks for k at least.",
+        ),
+    )
+
     @announced("measuring discernibility")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
@@ -66,6 +94,18 @@ class AverageClassSize(AverageClassSizeSettings):
     k : int, optional
         None: the k that the release claims; without such a claim the figure does not apply.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "c_avg",
+            "Average class size (C_AVG)",
+            "ratio",
+            None,
+            "1 is best: classes are no larger than k asks for. Above 1 people hide among more than "
+            "asked, at the cost of detail; below 1 records are not equal but near each other.",
+            short="C_AVG",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

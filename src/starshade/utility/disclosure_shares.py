@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
@@ -26,6 +28,33 @@ class DisclosureShares:
     cell has one single member, and whoever knows that a person is in the class knows the rating.
     And records of a class that have sensitive attributes as they are need not be equal.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "users_rating_disclosed",
+            "People of whom a rating is disclosed",
+            "share",
+            True,
+            "High means risk: they are in a class that shows one of their ratings plainly, however "
+            "many they hide among.",
+            short="rating disclosed",
+        ),
+        Figure(
+            "users_rating_exists",
+            "People of whom it is shown that they rated something",
+            "share",
+            True,
+            "High means risk: their class shows that each of its members rated some item.",
+        ),
+        Figure(
+            "records_alone_with_sensitive",
+            "Records alone in their class with their sensitive attributes",
+            "share",
+            True,
+            "High means risk: by ratings and quasi-identifiers they hide among others; who knows "
+            "their sensitive attributes, too, finds them.",
+        ),
+    )
 
     @announced("measuring disclosure-shares")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:

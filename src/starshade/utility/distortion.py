@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.origin.origin import Moved, Origin, not_made_of
@@ -23,6 +25,45 @@ class Distortion:
     row of ratings of its own (layout "record"), and only whoever holds the link can answer.
     Users whom a method left out are in no record and add nothing.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "distortion",
+            "Distortion",
+            "ratings",
+            True,
+            "The sum of all moves of ratings, in steps of the scale; 0 moved nothing.",
+        ),
+        Figure(
+            "distortion_per_record",
+            "Distortion per record",
+            "ratings",
+            True,
+            "The sum of all moves of a person's ratings, in steps of the scale; 0 moved nothing.",
+            short="moved per record",
+        ),
+        Figure(
+            "ratings_moved",
+            "Ratings moved",
+            "count",
+            True,
+            "Ratings that are released with another value; low keeps more as it was.",
+        ),
+        Figure(
+            "ratings_suppressed",
+            "Ratings suppressed",
+            "count",
+            True,
+            "Ratings that are no longer in the release; low keeps more.",
+        ),
+        Figure(
+            "ratings_invented",
+            "Ratings invented",
+            "count",
+            True,
+            "Ratings in the release that nobody gave; low invents less.",
+        ),
+    )
 
     @announced("measuring distortion")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.origin.origin import Origin
@@ -24,6 +26,17 @@ class GeneralizationLoss:
     its least to its greatest member. A constant column contributes 0. Nothing is capped: a
     hierarchy whose intervals reach beyond what a column holds can cost more than 1.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "gen_iloss",
+            "Generalization loss (GenILoss)",
+            "ratio",
+            True,
+            "0 leaves every cell as it was; 1 makes each as wide as all ratings of its item.",
+            short="GenILoss",
+        ),
+    )
 
     @announced("measuring generalization-loss")
     def measure(self, release: Release, original: Ratings) -> UtilityResult:

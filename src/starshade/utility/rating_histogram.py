@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -74,6 +76,35 @@ class RatingHistogram:
     A released rating between two of the scale counts as the nearest one, half up. A cell that
     leaves several open counts for each of them in equal parts.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "histogram_distance",
+            "Distance of the histograms, all cells",
+            "share",
+            True,
+            "0 leaves as many cells of each rating, and without one, as there were; at 100% none "
+            "is as it was.",
+        ),
+        Figure(
+            "histogram_distance_rated",
+            "Distance of the histograms, ratings alone",
+            "share",
+            True,
+            "0 leaves ratings as frequent, among each other, as they were; 100% has none in "
+            "common.",
+        ),
+        Figure(
+            "null_share_before", "Cells without a rating, before", "share", None, "Of the original."
+        ),
+        Figure(
+            "null_share_after",
+            "Cells without a rating, after",
+            "share",
+            None,
+            "Of the release; as before where nothing was filled in or left out.",
+        ),
+    )
 
     @announced("measuring rating-histogram")
     def measure(

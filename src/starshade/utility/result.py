@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from starshade._version import __version__
-from starshade.markup import block, facts, figure_of, paragraph
+from starshade.figure import Figure
+from starshade.markup import block, facts, paragraph
+from starshade.registry import find
+from starshade.utility.registry import ENTRIES
 
 __all__ = ["UtilityResult"]
 
@@ -19,7 +22,7 @@ class UtilityResult:
     measure : str
         As ``starshade list measures`` names it.
     figures : dict
-        Name → figure; None where it does not apply.
+        Key → value; None where it does not apply.
     meaning : str
         What a high and a low figure mean, in a sentence or two.
     version : str
@@ -31,23 +34,24 @@ class UtilityResult:
     meaning: str
     version: str = field(default=__version__)
 
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """The figures as the measure declares them: title, unit, what high and low mean."""
+        declared: tuple[Figure, ...] = find(ENTRIES, self.measure, "measure").load().FIGURES
+        return tuple(figure.of(self.figures.get(figure.key)) for figure in declared)
+
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the figures as a flat dict."""
         return dict(self.figures)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {_told(value)}" for name, value in self.figures.items())
+        told = ", ".join(f"{figure.key} {_told(figure)}" for figure in self.found)
         return f"{self.measure}: {told}. {self.meaning}"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (name.replace("_", " "), "does not apply" if value is None else figure_of(value))
-            for name, value in self.figures.items()
-        ]
+        rows = [(figure.title, _told(figure)) for figure in self.found]
         return block(self.measure, facts(rows), paragraph(self.meaning))
 
 
-def _told(value: float | int | None) -> str:
-    if value is None:
-        return "does not apply"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+def _told(figure: Figure) -> str:
+    return "does not apply" if figure.value is None else figure.text

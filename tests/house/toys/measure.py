@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from starshade.figure import Figure
 from starshade.setting import check, declared
 from starshade.utility.result import UtilityResult
 
@@ -10,6 +11,8 @@ from starshade.utility.result import UtilityResult
 @dataclass(frozen=True)
 class ToyMeasure:
     """How many records there are; there is one toy setting."""
+
+    FIGURES: ClassVar = (Figure("toy_load", "Toy load", "bits", True, "Low is light to carry."),)
 
     weight: float = field(
         default=1.5, metadata=declared("Toy weight", "What a record weighs.", least=0, above=True)

@@ -20,7 +20,8 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
 from starshade.audit.compare.compare import compare, grouping_methods
-from starshade.audit.compare.result import FIGURES, Comparison, Row, on_frontier
+from starshade.audit.compare.figures import compared
+from starshade.audit.compare.result import Comparison, Row, on_frontier
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
 from starshade.ratings.holdout import hold_out
@@ -31,6 +32,8 @@ from starshade.ratings.table import Ratings
 from starshade.utility.generalization_loss import GeneralizationLoss
 from starshade.utility.held_out.recommender_error import RecommenderError
 from tests.strategies import table
+
+FIGURES = [figure.key for figure in compared()]
 
 STARS = Scale(1, 5, 1)
 MEASURED_ANEW = ("seconds", "peak_rss_mb")

@@ -27,6 +27,7 @@ from starshade.audit.dossier.release import claim_rows
 from starshade.audit.few import in_words
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
+from starshade.figure import Rate
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
@@ -34,7 +35,6 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.stats import Rate
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=420, rng=0)
 QUICK = Audit(known=(2, 4), targets=60)

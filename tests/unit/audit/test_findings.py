@@ -16,9 +16,9 @@ from starshade.audit.findings import (
     judge_disclosed,
     judge_model,
 )
+from starshade.figure import Rate
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
-from starshade.stats import Rate
 from tests.contract.cast import CAST
 from tests.strategies import table
 

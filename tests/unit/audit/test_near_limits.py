@@ -28,13 +28,13 @@ from starshade.audit.findings import (
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
 from starshade.release.identifying import MOST, Shared
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
-from starshade.stats import Rate
 from tests.contract.cast import CAST
 from tests.strategies import table
 

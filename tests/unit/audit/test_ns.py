@@ -255,7 +255,7 @@ def test_on_other_scales_a_star_is_a_quarter_of_the_width() -> None:
 def test_what_cannot_be_reproduced_is_refused(ratings: Ratings) -> None:
     with pytest.raises(ConfigError, match="nothing to reproduce"):
         reproduce_ns(table([{}], STARS, n_items=1))
-    with pytest.raises(ConfigError, match="targets 0"):
+    with pytest.raises(ConfigError, match="targets = 0"):
         reproduce_ns(ratings, targets=0)
 
 

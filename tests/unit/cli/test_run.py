@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,10 @@ from starshade import budget, progress
 from starshade.cli.group import Door
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, measured, number, page, words
+from starshade.cli.show import columns, figures, page, words
 from starshade.cli.show import command as show_command
 from starshade.errors import ConfigError
+from starshade.figure import Figure, number
 from starshade.plain import percent
 
 
@@ -110,12 +112,22 @@ def test_a_seed_that_nobody_asked_for_is_not_told() -> None:
     assert "seed" not in result.stderr
 
 
-def test_figures_of_a_release_have_labels() -> None:
-    rows = dict(measured({"dm": 12, "c_avg": None, "users_rating_exists": 0.5, "other": 1.5}))
-    assert rows["discernibility DM"] == "12"
-    assert rows["average class size C_AVG (1 is best)"] == "–"
-    assert rows["users with a rating known to exist"] == "50.0%"
-    assert rows["other"] == "1.5"
+def test_figures_are_shown_by_their_titles() -> None:
+    found = [
+        Figure("dm", "Discernibility (DM)", "count").of(1200),
+        Figure("c_avg", "Average class size (C_AVG)", "ratio"),
+        Figure("users_rating_exists", "People", "share").of(0.0),
+    ]
+
+    def command(run: Run) -> None:
+        run.emit({}, lambda: figures(found))
+
+    rows = dict(line.split("  ") for line in _packed(invoke(command).stdout))
+    assert rows == {"Discernibility (DM)": "1,200", "People": "0.0%"}
+
+
+def _packed(shown: str) -> list[str]:
+    return [re.sub(r" {2,}", "  ", line.strip()) for line in shown.splitlines()]
 
 
 def test_a_command_to_be_copied_is_one_quoted_line() -> None:
@@ -205,7 +217,7 @@ def test_names_from_data_are_no_markup() -> None:
     assert "absent" not in out
 
 
-def test_errors_and_their_ratios_have_four_decimals() -> None:
-    rows = measured({"rmse_ratio_release": 1.01039, "mae_refit": 0.7, "rmse_refit": None})
-    assert [shown for _, shown in rows] == ["1.0104", "0.7000", "–"]
-    assert measured({"gen_iloss": 0.3273})[0][1] == "0.3273"
+def test_errors_have_four_decimals() -> None:
+    told = [Figure("e", "E", "error").of(value).text for value in (1.01039, 0.7, None)]
+    assert told == ["1.0104", "0.7000", "–"]
+    assert Figure("gen_iloss", "Loss", "ratio").of(0.3273).text == "0.3273"

@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.shown import Shown
-from starshade.stats import Rate
+from starshade.figure import Rate
 
 __all__ = ["HomogeneityResult", "SensitiveItem", "SharedCells"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from starshade.attack.result import AttackResult, Bits, restrict
 from starshade.attack.shown import Shown
+from starshade.figure import Rate
 from starshade.naming import aside
-from starshade.stats import Rate
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Rate
 from starshade.rng import generator
-from starshade.stats import Rate
 
 __all__ = ["among_top", "auc", "auc_interval"]
 

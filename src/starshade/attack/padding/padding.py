@@ -19,6 +19,7 @@ from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.attack.settings import PaddingAttackSettings
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.naming import aside, called, named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
@@ -27,7 +28,6 @@ from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.setting import check
-from starshade.stats import Rate
 
 __all__ = ["PaddingAttack"]
 

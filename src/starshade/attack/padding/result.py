@@ -10,8 +10,8 @@ from starshade.attack.link.result import NOT_ASKED
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
+from starshade.figure import Rate
 from starshade.plain import counted
-from starshade.stats import Rate
 
 __all__ = ["OfRank", "PaddingResult"]
 

@@ -13,6 +13,7 @@ from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.ratings.places.atomic import atomic_file
@@ -20,7 +21,7 @@ from starshade.ratings.places.place import Where
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write.text import write_table
 from starshade.release.folder.receipt import digest_of
-from starshade.stats import Rate, wilson
+from starshade.stats import wilson
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings

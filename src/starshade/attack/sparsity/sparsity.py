@@ -15,6 +15,7 @@ from starshade.attack.settings import SparsitySettings
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
 from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph, table
@@ -27,7 +28,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
-from starshade.stats import Rate, wilson
+from starshade.stats import wilson
 
 __all__ = ["Neighbours", "Sparsity", "SparsityResult", "about_one_star"]
 

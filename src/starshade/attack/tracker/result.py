@@ -9,8 +9,8 @@ from starshade._version import __version__
 from starshade.attack.link.result import NOT_ASKED
 from starshade.attack.shown import Shown, shares_chart, shares_html
 from starshade.chart import Chart
+from starshade.figure import Rate
 from starshade.plain import counted
-from starshade.stats import Rate
 
 __all__ = ["Background", "Condition", "TrackerResult"]
 

@@ -25,10 +25,12 @@ from starshade.audit.attempts import (
     numeric_attribute,
     untouched,
 )
-from starshade.audit.compare.result import FIGURES, Comparison, Figure, Row
+from starshade.audit.compare.figures import compared
+from starshade.audit.compare.result import Comparison, Found, Row
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
+from starshade.audit.measure import figures_of
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.naming import named
 from starshade.plain import percent
@@ -44,18 +46,13 @@ from starshade.rng import Rng, resolve_seed
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error.query_error import QueryError
 from starshade.utility.query_error.result import KINDS
-from starshade.utility.registry import ENTRIES as MEASURES
+from starshade.utility.registry import PROBED
 
 __all__ = ["compare", "grouping_methods"]
 
+#: measured with settings that are the same for all
+_APART = ("query-error", *(entry.name for entry in PROBED))
 _DRAWS = 20  # conditions for each set of items and each kind
-_MEASURES = (
-    "discernibility",
-    "class-size",
-    "generalization-loss",
-    "distortion",
-    "disclosure-shares",
-)
 
 
 def grouping_methods() -> tuple[str, ...]:
@@ -247,9 +244,9 @@ class _Judge:
 
     def figures(
         self, release: Release, k: int, made: Attempt | None = None
-    ) -> tuple[dict[str, Figure], str]:
+    ) -> tuple[dict[str, Found], str]:
         """Measure and attack one release; name the attack that finds more."""
-        found: dict[str, Figure] = dict.fromkeys(FIGURES)
+        found: dict[str, Found] = dict.fromkeys(figure.key for figure in compared())
         manifest = release.manifest
         found |= {
             "records": manifest.records,
@@ -257,16 +254,14 @@ class _Judge:
             "users_deleted": manifest.users_deleted,
         }
         with silence():
-            measured: dict[str, Figure] = {}
-            for name in _MEASURES:
-                measure = find(MEASURES, name, "measure").load()()
-                measured |= measure.measure(release, self.ratings).to_dict()
+            measured: dict[str, Found] = {}
+            measured |= figures_of(release, self.ratings, without=_APART)
             if self.attribute is not None:
                 measured |= self._query_errors(release, self.attribute)
             if self.probe is not None:
                 measured |= self._recommender_errors(release, self.probe)
             attacked = self._attacks(release)
-        found |= {name: measured[name] for name in FIGURES if name in measured}
+        found |= {name: measured[name] for name in found if name in measured}
         found["smallest_group"] = measured["smallest_class"]
         if measured["classes"]:
             found["c_avg"] = manifest.records / (measured["classes"] * k)
@@ -295,7 +290,7 @@ class _Judge:
             for attack in (ScoreboardRH(), LabelAttack())
         ]
 
-    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Figure]:
+    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Found]:
         """Return the errors of both readings against the original's, and the lesser of them."""
         asked = RecommenderError("regularized-svd", self.seed)  # one for all methods
         figures = asked.measure(release, original=self.ratings, probe=probe).figures
@@ -305,7 +300,7 @@ class _Judge:
             return {"rmse_original": figures["rmse_original"], "rmse_ratio": 1.0}
         return figures | {"rmse_ratio": min(known, default=None)}
 
-    def _query_errors(self, release: Release, attribute: str) -> dict[str, Figure]:
+    def _query_errors(self, release: Release, attribute: str) -> dict[str, Found]:
         """Return the mean error of each kind of condition, and the mean of these."""
         asked = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
         figures = asked.measure(release, self.ratings).figures
@@ -324,7 +319,8 @@ def _row(way: _Way, judge: _Judge) -> Row:
         reason = "the machine has no memory left for this"
     else:
         return Row(way.name, way.k, way.eps, figures, attack=attack, profile=way.profile)
-    return Row(way.name, way.k, way.eps, dict.fromkeys(FIGURES), reason, profile=way.profile)
+    nothing: dict[str, Found] = dict.fromkeys(figure.key for figure in compared())
+    return Row(way.name, way.k, way.eps, nothing, reason, profile=way.profile)
 
 
 def _told(row: Row) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from starshade.audit.compare.figures import LOSSES, compared
 from starshade.chart import Chart, Spec, colours, small_title
 from starshade.errors import ConfigError
 from starshade.plain import percent
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["frontier_chart"]
 
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
-_TITLES = {
-    "gen_iloss": "GenILoss (0 loses nothing)",
-    "distortion_per_record": "distortion per record (0 moves nothing)",
-    "rmse_ratio": "RMSE on held-out ratings, of the original's (1 is as good)",
-}
 _FOUND = "record found by the stronger attack, share of targets"
 
 
@@ -52,7 +48,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
     methods = list(dict.fromkeys(row.label for row, _ in made))
     ks = sorted({row.k for row, _ in made})
     rows = []
-    for kind in _TITLES:
+    for kind in LOSSES:
         own = [(row, best) for row, best in made if row.loss is not None and row.loss[0] == kind]
         if own:
             values = [_value(row, best) for row, best in own]
@@ -74,6 +70,10 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
             "resolve": {"scale": {"color": "shared", "shape": "shared"}},
         },
     )
+
+
+def _title(kind: str) -> str:
+    return next(figure.title for figure in compared() if figure.key == kind)
 
 
 def _told(row: Row, best: bool) -> str:
@@ -102,7 +102,7 @@ def _value(row: Row, best: bool) -> dict[str, Any]:
 
 def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
     scale = {"domain": [0, 1.05 * max(value["loss"] for value in values) or 1]}
-    x = {"field": "loss", "type": "quantitative", "title": _TITLES[kind], "scale": scale}
+    x = {"field": "loss", "type": "quantitative", "title": _title(kind), "scale": scale}
     axis = {"title": _FOUND, "format": "~%"}
     y = {"field": "found", "type": "quantitative", "axis": axis}
     ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
@@ -146,7 +146,7 @@ def _over_k(values: list[dict[str, Any]], kind: str, methods: list[str], ks: lis
         "axis": {"title": "k", "values": ks, "format": "d"},
         "scale": {"zero": False},
     }
-    y = {"field": "loss", "type": "quantitative", "title": _TITLES[kind]}
+    y = {"field": "loss", "type": "quantitative", "title": _title(kind)}
     encoding = {"x": x, "y": y, "color": _colour(methods)}
     return {
         "width": 300,

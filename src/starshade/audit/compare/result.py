@@ -4,52 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from starshade._version import __version__
 from starshade.audit.attempts import ORIGINAL
+from starshade.audit.compare.figures import LOSSES, in_columns
 from starshade.audit.compare.frontier import frontier_chart
 from starshade.chart import Chart
-from starshade.markup import block, figure_of, paragraph, table
+from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 
-__all__ = ["FIGURES", "LOSSES", "Comparison", "Row", "on_frontier"]
+__all__ = ["Comparison", "Found", "Row", "on_frontier"]
 
-Figure = float | int | None
-
-#: every figure of a row, in the order in which they are told
-FIGURES = (
-    "records",
-    "items",
-    "users_deleted",
-    "classes",
-    "smallest_group",
-    "gen_iloss",
-    "dm",
-    "c_avg",
-    "distortion",
-    "distortion_per_record",
-    "query_error",
-    "query_error_and",
-    "query_error_or",
-    "query_error_range",
-    "rmse_original",
-    "rmse_ratio_release",
-    "rmse_ratio_refit",
-    "rmse_ratio",
-    "targets",
-    "expected_top1",
-    "expected_top1_low",
-    "expected_top1_high",
-    "disclosed",
-    "users_rating_disclosed",
-    "users_rating_exists",
-    "records_alone_with_sensitive",
-    "seconds",
-    "peak_rss_mb",
-)
-#: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
-LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
+Found: TypeAlias = float | int | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +30,7 @@ class Row:
     eps : float or None
         Where the method has one.
     figures : dict
-        One entry for each of `FIGURES`; None where it does not apply.
+        Key → value of each of `compared`; None where it does not apply.
     refused : str or None
         Why there is no release.
     attack : str or None
@@ -75,7 +42,7 @@ class Row:
     method: str
     k: int
     eps: float | None
-    figures: dict[str, Figure]
+    figures: dict[str, Found]
     refused: str | None = None
     attack: str | None = None
     profile: str | None = None
@@ -171,7 +138,7 @@ class Comparison:
     """
 
     data: dict[str, Any]
-    original: dict[str, Figure]
+    original: dict[str, Found]
     rows: tuple[Row, ...]
     known: int
     targets: int
@@ -271,21 +238,16 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         marks = on_frontier(self.rows)
+        shown = [figure for part in in_columns() for figure in part]
+        shown = [f for f in shown if any(row.figures[f.key] is not None for row in self.rows)]
         rows = [
             (
                 row.name,
-                "–" if row.loss is None else f"{row.loss[0].replace('_', ' ')} {row.loss[1]:.4g}",
-                _share(row.figures.get("expected_top1")),
-                _share(row.figures.get("users_rating_disclosed")),
-                figure_of(row.figures.get("users_deleted")),
+                *(figure.of(row.figures[figure.key]).text for figure in shown),
                 row.refused or ("yes" if best else "no"),
             )
             for row, best in zip(self.rows, marks, strict=True)
         ]
-        head = ("release", "lost", "record found", "rating disclosed", "people left out")
-        shown = table((*head, "beaten by none"), rows, numbers=(2, 3, 4))
-        return block("Methods side by side", paragraph(str(self)), shown)
-
-
-def _share(value: Figure) -> str:
-    return "–" if value is None else percent(value)
+        head = ("release", *(figure.head for figure in shown), "beaten by none")
+        told = table(head, rows, numbers=range(1, len(shown) + 1))
+        return block("Methods side by side", paragraph(str(self)), told)

@@ -11,9 +11,9 @@ from starshade.audit.few import WITHHELD, fewer, hides, in_words, is_few, number
 from starshade.audit.findings import records_differ
 from starshade.audit.giveaway import GivesAway
 from starshade.audit.result import AuditResult
+from starshade.figure import Rate
 from starshade.plain import counted
 from starshade.release.table import Release
-from starshade.stats import Rate
 
 __all__ = [
     "ATTACK_MEANING",

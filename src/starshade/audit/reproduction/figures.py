@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from starshade.attack.knowledge import Knowledge
-from starshade.stats import Rate
+from starshade.figure import Rate
 
 __all__ = ["Figure", "Level", "Mark", "Point", "Series", "Skipped", "Unit"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starshade.attack.result import AttackResult
     from starshade.attack.risk.result import RiskResult
     from starshade.attack.tracker.result import TrackerResult
-    from starshade.stats import Rate
+    from starshade.figure import Rate
 
 __all__ = ["describe", "describe_people", "describe_risk"]
 

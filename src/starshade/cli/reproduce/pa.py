@@ -12,8 +12,9 @@ from starshade.cli.options.declared import options_of
 from starshade.cli.options.settings import gathered
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, judged, number, page, words
+from starshade.cli.show import columns, figures, judged, page, words
 from starshade.errors import ConfigError
+from starshade.figure import number
 
 if TYPE_CHECKING:
     from starshade.audit.reproduction.pa.result import PredictiveStudy

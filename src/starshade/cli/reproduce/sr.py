@@ -8,8 +8,9 @@ import click
 
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, judged, number, page, words
+from starshade.cli.show import columns, figures, judged, page, words
 from starshade.errors import ConfigError
+from starshade.figure import number
 
 if TYPE_CHECKING:
     from starshade.audit.reproduction.sr.result import Study

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Rate
 from starshade.kernels.predictive.rated_sets import SetTally, count_sets, covers
 from starshade.kernels.predictive.rated_sets_walk import RatedTable
 from starshade.rng import generator
-from starshade.stats import Rate, wilson
+from starshade.stats import wilson
 
 __all__ = ["SHOWN", "CountedSets", "SetCount", "count_rated_sets"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure
 from starshade.progress import announced, task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
@@ -100,6 +102,37 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings):
     ConfigError
         A value outside its range.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "dissimilarity_all",
+            "Dissimilarity of two people",
+            "ratio",
+            None,
+            "Between any two people; to be compared with those who share a profile.",
+        ),
+        Figure(
+            "dissimilarity_within",
+            "Dissimilarity of two with the same profile",
+            "ratio",
+            True,
+            "The lower beside any two people, the more alike are those who were put together.",
+        ),
+        Figure(
+            "dissimilarity_users",
+            "People in the sample",
+            "count",
+            None,
+            "What the dissimilarity of any two rests on.",
+        ),
+        Figure(
+            "dissimilarity_pairs_within",
+            "Pairs with the same profile",
+            "count",
+            None,
+            "What the dissimilarity of such two rests on.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
@@ -56,6 +58,89 @@ class RecommenderError(RecommenderErrorSettings):
     >>> found.figures["rmse_ratio_refit"] > 0
     True
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "rmse_original",
+            "RMSE of a recommender on the original",
+            "error",
+            True,
+            "The typical distance of a predicted rating from the true one.",
+        ),
+        Figure(
+            "rmse_release",
+            "RMSE of the released cells",
+            "error",
+            True,
+            "The same, where the released cell itself predicts.",
+        ),
+        Figure(
+            "rmse_refit",
+            "RMSE of a recommender on the release",
+            "error",
+            True,
+            "The same, where a recommender is trained on the release.",
+        ),
+        Figure(
+            "mae_original",
+            "MAE of a recommender on the original",
+            "error",
+            True,
+            "The typical distance of a predicted rating from the true one.",
+        ),
+        Figure(
+            "mae_release",
+            "MAE of the released cells",
+            "error",
+            True,
+            "The same, where the released cell itself predicts.",
+        ),
+        Figure(
+            "mae_refit",
+            "MAE of a recommender on the release",
+            "error",
+            True,
+            "The same, where a recommender is trained on the release.",
+        ),
+        Figure(
+            "rmse_ratio_release",
+            "RMSE of the released cells, of the original's",
+            "error",
+            True,
+            "1 predicts as well from the release as from the original; above 1, worse.",
+        ),
+        Figure(
+            "rmse_ratio_refit",
+            "RMSE of a recommender on the release, of the original's",
+            "error",
+            True,
+            "1 predicts as well from the release as from the original; above 1, worse.",
+        ),
+        Figure(
+            "mae_ratio_release",
+            "MAE of the released cells, of the original's",
+            "error",
+            True,
+            "1 predicts as well from the release as from the original; above 1, worse.",
+        ),
+        Figure(
+            "mae_ratio_refit",
+            "MAE of a recommender on the release, of the original's",
+            "error",
+            True,
+            "1 predicts as well from the release as from the original; above 1, worse.",
+        ),
+        Figure(
+            "probe_ratings", "Held-out ratings tested", "count", None, "What the errors rest on."
+        ),
+        Figure(
+            "probe_left_out",
+            "Held-out ratings of people or on items not released",
+            "count",
+            True,
+            "They are left out on both sides.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -66,6 +68,39 @@ class SelfRank(Nearness):
     `TargetDeviation`, which takes the rank for 1, says what a user of the release will see; they
     mean as well that who knows a person's ratings finds the group.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "self_rank_mean",
+            "Self-rank, mean percentile",
+            "ratio",
+            None,
+            "Where people's own profile stands among all, the most similar first; low keeps people "
+            "recognisable to themselves, and to others.",
+        ),
+        Figure(
+            "self_rank_median",
+            "Self-rank, median percentile",
+            "ratio",
+            None,
+            "The same; half of the people stand before it.",
+        ),
+        Figure(
+            "self_rank_first",
+            "People whose own profile is the most similar",
+            "share",
+            None,
+            "High keeps people recognisable to themselves, and to others.",
+        ),
+        Figure("self_rank_users", "People ranked", "count", None, "What the ranks rest on."),
+        Figure(
+            "self_rank_profiles",
+            "Profiles they were ranked among",
+            "count",
+            None,
+            "Of the release.",
+        ),
+    )
 
     @announced("measuring self-rank")
     def measure(

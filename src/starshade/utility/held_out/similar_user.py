@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -31,6 +33,31 @@ class SimilarUserDeviation(Nearness):
     and the expected squared error counts. `release` reads the profile's cell, null counting as
     the level below the scale; `refit` asks a recommender trained on the release.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "similar_user_deviation_release",
+            "Similar-user deviation, released cells",
+            "error",
+            True,
+            "The typical distance of a prediction from what people rated, read from the profile "
+            "most like them.",
+        ),
+        Figure(
+            "similar_user_deviation_refit",
+            "Similar-user deviation, recommender on the release",
+            "error",
+            True,
+            "The same, where a recommender is trained on the release.",
+        ),
+        Figure(
+            "similar_user_users",
+            "People compared with profiles",
+            "count",
+            None,
+            "What the deviations rest on.",
+        ),
+    )
 
     @announced("measuring similar-user-deviation")
     def measure(

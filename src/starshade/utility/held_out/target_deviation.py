@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -34,6 +36,24 @@ class TargetDeviation(RecommenderErrorSettings):
     seed : int
         For training.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "target_deviation_release",
+            "Target deviation, released cells",
+            "error",
+            True,
+            "The typical distance of a prediction from what people rated, read from their own "
+            "anonymized version.",
+        ),
+        Figure(
+            "target_deviation_refit",
+            "Target deviation, recommender on the release",
+            "error",
+            True,
+            "The same, where a recommender is trained on the release.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

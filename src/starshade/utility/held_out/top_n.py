@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import Figure
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted
@@ -55,6 +57,30 @@ class TopN(TopNSettings):
     ConfigError
         A value outside its range.
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "top_n_agreement_release",
+            "Recommendations that are the same, released cells",
+            "share",
+            False,
+            "The share of recommended items that the original would recommend too.",
+        ),
+        Figure(
+            "top_n_agreement_refit",
+            "Recommendations that are the same, recommender on the release",
+            "share",
+            False,
+            "The same, where a recommender is trained on the release.",
+        ),
+        Figure(
+            "top_n_users",
+            "People who were recommended to",
+            "count",
+            None,
+            "What the shares rest on.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

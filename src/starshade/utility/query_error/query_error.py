@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.figure import Figure
 from starshade.kernels.averages import Asked, Board, averages_all, averages_any
 from starshade.naming import aside
 from starshade.progress import announced, note
@@ -67,6 +68,54 @@ class QueryError(QueryErrorSettings):
 
     The expected answer of the release is that of `starshade.query` (SPEC §5).
     """
+
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "query_error_and",
+            "Averages of people who meet all conditions",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the answer; 0 is exact.",
+        ),
+        Figure(
+            "query_error_and_of_truth",
+            "Averages of people who meet all conditions, of the truth",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the true one; 0 is exact.",
+        ),
+        Figure(
+            "query_error_or",
+            "Averages of people who meet any of the conditions",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the answer; 0 is exact.",
+        ),
+        Figure(
+            "query_error_or_of_truth",
+            "Averages of people who meet any of the conditions, of the truth",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the true one; 0 is exact.",
+        ),
+        Figure(
+            "query_error_range",
+            "Averages of people whose ratings of an item lie in a range",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the answer; 0 is exact.",
+        ),
+        Figure(
+            "query_error_range_of_truth",
+            "Averages of people whose ratings of an item lie in a range, of the truth",
+            "percent",
+            True,
+            "How far the answer lies from the true average, of the true one; 0 is exact.",
+        ),
+        Figure(
+            "query_error_conditions", "Averages compared", "count", None, "What the errors rest on."
+        ),
+    )
 
     def __post_init__(self) -> None:
         check(self)

@@ -30,9 +30,10 @@ from starshade.audit.reproduction.ns.plan import (
     lines_of,
     title_of,
 )
+from starshade.figure import Rate
 from starshade.progress import task
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.stats import Rate, bootstrap
+from starshade.stats import bootstrap
 
 __all__ = ["Runs", "attack_figures", "error_figures", "is_dated", "mean_bits", "run_settings"]
 

@@ -13,9 +13,9 @@ from starshade.attack.sparsity.sparsity import SparsityResult
 from starshade.audit.reproduction.ns.attacks import Runs, mean_bits
 from starshade.audit.reproduction.ns.paper import NETFLIX_BITS, OFF_TOP
 from starshade.audit.reproduction.ns.plan import lines_of
+from starshade.figure import Rate
 from starshade.ratings.habits import OffTop
 from starshade.ratings.table import Ratings
-from starshade.stats import Rate
 
 __all__ = ["Statement", "statements_of"]
 

@@ -21,6 +21,7 @@ from starshade.audit.reproduction.sr.attribute import Labels, labels_of
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.markup import block, paragraph, table
 from starshade.naming import called, named
 from starshade.plain import counted
@@ -28,7 +29,6 @@ from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
-from starshade.stats import Rate
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 
 __all__ = ["Method", "Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]

@@ -1,0 +1,135 @@
+"""`Figure`: what was found, declared once, where it is found.
+
+::
+
+    GEN_ILOSS = Figure("gen_iloss", "Generalization loss (GenILoss)", "ratio", low_is_good=True,
+                       meaning="0 leaves every cell as it was.", short="GenILoss")
+    GEN_ILOSS.of(0.33)
+
+Text, notebooks, comparisons, reports and pages are written over what is declared; JSON has the
+value under the key.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from starshade.plain import percent
+
+__all__ = ["Figure", "Rate", "Unit", "Value", "number"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its 95 % interval, all in [0, 1]."""
+
+    rate: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return ``{"rate", "low", "high"}``."""
+        return {"rate": self.rate, "low": self.low, "high": self.high}
+
+    def __str__(self) -> str:
+        return f"{self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+Unit = Literal["bits", "count", "error", "percent", "ratings", "ratio", "seconds", "share", "text"]
+Value: TypeAlias = int | float | str | Rate | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: what it is, and once it was found its value.
+
+    Attributes
+    ----------
+    key : str
+        Its name in JSON.
+    title : str
+        Its name for a person.
+    unit : str
+        What it counts or is measured in: ``share`` of [0, 1], ``percent`` of [0, 100], ``error``
+        and ``ratings`` in steps of the scale, ``text`` for what is no number.
+    low_is_good : bool or None
+        None: neither end is.
+    meaning : str
+        What a high and a low one mean, in a sentence or two.
+    source : str
+        Where it is defined; empty: at what finds it.
+    short : str
+        The head of a narrow column; empty: `title`.
+    value : int, float, str, Rate or None
+        None: it does not apply, or was not found.
+    people : int or None
+        On how many people it rests, where it is of people.
+    reason : str
+        Why there is none.
+    """
+
+    key: str
+    title: str
+    unit: Unit
+    low_is_good: bool | None = None
+    meaning: str = ""
+    source: str = ""
+    short: str = ""
+    value: Value = None
+    people: int | None = None
+    reason: str = ""
+
+    @property
+    def head(self) -> str:
+        """The title, short."""
+        return self.short or self.title
+
+    @property
+    def text(self) -> str:
+        """The value as a person reads it; a dash where there is none.
+
+        Examples
+        --------
+        >>> loss = Figure("loss", "Loss", "share")
+        >>> loss.of(0.25).text, loss.of(Rate(0.5, 0.4, 0.6)).text, loss.text
+        ('25.0%', '50.0% [40.0%, 60.0%]', '–')
+        """
+        value = self.value
+        if isinstance(value, str | Rate):
+            return str(value)
+        if value is None or math.isnan(value):
+            return "–"
+        if self.unit == "share":
+            return percent(value)
+        if self.unit == "percent":
+            return f"{value:,.2f}%"
+        return f"{value:.4f}" if self.unit == "error" else number(value)
+
+    @property
+    def mean(self) -> float | None:
+        """The value without its interval."""
+        value = self.value.rate if isinstance(self.value, Rate) else self.value
+        return None if isinstance(value, str) else value
+
+    def of(self, value: Value, *, people: int | None = None, reason: str = "") -> Figure:
+        """Return it with a value, or with the reason why there is none."""
+        return replace(self, value=value, people=people, reason=reason)
+
+
+def number(value: float | None) -> str:
+    """Write a count with thousands separators, anything else with at least four digits.
+
+    Examples
+    --------
+    >>> number(4647), number(0.333333), number(12345.6), number(None)
+    ('4,647', '0.3333', '12,346', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) or abs(value) < 1000:
+        return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+    return f"{value:,.0f}"
