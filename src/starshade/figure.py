@@ -13,12 +13,13 @@ value under the key.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from starshade.plain import percent
 
-__all__ = ["Figure", "Rate", "Unit", "Value", "number"]
+__all__ = ["Figure", "Rate", "Table", "Unit", "Value", "number", "shares_of"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,17 @@ class Figure:
         value = self.value.rate if isinstance(self.value, Rate) else self.value
         return None if isinstance(value, str) else value
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a page shows of it, as plain JSON values."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "text": self.text,
+            "meaning": self.meaning,
+            "value": self.mean,
+            "unit": self.unit,
+        }
+
     def of(self, value: Value, *, people: int | None = None, reason: str = "") -> Figure:
         """Return it with a value, or with the reason why there is none."""
         return replace(self, value=value, people=people, reason=reason)
@@ -133,3 +145,17 @@ def number(value: float | None) -> str:
     if isinstance(value, int) or abs(value) < 1000:
         return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
     return f"{value:,.0f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures that stand side by side; the first cell of each row is its head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def shares_of(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    """Return the figures that are shares with an interval."""
+    return tuple(figure for figure in figures if isinstance(figure.value, Rate))

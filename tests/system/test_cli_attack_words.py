@@ -21,11 +21,11 @@ def test_homogeneity_shows_what_is_learnt_exactly(made: Made, ratings_csv: Path)
     options = ("--attack", "homogeneity", "--known", 2, "--seed", 1)
     linked = ("--original", ratings_csv, "--items", "top:10", "--private", made.receipt)
     released = call("attack", made.folder, *linked, *options).stdout
-    assert "of the further ratings, learnt exactly" in released
-    assert "further cells alike in all, but wider" in released
-    assert "of them true of the target" not in released  # as it must be
+    assert "Of the targets' further ratings, learnt exactly" in released
+    assert "Further cells alike in all that fit, but wider" in released
+    assert "Of them true of the target" not in released  # as it must be
     wrong = call("attack", ratings_csv, *options, "--wrong", 1).stdout
-    assert "of them true of the target" in wrong
+    assert "Of them true of the target" in wrong
 
 
 def test_other_ratings_are_refused_also_where_some_are_missing(

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
-from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.attack.figures import (
+    BITS,
+    CREDIT,
+    DISCLOSED,
+    EXPECTED_TOP1,
+    FALSE_MATCH,
+    FALSE_MATCH_ABSENT,
+    INELIGIBLE,
+    NO_ANSWER,
+    RECORDS,
+    SUCCESS,
+    TARGETS,
+)
+from starshade.attack.shown import found_chart, found_html
 from starshade.chart.shapes import Level
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate, Table
 from starshade.naming import aside
 from starshade.plain import counted
 
@@ -209,39 +222,53 @@ class AttackResult:
             return ""
         return " This is no better than guessing."
 
-    def shares(self) -> tuple[Shown, ...]:
-        """Return what was found in the reader's words, the figure to look at first."""
-        found = (
-            Shown(
-                "right when it must answer",
-                self.expected_top1,
-                f"high: records are found; guessing is right in 1 of {self.records:,}",
-            ),
-            Shown("the right record stands out", self.success, "high: found beyond doubt"),
-            Shown(
-                "the right profile stands out",
-                self.disclosed,
-                "high: what it says is known, even where several share it",
-            ),
-            Shown("a wrong record stands out", self.false_match, "high: the adversary errs"),
-        )
-        return found + self._absent("somebody stands out, the target being absent")
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        return (*self._sizes(), *self._shares(), *self._silence())
 
-    def _absent(self, name: str) -> tuple[Shown, ...]:
-        absent = self.false_match_absent
-        meaning = "high: to find somebody proves little"
-        return () if absent is None else (Shown(name, absent, meaning),)
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Figures that are compared side by side."""
+        return ()
+
+    def _sizes(self) -> tuple[Figure, ...]:
+        left = self.ineligible or None
+        return RECORDS.of(self.records), TARGETS.of(self.targets), INELIGIBLE.of(left)
+
+    def _shares(self) -> tuple[Figure, ...]:
+        curve = self.tradeoff
+        return (
+            self._guess(EXPECTED_TOP1),
+            SUCCESS.of(self.success),
+            DISCLOSED.of(self.disclosed),
+            FALSE_MATCH.of(self.false_match),
+            FALSE_MATCH_ABSENT.of(self.false_match_absent),
+            *(() if curve is None else curve.found),
+        )
+
+    def _guess(self, figure: Figure) -> Figure:
+        """Return how often the adversary is right, beside guessing."""
+        beside = f"{figure.meaning} Guessing is right in 1 of {self.records:,}."
+        return replace(figure, meaning=beside).of(self.expected_top1, people=self.targets)
+
+    def _silence(self) -> tuple[Figure, ...]:
+        return (
+            NO_ANSWER.of(self.no_answer),
+            BITS.of(self.entropy_bits.mean),
+            CREDIT.of(self.credit),
+        )
 
     def plot(self) -> Chart:
         """Draw the shares with their intervals, beside guessing."""
-        return shares_chart(
+        return found_chart(
             f"What {self.attack} finds",
             f"{counted(self.records, 'record')}, {counted(self.targets, 'target')}; "
             f"known of each: {self._facts()}",
-            self.shares(),
+            self._shares(),
             Level(1 / self.records, "guessing"),
         )
 
     def _repr_html_(self) -> str:
         title = f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"
-        return shares_html(title, self.shares(), str(self))
+        return found_html(title, self.found, str(self))

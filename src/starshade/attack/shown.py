@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate, shares_of
 from starshade.markup import block, paragraph, table
 
-__all__ = ["Shown", "shares_chart", "shares_html"]
+__all__ = ["found_chart", "found_html"]
 
-_HEAD = ("figure", "share", "95 % interval", "what it means")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A share, in the reader's words."""
-
-    name: str
-    rate: Rate
-    meaning: str
+_HEAD = ("figure", "value", "what it means")
 
 
-def shares_html(title: str, shares: Sequence[Shown], text: str) -> str:
-    """Return shares as a table, and the paragraph that explains them."""
-    rows = [
-        (s.name, f"{s.rate.rate:.1%}", f"{s.rate.low:.1%} to {s.rate.high:.1%}", s.meaning)
-        for s in shares
-    ]
-    return block(title, table(_HEAD, rows, numbers=(1, 2)), paragraph(text))
+def found_html(title: str, found: Sequence[Figure], text: str) -> str:
+    """Return figures as a table, and the paragraph that explains them."""
+    rows = [(each.title, each.text, each.meaning) for each in found if each.value is not None]
+    return block(title, table(_HEAD, rows, numbers=(1,)), paragraph(text))
 
 
-def shares_chart(
-    title: str, subtitle: str, shares: Sequence[Shown], level: Level | None = None
+def found_chart(
+    title: str, subtitle: str, found: Sequence[Figure], level: Level | None = None
 ) -> Chart:
     """Draw shares with their intervals, beside what they must be compared with."""
-    dots = [Dot(s.name, s.rate.rate, s.rate.low, s.rate.high) for s in shares]
+    dots = [
+        Dot(each.title, each.value.rate, each.value.low, each.value.high)
+        for each in shares_of(found)
+        if isinstance(each.value, Rate)
+    ]
     return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)

@@ -35,7 +35,7 @@ def audit_html(result: AuditResult) -> str:
         paragraph(str(result)),
         table(("asked", "met", "what was found"), findings, caption="Why"),
         table(
-            ("attack", "right in the ratings", "right in the release", "profile found"),
+            ("attack", "right in the ratings", "right in the release", "disclosed"),
             attacks,
             caption="The same attacks, before and after",
             numbers=(1, 2, 3),

@@ -98,7 +98,7 @@ def _summary(result: AuditResult) -> Any:
             "the adversary knows",
             "right in the same people's ratings" if result.same_people else "right in the ratings",
             "right in the release",
-            "profile found",
+            "disclosed",
         ),
         [
             (

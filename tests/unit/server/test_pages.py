@@ -255,7 +255,8 @@ def test_a_picture_and_its_figures_call_things_by_the_same_names(whole: Whole) -
     assert outcome is not None
     assert outcome.chart is not None
     labels = {figure.label.lower() for figure in outcome.figures}
-    names = {share["name"].lower() for share in (whole.attack.result or {})["shares"]}
+    told = (whole.attack.result or {})["figures"]
+    names = {each["title"].lower() for each in told if "[" in each["text"]}
     drawn = str(outcome.chart.spec).lower()
     assert len(names) >= 4
     assert names <= labels

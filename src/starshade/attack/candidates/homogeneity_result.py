@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from starshade.attack.candidates.result import CandidateResult
-from starshade.attack.shown import Shown
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate
 
 __all__ = ["HomogeneityResult", "SensitiveItem", "SharedCells"]
 
@@ -67,6 +66,47 @@ class SensitiveItem:
     users: float
 
 
+_SAME = Figure(
+    "profile_disclosed",
+    "All that fit have the same ratings",
+    "share",
+    True,
+    "High: the group's ratings are read, true or not.",
+    "PA Def. 5.1",
+)
+_RIGHT = Figure(
+    "profile_found",
+    "The same, and the target is among them",
+    "share",
+    True,
+    "High: the right group's ratings are read.",
+)
+_CELLS = Figure(
+    "single_mean",
+    "Further cells of one single rating in all that fit, mean",
+    "ratio",
+    True,
+    "High: more ratings of each target are read.",
+)
+_TRUE = Figure(
+    "single_true", "Of them true of the target", "share", True, "Low: what is read is wrong."
+)
+_LEARNT = Figure(
+    "learnt",
+    "Of the targets' further ratings, learnt exactly",
+    "share",
+    True,
+    "High: what they rated besides is read.",
+)
+_WIDER = Figure(
+    "wider_mean",
+    "Further cells alike in all that fit, but wider, mean",
+    "ratio",
+    True,
+    "Which of several ratings it was, or whether there was one, stays open.",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class HomogeneityResult(CandidateResult):
     """What a homogeneity attack on all targets came to (SPEC §1.6).
@@ -117,20 +157,16 @@ class HomogeneityResult(CandidateResult):
             text += f" Sensitive item {place} (as given) {self._given_away(item)}"
         return text
 
-    def shares(self) -> tuple[Shown, ...]:
-        """Return what was found in the reader's words, the figure to look at first."""
+    def _shares(self) -> tuple[Figure, ...]:
+        cells = self.cells_disclosed
         return (
-            *super().shares(),
-            Shown(
-                "all that fit have the same ratings",
-                self.profile_disclosed,
-                "high: the group's ratings are read, true or not",
-            ),
-            Shown(
-                "the same, and the target is among them",
-                self.profile_found,
-                "high: the right group's ratings are read",
-            ),
+            *super()._shares(),
+            _SAME.of(self.profile_disclosed),
+            _RIGHT.of(self.profile_found),
+            _CELLS.of(cells.single_mean),
+            _TRUE.of(cells.single_true if cells.single_true != 1 else None),
+            _LEARNT.of(cells.learnt),
+            _WIDER.of(cells.mean - cells.single_mean),
         )
 
     def _single(self) -> str:

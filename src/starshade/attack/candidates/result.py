@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.figures import DISCLOSED, EXPECTED_TOP1, FALSE_MATCH, FALSE_MATCH_ABSENT
 from starshade.attack.result import AttackResult, Bits, restrict
-from starshade.attack.shown import Shown
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate
 from starshade.naming import aside
 
 __all__ = ["CandidateOutcomes", "CandidateResult"]
@@ -46,6 +46,29 @@ class CandidateOutcomes:
     entropy_bits: NDArray[np.float64]
     entropy_bits_profile: NDArray[np.float64]
     some_absent: NDArray[np.bool_] | None = None
+
+
+_PICKED = replace(EXPECTED_TOP1, title="Right when one that fits is picked")
+_SINGLE = Figure(
+    "single", "Exactly one record fits", "share", True, "High: found, if the facts are right."
+)
+_FEWER = Figure(
+    "fewer_than_k", "Fewer than k records fit", "share", True, "High: few to hide among."
+)
+_CANDIDATES = Figure(
+    "candidates", "Records that fit, mean", "ratio", False, "High: many to hide among."
+)
+_BOUND = Figure(
+    "bound",
+    "At most possible",
+    "share",
+    True,
+    "What the data set as a limit: 1 in the fewest records that are alike.",
+    "PA Thm 6.1",
+)
+_ALL_TRUE = replace(DISCLOSED, meaning="High: all that fit are equal and true of the target.")
+_OTHERS = replace(FALSE_MATCH, title="Some records fit, but not the target's")
+_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="Some record fits though the target is absent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,24 +140,17 @@ class CandidateResult(AttackResult):
             )
         return text + self._beside_guessing()
 
-    def shares(self) -> tuple[Shown, ...]:
-        """Return what was found in the reader's words, the figure to look at first."""
-        found = (
-            Shown(
-                "right when one that fits is picked",
-                self.expected_top1,
-                f"high: records are found; guessing is right in 1 of {self.records:,}",
-            ),
-            Shown("exactly one record fits", self.single, "high: found, if the facts are right"),
-            Shown(f"fewer than {self.k} fit", self.fewer_than_k, "high: few to hide among"),
-            Shown(
-                "all that fit are equal and true",
-                self.disclosed,
-                "high: what the record says is known",
-            ),
-            Shown("some fit, but not the target", self.false_match, "high: the adversary errs"),
+    def _shares(self) -> tuple[Figure, ...]:
+        return (
+            self._guess(_PICKED),
+            _SINGLE.of(self.single),
+            replace(_FEWER, title=f"Fewer than {self.k} records fit").of(self.fewer_than_k),
+            _CANDIDATES.of(self.candidates.mean),
+            _BOUND.of(self.bound),
+            _ALL_TRUE.of(self.disclosed),
+            _OTHERS.of(self.false_match),
+            _THOUGH_ABSENT.of(self.false_match_absent),
         )
-        return found + self._absent("somebody fits, the target being absent")
 
     def _bounded(self) -> str:
         """Say what PA Thm 6.1 promises here."""

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.attack.figures import RECORDS
+from starshade.attack.shown import found_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
-from starshade.markup import block, facts, paragraph
+from starshade.figure import Figure, Table
 from starshade.naming import named
-from starshade.plain import counted
+from starshade.plain import counted, percent
 
 __all__ = ["NOT_ASKED", "LinkResult", "Tally"]
 
@@ -33,6 +35,29 @@ NOT_ASKED = (
     "knowledge",
     "known_released",
     "seed",
+)
+
+
+_GROUPS = Figure("groups", "Groups", "count", None, "The records that look the same.")
+_EDGES = Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating.")
+_CONFIDENCE = Figure(
+    "confidence",
+    "Who rated, of those shown to have",
+    "share",
+    True,
+    "High: whoever finds a person's group and reads that an item was rated is right about them.",
+    "PA §6",
+)
+_EVERYBODY = Figure(
+    "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
+)
+_NOBODY = Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented.")
+_MISSING_TRUE = Figure(
+    "missing_true",
+    "No rating, where none is shown",
+    "share",
+    True,
+    "High: that nothing is shown tells that nothing was rated.",
 )
 
 
@@ -225,16 +250,41 @@ class LinkResult:
             Axis("share of the cells shown", share=True),
         )
 
-    def _repr_html_(self) -> str:
-        rows = (
-            ("a member of the group rated what is shown", _percent(self.confidence)),
-            ("everybody in the group did (certain)", _percent(self.everybody)),
-            ("nobody did", _percent(self.nobody)),
-            ("expected, knowing only the group's size", _percent(self.no_prior)),
-            ("expected, knowing how popular items are", _percent(self.exact)),
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        sizes = RECORDS.of(self.records), _GROUPS.of(self.groups), _EDGES.of(self.edges)
+        if self.nothing_to_infer:
+            return sizes
+        return (
+            *sizes,
+            _CONFIDENCE.of(self.confidence),
+            _EVERYBODY.of(self.everybody),
+            _NOBODY.of(self.nobody),
+            _MISSING_TRUE.of(self.missing_true),
         )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What theory says, beside what is so."""
+        if self.nothing_to_infer:
+            return ()
+        rows = (
+            ("without a prior (Thm 6.2)", 1.0, self.no_prior, self.above_no_prior),
+            ("with the prior, exact", 1.0, self.exact, self.above_exact),
+            ("with the prior, bound (Thm 6.3)", self.bounded, self.bound, self.above_bound),
+        )
+        return (
+            Table(
+                "Confidence that somebody of a group rated an item, over the ratings shown",
+                ("what theory says", "covers", "mean", "above it, of those"),
+                tuple((what, *map(percent, shares)) for what, *shares in rows),
+            ),
+        )
+
+    def _repr_html_(self) -> str:
         title = f"{self.attack}: how sure a cell that is shown makes of a rating"
-        return block(title, facts(rows), paragraph(str(self)))
+        return found_html(title, self.found, str(self))
 
 
 def _bin(low: float, high: float) -> str:

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from starshade._version import __version__
+from starshade.attack.figures import RECORDS
 from starshade.attack.link.result import NOT_ASKED
-from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.attack.shown import found_chart, found_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
-from starshade.figure import Rate
-from starshade.plain import counted
+from starshade.figure import Figure, Rate, Table
+from starshade.plain import counted, percent
 
 __all__ = ["OfRank", "PaddingResult"]
 
@@ -23,6 +24,45 @@ class OfRank:
     rank: int
     auc: float | None
     auc_within_items: float | None
+
+
+_GROUPS = Figure("groups", "Groups", "count", None, "Of the release.")
+_TRIED = Figure("groups_tried", "Groups looked at", "count", None, "What the figures rest on.")
+_SHOWN = Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not.")
+_RATED = Figure(
+    "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
+)
+_AUC = Figure(
+    "auc",
+    "A rated cell ranked above an unrated one (AUC)",
+    "share",
+    True,
+    "50% is nothing learnt; high: which cells rest on a rating is told from the release alone.",
+)
+_WITHIN = Figure(
+    "auc_within_items",
+    "The same on one item",
+    "share",
+    True,
+    "How popular items are is of no help there.",
+)
+_MEMBER = Figure(
+    "auc_member",
+    "The same, for a single member of the group",
+    "share",
+    True,
+    "High: that very person rated the item.",
+)
+_POPULARITY = Figure(
+    "popularity",
+    "By how popular items are, without the release",
+    "share",
+    None,
+    "What one who sees no release comes to.",
+)
+_PRECISION = Figure(
+    "precision", "Rated, of those ranked highest", "share", True, "High: the surest are right."
+)
 
 
 @dataclass(frozen=True)
@@ -185,31 +225,54 @@ class PaddingResult:
             )
         return text.rstrip()
 
-    def shares(self) -> tuple[Shown, ...]:
-        """Return what could be told apart, in the reader's words; nothing where nothing can."""
-        asked = (
-            ("of two cells, all items", self.auc, "a cell that rests on a rating ranks higher"),
-            (
-                "of two cells, one item",
-                self.auc_within_items,
-                "the same, where popularity is of no help",
-            ),
-            ("given member, all items", self.auc_member, "that very person rated the item"),
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        told = (
+            RECORDS.of(self.records),
+            _GROUPS.of(self.groups),
+            _TRIED.of(self.groups_tried),
+            _SHOWN.of(self.shown),
+            _RATED.of(self.rated),
         )
-        return tuple(Shown(name, rate, said) for name, rate, said in asked if rate is not None)
+        if self.auc is None:
+            return told
+        return (
+            *told,
+            _AUC.of(self.auc),
+            _WITHIN.of(self.auc_within_items),
+            _MEMBER.of(self.auc_member),
+            _POPULARITY.of(self.popularity),
+            _PRECISION.of(self.top["precision"]),
+        )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What other adversaries would achieve."""
+        if self.auc is None:
+            return ()
+        ways = [*((f"rank {of.rank}", of) for of in self.by_rank)]
+        ways.append(("the released levels", self.by_level))
+        return (
+            Table(
+                "Other ways to look",
+                ("had the adversary ranked by", "AUC", "AUC on one item"),
+                tuple((way, percent(of.auc), percent(of.auc_within_items)) for way, of in ways),
+            ),
+        )
 
     def plot(self) -> Chart:
         """Draw how often the right one of two cells is told; 50 % is not at all."""
-        return shares_chart(
+        return found_chart(
             "Which cells rest on real ratings?",
             f"{self.groups_tried:,} of {counted(self.groups, 'group')}, release "
             f"alone, rank {self.rank}",
-            self.shares(),
+            self.found,
             Level(0.5, "nothing learnt"),
         )
 
     def _repr_html_(self) -> str:
-        return shares_html(f"{self.attack}: 50 % is nothing learnt", self.shares(), str(self))
+        return found_html(f"{self.attack}: 50 % is nothing learnt", self.found, str(self))
 
 
 def _told(rate: Rate | None) -> dict[str, float] | None:

@@ -10,12 +10,24 @@ from numpy.typing import NDArray
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Level, curve_chart
+from starshade.figure import Figure
 from starshade.markup import block, paragraph
 
 __all__ = ["SLACK", "TradeOff", "trade_off"]
 
 SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
 _POINTS = 200  # of a curve
+
+
+_PHI = Figure("equal_error_phi", "φ at which both errors are equal", "ratio", None, "", "NS §5")
+_ERROR = Figure(
+    "equal_error_rate",
+    "That error",
+    "share",
+    False,
+    "As many present targets are missed as absent ones are matched; low: the attack tells apart.",
+    "NS §5",
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,13 @@ class TradeOff:
     equal_error_phi: float | None = None
     equal_error_rate: float | None = None
     reason: str | None = None
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Where both errors are equal; nothing where they do not meet."""
+        if self.equal_error_phi is None:
+            return ()
+        return _PHI.of(self.equal_error_phi), _ERROR.of(self.equal_error_rate)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"phi", "false_negative", "false_match_absent", "equal_error", "reason"}``."""

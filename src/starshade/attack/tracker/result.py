@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from starshade._version import __version__
+from starshade.attack.figures import CREDIT, INELIGIBLE, RECORDS, TARGETS
 from starshade.attack.link.result import NOT_ASKED
-from starshade.attack.shown import Shown, shares_chart, shares_html
+from starshade.attack.shown import found_chart, found_html
 from starshade.chart import Chart
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted
 
 __all__ = ["Background", "Condition", "TrackerResult"]
@@ -55,6 +56,23 @@ class Background:
             "one_condition": self.one_condition.to_dict(),
             "queries": self.queries,
         }
+
+
+_AT_RISK = Figure(
+    "at_risk", "Singled out by counts", "share", True, "High: some count is one person's."
+)
+_BREACHED = Figure(
+    "breached",
+    "Recognised",
+    "share",
+    True,
+    "High: all else that the interface tells of them is then known.",
+)
+_BY = Figure("by_length", "People singled out", "count", True)
+_QUERIES = Figure("queries", "COUNT queries", "count")
+_EMPTY = Figure("empty", "Queries that rest on no record", "count")
+_REFUSED = Figure("refused", "Queries that are refused", "count", False)
+_FEWEST = Figure("fewest", "Fewest records that an answer rests on", "count", False)
 
 
 @dataclass(frozen=True)
@@ -212,29 +230,69 @@ class TrackerResult:
             text += f" In {last.mistaken} of the cases the one that fits is somebody else."
         return text + missing
 
-    def shares(self) -> tuple[Shown, ...]:
-        """Return what was found in the reader's words, the figure to look at first."""
-        all_told = "all else the interface tells of them is then known"
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        singled = enumerate(self.by_length, 1)
         return (
-            Shown("singled out by counts", self.at_risk, "some count is one person's"),
+            RECORDS.of(self.records),
+            TARGETS.of(self.targets),
+            INELIGIBLE.of(self.ineligible or None),
+            _AT_RISK.of(self.at_risk, people=self.targets),
             *(
-                Shown(f"recognised, knowing {_listed(known.attributes)}", known.breached, all_told)
+                replace(_BREACHED, title=f"Recognised, knowing {_listed(known.attributes)}").of(
+                    known.breached
+                )
                 for known in self.backgrounds
                 if known.attributes
             ),
+            *(
+                replace(_BY, title=f"People singled out by {counted(n, 'condition')}").of(people)
+                for n, people in singled
+                if people
+            ),
+            _QUERIES.of(self.queries),
+            _EMPTY.of(self.empty),
+            replace(_REFUSED, meaning=f"They rest on fewer than {self.floor:,} records.").of(
+                self.refused or None
+            ),
+            _FEWEST.of(self.fewest),
+            CREDIT.of(self.credit),
         )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Whose record it is, by what is known of the target."""
+        if not self.backgrounds[-1].attributes:
+            return ()
+        rows = (
+            (
+                " + ".join(known.attributes),
+                str(known.breached),
+                str(known.mistaken),
+                f"{known.queries:,.1f}",
+            )
+            for known in self.backgrounds
+        )
+        head = (
+            "known of the target",
+            "one fits, and it is theirs (breached)",
+            "one fits: mistaken",
+            "further queries each",
+        )
+        return (Table("Whose record it is", head, tuple(rows)),)
 
     def plot(self) -> Chart:
         """Draw who is singled out, and who is recognised by what is known of them."""
-        return shares_chart(
+        return found_chart(
             f"What {self.attack} finds",
             f"{counted(self.records, 'record')}, {self.queries:,} counts asked",
-            self.shares(),
+            self.found,
         )
 
     def _repr_html_(self) -> str:
         title = f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
-        return shares_html(title, self.shares(), str(self))
+        return found_html(title, self.found, str(self))
 
 
 def _listed(names: tuple[str, ...]) -> str:

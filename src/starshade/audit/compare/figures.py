@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from starshade.attack.figures import DISCLOSED, EXPECTED_TOP1, TARGETS
 from starshade.audit.figures import OF_RELEASES, measured_figures
 from starshade.figure import Figure
 from starshade.utility.disclosure_shares import DisclosureShares
@@ -30,25 +31,11 @@ _LOST = (
     ),
 )
 _FOUND = (
-    Figure("targets", "People attacked", "count"),
-    Figure(
-        "expected_top1",
-        "Right when it must answer",
-        "share",
-        True,
-        "High: records are found, by the stronger of the attacks tried.",
-        short="record found",
-    ),
+    TARGETS,
+    EXPECTED_TOP1,
     Figure("expected_top1_low", "Right when it must answer, at least", "share", True),
     Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
-    Figure(
-        "disclosed",
-        "Profile disclosed",
-        "share",
-        True,
-        "High: what a record says is known, even where several share it.",
-        short="profile disclosed",
-    ),
+    DISCLOSED,
     *DisclosureShares.FIGURES,
 )
 _TOOK = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.plain import percent
 from starshade.server.context.contexts import Chart, Figure, Outcome
-from starshade.server.words import count, interval, sentence
+from starshade.server.words import count
 
 __all__ = ["attack_outcome", "facts_known", "top1_of"]
 
@@ -17,9 +17,8 @@ Result = Mapping[str, Any]
 def attack_outcome(result: Result) -> Outcome:
     """Say what an attack found."""
     found, records = top1_of(result), result.get("records") or 0
-    shares = [_share(share) for share in result.get("shares") or ()]
-    if not shares:
-        shares = [Figure("Right when it must answer", percent(found), "High means risk.", found)]
+    told = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
+    first, *rest = [*map(_figure, told)] or [Figure("Right when it must answer", percent(found))]
     guess = Figure(
         "Guessing without the data",
         "not known" if not records else f"1 in {records:,}",
@@ -33,7 +32,7 @@ def attack_outcome(result: Result) -> Outcome:
     return Outcome(
         headline=headline,
         text=str(result.get("text") or ""),
-        figures=(shares[0], guess, *shares[1:], *_silent(result)),
+        figures=(first, guess, *rest),
         chart=_chart(result.get("chart"), f"{headline} The figures are below."),
         reading_help=f"{_rests_on(result)} The range in brackets is where the figure of many such "
         "people lies, in 19 of 20 cases. An attacker who knows more, or other things, may find "
@@ -109,22 +108,9 @@ def _rests_on(result: Result) -> str:
     return "Everybody of whom so much can be known was tried; the facts were drawn at random."
 
 
-def _share(share: Mapping[str, Any]) -> Figure:
-    name = str(share["name"])
-    return Figure(
-        name[0].upper() + name[1:],
-        interval(share),
-        sentence(str(share.get("meaning") or "")),
-        float(share["rate"]),
-    )
-
-
-def _silent(result: Result) -> list[Figure]:
-    if result.get("no_answer") is None:
-        return []
-    share = float(result["no_answer"])
-    meaning = "People for whom the attack names nobody. High is good for them."
-    return [Figure("No answer", percent(share), meaning, share)]
+def _figure(told: Mapping[str, Any]) -> Figure:
+    share = told["value"] if told["unit"] == "share" else None
+    return Figure(told["title"], told["text"], told["meaning"], share)
 
 
 def _chart(spec: Any, text: str) -> Chart | None:

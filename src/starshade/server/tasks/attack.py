@@ -43,14 +43,10 @@ def perform(order: Order) -> Done:
     result = attack.run(
         open_ratings(order), knowledge, targets=asked.get("targets"), rng=asked.get("seed")
     )
-    shares = [
-        {"name": share.name, "meaning": share.meaning, **share.rate.to_dict()}
-        for share in result.shares()
-    ]
     return Done(
         {
             **result.to_dict(),
-            "shares": shares,
+            "figures": [figure.to_dict() for figure in result.found if figure.value is not None],
             "text": str(result),
             "chart": dict(result.plot()),
         }
