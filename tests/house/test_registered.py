@@ -73,6 +73,22 @@ def test_the_command_line_runs_it(found: dict[str, Any]) -> None:
     assert answer(found["measure run"])["toy_load"] > 0
 
 
+def test_its_figures_are_told_with_name_unit_and_meaning(found: dict[str, Any]) -> None:
+    load = answer(found["measure run"])["toy_load"]
+    for told in ("measure shown", "audit shown"):
+        assert f"Toy load {load:g}" in " ".join(found[told].split()), told
+    assert "load" in found["compare shown"]
+    assert {row["toy_load"] for row in answer(found["compare run"])["rows"]} != {None}
+    assert "Toy luck 7.5" in " ".join(found["attack shown"].split())
+    assert ["Toy luck", "7.5", "High: toys are lucky."] in found["outcome"]
+
+
+def test_an_audit_tries_an_attack_that_says_how(found: dict[str, Any]) -> None:
+    assert "toy-attack" in json.dumps(answer(found["audit run"])["attack_after"])
+    assert "toy-attack" in found["audit shown"]
+    assert "toy-attack" in found["report"]
+
+
 def test_it_is_a_public_name(found: dict[str, Any]) -> None:
     assert found["public"] == ["ToyAttack", "ToyMeasure", "ToyMethod", "ToyModel"]
     assert found["imported"] == ["ToyAttack", "ToyModel", "ToyMethod", "ToyMeasure"]

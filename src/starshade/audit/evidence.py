@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import Any
 
 import numpy as np
 
-from starshade.attack.candidates.label import LabelAttack
-from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.profiles import AVERAGED, averaged
+from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.tracker.result import TrackerResult
@@ -52,7 +51,6 @@ __all__ = [
 
 USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are asked for
 
-_Attack = ScoreboardRH | LabelAttack | StructureAttack
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 
@@ -181,10 +179,7 @@ def attack_both(
     targets: int,
     seed: int,
 ) -> list[Evidence]:
-    """Run the attacks on the ratings and on the release.
-
-    On averaged profiles the label-based attack allows for half a star more than on ratings, and
-    the structure-based one is run too (Chang et al., section 3).
+    """Run every attack that says how it is `audited` on the ratings and on the release.
 
     Parameters
     ----------
@@ -196,8 +191,11 @@ def attack_both(
         Users attacked at most.
     seed : int
     """
-    means = averaged(release)
-    runs = [(*pair, knowledge) for knowledge in tries for pair in _attacks_with(knowledge, means)]
+    runs = [
+        (*pair, knowledge)
+        for knowledge in tries
+        for pair in _attacks_with(knowledge, original, release)
+    ]
     found = []
     with task("attacking", 2 * len(runs)) as step:
         for on_ratings, on_release, knowledge in runs:
@@ -234,17 +232,19 @@ def ask_both(original: Ratings, release: Release) -> Asked | None:
     return Asked(attack.run(original), attack.run(release, original=original))
 
 
-def _attacks_with(knowledge: Knowledge, means: bool) -> list[tuple[_Attack, _Attack]]:
+def _attacks_with(
+    knowledge: Knowledge, original: Ratings, release: Release
+) -> list[tuple[Any, Any]]:
     """Return the attacks that can make use of such knowledge, as on ratings and on the release."""
-    tried: list[tuple[_Attack, _Attack]] = [(ScoreboardRH(), ScoreboardRH())]
-    if knowledge.wrong:  # one wrong cell, and nobody fits
-        return tried
-    error = knowledge.rating_error
-    label = LabelAttack(tolerance=error)
-    tried.append((label, LabelAttack(tolerance=error + AVERAGED) if means else label))
-    if means and not error:
-        tried.append((StructureAttack(), StructureAttack()))
-    return tried
+    tried = []
+    for entry in ENTRIES:
+        attack = entry.load()
+        if not hasattr(attack, "audited"):
+            continue
+        on_ratings = attack.audited(knowledge, original, release)
+        if on_ratings is not None:
+            tried.append((on_ratings, attack.audited(knowledge, release, release)))
+    return sorted(tried, key=lambda pair: not isinstance(pair[0], ScoreboardRH))
 
 
 def _claimed_eps(claims: Sequence[Claim]) -> list[float]:

@@ -53,6 +53,10 @@ def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
             *("anonymize", ratings, "--method", "toy-method", "--k", "3", "--pace", "5"),
             *("--out", out, *asked),
         ),
+        "attack shown": called("attack", ratings, "--attack", "toy-attack", "--known", "2"),
+        "measure shown": called("measure", ratings, out, "--private", receipt),
+        "audit shown": called("audit", ratings, out, *asked),
+        "compare shown": called("compare", ratings, "--k", "3", "--seed", "1"),
         "measure run": called("measure", ratings, out, "--private", receipt, "--json"),
         "audit run": called("audit", ratings, out, *asked, "--json"),
         "report run": called("report", ratings, out, *asked, "--out", f"{out}.html"),
@@ -74,6 +78,17 @@ def forms() -> dict[str, Any]:
     }
 
 
+def outcome(ratings: str) -> list[list[str]]:
+    """What the studio says of an attack."""
+    import starshade as ss
+    from starshade.server.outcome.attack import attack_outcome
+    from tests.house.toys.attack import ToyAttack
+
+    found = ToyAttack().run(ss.read_ratings(ratings), ss.Knowledge(known=2), rng=1)
+    told = attack_outcome(found.to_dict() | {"figures": [f.to_dict() for f in found.found]})
+    return [[figure.label, figure.value, figure.meaning] for figure in told.figures]
+
+
 def main(folder: Path) -> None:
     register()
     import starshade as ss
@@ -88,6 +103,7 @@ def main(folder: Path) -> None:
         "public": [name for name in ss.__all__ if name.startswith("Toy")],
         "imported": [getattr(ss, f"Toy{toy.title()}").__name__ for toy in TOYS.values()],
         "forms": forms(),
+        "outcome": outcome(str(ratings)),
         "reference": page("\n".join(f"<!-- registered: {room} -->" for room in TOYS)),
         "settings": page("\n".join(f"<!-- settings: {room} -->" for room in TOYS)),
         "report": out.with_suffix(".html").read_text(encoding="utf-8"),

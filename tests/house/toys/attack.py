@@ -1,11 +1,20 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.candidates.structure import StructureAttack
+from starshade.figure import Figure
 from starshade.setting import check, declared
+
+
+class ToyResult(CandidateResult):
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """One more."""
+        luck = Figure("toy_luck", "Toy luck", "bits", True, "High: toys are lucky.").of(7.5)
+        return (*super().found, luck)
 
 
 @dataclass(frozen=True)
@@ -18,9 +27,15 @@ class ToyAttack:
         default=0.25, metadata=declared("Toy doubt", "How much a toy doubts.", least=0, most=1)
     )
 
+    @classmethod
+    def audited(cls, knowledge: Any, data: Any, release: Any) -> ToyAttack:
+        """Whatever is known."""
+        return cls()
+
     def __post_init__(self) -> None:
         check(self)
 
-    def run(self, data: Any, knowledge: Any = None, **more: Any) -> CandidateResult:
+    def run(self, data: Any, knowledge: Any = None, **more: Any) -> ToyResult:
         """Attack."""
-        return replace(StructureAttack().run(data, knowledge, **more), attack=self.name)
+        found = replace(StructureAttack().run(data, knowledge, **more), attack=self.name)
+        return ToyResult(**{each.name: getattr(found, each.name) for each in fields(found)})

@@ -12,7 +12,9 @@ from starshade.utility.result import UtilityResult
 class ToyMeasure:
     """How many records there are; there is one toy setting."""
 
-    FIGURES: ClassVar = (Figure("toy_load", "Toy load", "bits", True, "Low is light to carry."),)
+    FIGURES: ClassVar = (
+        Figure("toy_load", "Toy load", "bits", True, "Low is light to carry.", short="load"),
+    )
 
     weight: float = field(
         default=1.5, metadata=declared("Toy weight", "What a record weighs.", least=0, above=True)

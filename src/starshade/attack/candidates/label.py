@@ -57,6 +57,24 @@ class LabelAttack(LabelAttackSettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @classmethod
+    def audited(
+        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
+    ) -> LabelAttack | None:
+        """Return it as an audit tries it with such knowledge; None where it cannot be of use.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+        data : Ratings or Release
+            What it is tried on.
+        release : Release
+            What is audited.
+        """
+        if knowledge.wrong:  # one wrong cell, and nobody fits
+            return None
+        return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))
+
     @announced("attacking: label")
     def run(
         self,

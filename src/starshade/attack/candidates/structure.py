@@ -9,6 +9,7 @@ from typing import ClassVar
 from starshade.attack.candidates.candidates import Plan, attack
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.profiles import averaged
 from starshade.attack.settings import StructureAttackSettings
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.progress import announced
@@ -52,6 +53,23 @@ class StructureAttack(StructureAttackSettings):
 
     def __post_init__(self) -> None:
         check(self)
+
+    @classmethod
+    def audited(
+        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
+    ) -> StructureAttack | None:
+        """Return it as an audit tries it with such knowledge; None where it cannot be of use.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+        data : Ratings or Release
+            What it is tried on.
+        release : Release
+            What is audited.
+        """
+        exact = not (knowledge.wrong or knowledge.rating_error)
+        return cls() if exact and averaged(release) else None
 
     @announced("attacking: structure")
     def run(
