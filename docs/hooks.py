@@ -1,7 +1,8 @@
-"""What MkDocs does beyond its settings: indexes, tables of settings, the pages of notebooks."""
+"""What MkDocs does beyond its settings: indexes, tables of settings and floors, pages of notebooks."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from dataclasses import MISSING
@@ -26,6 +27,7 @@ _COMMANDS_OF = {
     "compare": "compare",
 }
 _OPTIONS = re.compile(r"<!-- options: (\w+) -->")
+_FLOORS = "<!-- floors -->"
 _REGISTERED = re.compile(r"<!-- registered: (\w+) -->")
 _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
@@ -130,8 +132,25 @@ def _others(room: str, page: str) -> str:
     return "\n\n".join(sorted(named))
 
 
+def floors() -> str:
+    """Return a table of the rooms and their wings, the highest floor first."""
+    from tests.house.floors import FLOORS, SRC
+
+    rows = ["| floor | room | what lives there | wings |", "|---|---|---|---|"]
+    for floor in reversed(range(len(FLOORS))):
+        for room in sorted(FLOORS[floor]):
+            wings = sorted(file.parent.name for file in SRC.glob(f"{room}/*/__init__.py"))
+            file = SRC / room / "__init__.py" if (SRC / room).is_dir() else SRC / f"{room}.py"
+            said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+            listed = ", ".join(f"`{wing}`" for wing in wings)
+            rows.append(f"| {floor} | `{room}` | {said.splitlines()[0]} | {listed} |")
+    return "\n".join(rows)
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put classes, tables of settings and the index of keys where their marks stand."""
+    """Put classes, tables of settings and floors and the index of keys where their marks stand."""
+    if _FLOORS in markdown:
+        markdown = markdown.replace(_FLOORS, floors())
     markdown = _REGISTERED.sub(lambda mark: _others(mark[1], markdown), markdown)
     markdown = _OPTIONS.sub(lambda mark: options_of(mark[1]), markdown)
     markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.house.circles import circles
-from tests.house.floors import ENTRANCES, SRC, imports, violations, ways_round
+from tests.house.floors import ENTRANCES, FLOORS, SRC, imports, violations, ways_round
 
 MOST_FILES = 16
+PICTURED = (SRC.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_every_import_goes_down() -> None:
@@ -145,3 +147,23 @@ def test_a_folder_holds_a_few_files() -> None:
     held = {folder: len(list(folder.glob("*.py"))) for folder in folders}
     wide = [f"{folder.relative_to(SRC)}: {n}" for folder, n in held.items() if n > MOST_FILES]
     assert not wide, "what belongs together gets a folder of its own; " + ", ".join(wide)
+
+
+def test_the_picture_has_every_room_on_its_floor() -> None:
+    (picture,) = re.findall(r"^```text\n(.*?)^```", PICTURED, re.M | re.S)
+    drawn = [set(re.split(r" · ", line.strip().split("  ")[0])) for line in picture.splitlines()]
+    rooms = [{room for room in floor if (SRC / room).is_dir()} for floor in reversed(FLOORS)]
+    assert drawn == [floor for floor in rooms if floor]
+
+
+def test_every_place_on_the_way_of_a_rating_is_there() -> None:
+    table = PICTURED.partition("## The way of a rating")[2].partition("##")[0]
+    places = [
+        place
+        for row in re.findall(r"^\| \w+ \| (.*?) \|", table, re.M)
+        for place in re.findall(r"`([a-z_/]+(?:/|\.py))`", row)
+    ]
+    assert len(places) > 12
+    beside = {"order.py": "anonymize", "grouping.py": "anonymize", "record.py": "release"}
+    beside["profile/"] = "release"
+    assert [p for p in places if not (SRC / beside.get(p, "") / p).exists()] == []
