@@ -2,7 +2,7 @@
 
 A room that plans a large allocation asks `memory`; one that starts threads of its own asks
 `threads`. The command line (or a program) sets both with `limits`. Nobody having set anything,
-the memory is half of what is free now (DESIGN §6) and the threads are the processor's.
+the memory is half of what is free now and the threads are the processor's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of Sun & Sun 2013, as ratings (GOLDEN.md); issue 4 is the sensitive one."""
+"""The tables of Sun & Sun 2013, as ratings; issue 4 is the sensitive one."""
 
 from __future__ import annotations
 

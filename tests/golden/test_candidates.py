@@ -37,7 +37,7 @@ def fitting(data: Ratings, about: Known, rating: float = 0.0, day: int = -1) -> 
 
 
 def test_the_five_users_of_scoreboard_rh() -> None:
-    """SPEC §1.1 on GOLDEN's table, row by row with the eye."""
+    """Scoreboard on the five users, row by row with the eye."""
     assert fitting(FIVE, known(2, (A, 5, 40))) == [0, 2]
     assert fitting(FIVE, known(2, (A, 5, 40)), day=14) == [2]
     assert fitting(FIVE, known(2, (A, 5, 40)), day=30) == [0, 2]
@@ -93,7 +93,7 @@ def test_nobody_is_found_with_more_than_one_in_k() -> None:
 
 
 def test_copies_share_their_profile() -> None:
-    """GOLDEN's copies: t, t2: A=5; x: A=1; y: B=3; z: B=2, known is A=5 of t."""
+    """Copies: t, t2: A=5; x: A=1; y: B=3; z: B=2, known is A=5 of t."""
     from tests.golden.test_scoreboard_rh import COPIES
 
     view = look(COPIES, None, None)
@@ -110,7 +110,7 @@ def test_copies_share_their_profile() -> None:
 
 
 def test_link_existence_theorems() -> None:
-    """GOLDEN, Predictive."""
+    """Thms 6.2, 6.3 by hand."""
     assert link_existence_exact(0.05, 5) == pytest.approx(0.22102, abs=5e-6)
     assert link_existence_bound(0.05, 5) == pytest.approx(0.22857, abs=5e-6)
     assert link_existence_exact(0.2, 5) == pytest.approx(0.29748, abs=5e-6)
@@ -124,7 +124,7 @@ def ml100k(ml100k_dir: Path) -> Ratings:
 
 @pytest.mark.real
 def test_consecutive_groups_of_five(ml100k: Ratings) -> None:
-    """SPEC §1.6: of the links of such groups 29 % have j/g > 1/k; the release is their union."""
+    """Of the links of such groups 29 % have j/g > 1/k; the release is their union."""
     dense = ~np.isnan(ml100k.dense())
     starts = np.arange(0, ml100k.n_users - 4, 5)  # the last three join the last five
     union = np.add.reduceat(dense, starts, axis=0) > 0

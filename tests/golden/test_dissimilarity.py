@@ -1,4 +1,4 @@
-"""PA §4.2's "sim", and its neighbours of SPEC §3.5, worked by hand."""
+"""PA §4.2's "sim", and its neighbours, worked by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(b, l)-diversity and its repair, GOLDEN.md, section Predictive (§2.3)."""
+"""(b, l)-diversity and its repair, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sun & Sun's worked examples of §6, through the public method (GOLDEN.md: SR Tables 2, 4, 5)."""
+"""Sun & Sun's worked examples of §6, through the public method (SR Tables 2, 4, 5)."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_movielens_k_5_ndgh(top_ten, seed):
 
 @pytest.mark.real
 def test_what_a_release_of_movielens_gives_away(top_ten):
-    """DESIGN §4 has 28-35 % and 96-97 %; single seeds stray further, their mean does not."""
+    """Counted elsewhere: 28-35 % and 96-97 %; single seeds stray further, their mean does not."""
     told = [
         DisclosureShares().measure(KLikeness(5).anonymize(top_ten, rng=s)).figures
         for s in range(20)

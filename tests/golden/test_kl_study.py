@@ -1,4 +1,4 @@
-"""KL §5 where the figures are known: Table 1 by hand, MovieLens 100K by others (GOLDEN.md)."""
+"""KL §5 where the figures are known: Table 1 by hand, MovieLens 100K by others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KL Table 1 read as a wide table, and the answers KL gives on it (GOLDEN.md)."""
+"""KL Table 1 read as a wide table, and the answers KL gives on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Personal attributes in the classes of KL Tables 2 and 3; values from GOLDEN.md, by hand."""
+"""Personal attributes in the classes of KL Tables 2 and 3; values by hand."""
 
 from __future__ import annotations
 

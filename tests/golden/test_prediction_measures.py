@@ -1,4 +1,4 @@
-"""Measures of predictions, by hand: four people on A, B, C in two groups, `simple` (SPEC §3.5).
+"""Measures of predictions, by hand: four people on A, B, C in two groups, `simple`.
 
 u1 {A=5}, u2 {A=4, B=2}: profile A 4.5, B 2, C null. u3 {B=1, C=5}, u4 {B=2}: A null, B 1.5, C 5.
 """

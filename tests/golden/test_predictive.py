@@ -1,4 +1,4 @@
-"""GOLDEN.md, "Predictive": profiles and (b, l) repair, computed by hand."""
+"""Profiles and (b, l) repair, computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the specification says of averaged profiles on MovieLens 100K (SPEC §1.6)."""
+"""What averaged profiles say on MovieLens 100K, by an independent count."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unit.attack.profiles import FIVE, averaged
 
 
 def test_homogenize_by_hand() -> None:
-    """GOLDEN: {A=5}, {A=4, B=2}: simple says A 4.5 and B 2. Of each, one or both rated."""
+    """By hand: {A=5}, {A=4, B=2}: simple says A 4.5 and B 2. Of each, one or both rated."""
     original = table([{0: 5}, {0: 4, 1: 2}], FIVE)
     released = averaged(original, np.array([0, 0]), "simple", step=0.5)
     assert isinstance(released.classes, Profiles)
@@ -33,7 +33,7 @@ def ml100k(ml100k_dir: Path) -> Ratings:
 
 @pytest.mark.real
 def test_consecutive_groups_of_five(ml100k: Ratings) -> None:
-    """SPEC §1.6: of the links of such groups 29 % have j/g > 1/k. No theorem bounds that."""
+    """Of the links of such groups 29 % have j/g > 1/k. No theorem bounds that."""
     groups = np.minimum(np.arange(ml100k.n_users) // 5, ml100k.n_users // 5 - 1)
     released = averaged(ml100k, groups, "simple", step=0.05)
     result = LinkExistence().run(released, original=ml100k)

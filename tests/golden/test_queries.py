@@ -1,4 +1,4 @@
-"""SPEC §5 on the tables of Riyana & Natwichai 2018, with the queries of their section 1.1."""
+"""Answers on the tables of Riyana & Natwichai 2018, with the queries of their section 1.1."""
 
 from __future__ import annotations
 

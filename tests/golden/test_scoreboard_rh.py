@@ -180,7 +180,7 @@ def test_movielens_reference(
     settings: dict[str, Any],
     expected: tuple[float, float, float, float],
 ) -> None:
-    """Means over five seeds, as the reference has them (SPEC §1.4)."""
+    """Means over five seeds, as the reference has them (definitions, "reference-values")."""
     knowledge = Knowledge(**settings)
     runs = [ScoreboardRH().run(ml100k, knowledge, rng=seed) for seed in range(5)]
     assert {run.targets for run in runs} == {943 - runs[0].ineligible}

@@ -1,4 +1,4 @@
-"""Distortion as in Sun & Sun 2013, Def. 4, 5 (GOLDEN.md)."""
+"""Distortion as in Sun & Sun 2013, Def. 4, 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(k, ε) and (k, ε, l) on the tables of Sun & Sun (GOLDEN.md, "SR Tables" and "Null rules")."""
+"""(k, ε) and (k, ε, l) on the tables of Sun & Sun (SR §3 to §6)."""
 
 from __future__ import annotations
 

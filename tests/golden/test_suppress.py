@@ -1,4 +1,4 @@
-"""Deletion on Sun & Sun's Tables 1 and 3 (GOLDEN.md)."""
+"""Deletion on Sun & Sun's Tables 1 and 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tracker attack of KL §1.1, on the paper's own Table 1 (GOLDEN.md)."""
+"""The tracker attack of KL §1.1, on the paper's own Table 1."""
 
 from __future__ import annotations
 

@@ -140,14 +140,3 @@ def test_what_is_reproduced_is_among_what_the_command_gives() -> None:
 def test_every_figure_that_is_drawn_is_in_some_row() -> None:
     told = set(re.findall(r"`reproduce (\w\w)`, ([^|]*?) \|", PAGE))
     assert {(name, part) for name, parts in GIVEN.items() for part in parts} <= told
-
-
-def test_every_cited_section_of_the_specification_is_listed() -> None:
-    cited = {
-        section
-        for file in [*SRC.rglob("*.py"), *TESTS.rglob("*.py")]
-        for section in re.findall(r"SPEC (§\d(?:\.\d)?)", source(file))
-    }
-    listed = set(re.findall(r"^\| SPEC (§[\d.]+) \|", PAGE, re.M))
-    assert cited
-    assert cited <= listed

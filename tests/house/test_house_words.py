@@ -9,6 +9,8 @@ ROOT = SRC.parents[1]
 FILES = sorted(SRC.rglob("*.py"))
 MOST_LINES = 400
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+#: notes that no reader of the repository has; definitions and papers are cited
+ELSEWHERE = re.compile(r"\b(SPE[C]|GOLDE[N])\b|\bDESIG[N] §")
 
 
 def lines_of(file: Path) -> list[str]:
@@ -34,3 +36,15 @@ def test_no_file_names_a_machine() -> None:
     texts = [*FILES, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     told = [str(f) for f in texts if re.search(r"/(home|root|work)/\w", f.read_text("utf-8"))]
     assert not told
+
+
+def test_what_is_cited_is_the_readers_too() -> None:
+    folders = [ROOT / name for name in ("src", "tests", "docs", "benchmarks")]
+    texts = [f for top in folders for kind in ("*.py", "*.md") for f in top.rglob(kind)]
+    cited = [
+        f"{file}:{n}: {line.strip()}"
+        for file in [*texts, *ROOT.glob("*.md")]
+        for n, line in enumerate(lines_of(file), 1)
+        if ELSEWHERE.search(line)
+    ]
+    assert not cited, "\n".join(cited)

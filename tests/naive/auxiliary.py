@@ -1,4 +1,4 @@
-"""Public ratings against data once more, record by record in plain Python (NS §5; SPEC §1.2).
+"""Public ratings against data once more, record by record in plain Python (NS §5).
 
 The scores are those of `tests.naive.scoreboard_rh`; here stands what is done with a file: whose
 rows are whose, which items and days are meant, and what is answered for each name.

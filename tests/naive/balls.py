@@ -1,4 +1,4 @@
-"""Balls of ε-proximate records, record by record (SR Def. 1, 2; SPEC §2.1)."""
+"""Balls of ε-proximate records, record by record (SR Def. 1, 2; definitions, "k-eps")."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The attacks by candidates once more, record by record in plain Python (SPEC §1.1, 1.5).
+"""The attacks by candidates once more, record by record in plain Python (NS §4, PA §3).
 
 Records, cells and clues are those of the twin of Scoreboard-RH.
 """
@@ -33,7 +33,7 @@ class Found:
 
 
 def sim(clue: Clue, cell: Cell | None, within: Within, attack: Attack) -> bool:
-    """Sim(aux_i, r'_i) of SPEC §1.1: 1 when rating and day are within their thresholds."""
+    """Sim(aux_i, r'_i) of NS §4: 1 when rating and day are within their thresholds."""
     if cell is None or not cell.rated(attack.scale.minimum):
         return False
     if clue.rating is not None and within.rating < math.inf:

@@ -1,4 +1,4 @@
-"""l-diversity, (alpha, k) and t-closeness (SPEC §2.4), written for reading; exact fractions."""
+"""l-diversity, (alpha, k) and t-closeness, written for reading; exact fractions."""
 
 from __future__ import annotations
 

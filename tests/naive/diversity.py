@@ -1,4 +1,4 @@
-"""(b, l)-diversity (PA Defs 5.2, 5.3; SPEC §2.3), written for reading."""
+"""(b, l)-diversity (PA Defs 5.2, 5.3; definitions, "diversity"), written for reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GenILoss (KL Eq. 3; SPEC §4), written for reading."""
+"""GenILoss (KL Eq. 3; definitions, "generalization-loss"), written for reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalized cells (KL Def 7, 8; SPEC §3.1), written for reading."""
+"""Generalized cells (KL Def 7, 8; definitions, "hierarchies"), written for reading."""
 
 from __future__ import annotations
 

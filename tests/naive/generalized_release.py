@@ -1,4 +1,4 @@
-"""A release as its definition reads (DESIGN §4): rows of plain Python contents, sorted."""
+"""A release as its definition reads: rows of plain Python contents, sorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The homogeneity attack once more, record by record in plain Python (PA Def. 5.1; SPEC §1.6)."""
+"""The homogeneity attack once more, record by record in plain Python (PA Def. 5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles (SPEC §3.5, step 3) with every padded row written out, in plain NumPy."""
+"""Profiles (PA §4.3, §5.2) with every padded row written out, in plain NumPy."""
 
 from __future__ import annotations
 

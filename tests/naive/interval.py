@@ -1,4 +1,4 @@
-"""The interval anonymizer (SR §6; SPEC §3.4), in plain Python, written for reading.
+"""The interval anonymizer (SR §6; definitions, "interval"), in plain Python, written for reading.
 
 A record is a list of ratings, None for null.
 """

@@ -1,4 +1,4 @@
-"""k-anonymity of cells (SPEC §2.4), written for reading."""
+"""k-anonymity of cells (definitions, "k-anonymity"), written for reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(k, ε) and (k, ε, l)-anonymity from the definitions (SPEC §2.1), written for reading.
+"""(k, ε) and (k, ε, l)-anonymity from the definitions (SR Def. 2, 3), written for reading.
 
 A record is a list with a rating or None for each item.
 """

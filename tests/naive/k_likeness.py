@@ -1,4 +1,4 @@
-"""k-Likeness (KL, Algorithms 1-3; SPEC §3.2), in plain NumPy, written for reading."""
+"""k-Likeness (KL, Algorithms 1-3), in plain NumPy, written for reading."""
 
 from __future__ import annotations
 

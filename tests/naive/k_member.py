@@ -1,4 +1,4 @@
-"""k-Member (Byun et al. 2007; SPEC §3.3) in plain Python with exact fractions, for reading."""
+"""k-Member (Byun et al. 2007) in plain Python with exact fractions, for reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of one target, drawn with lists instead of cumulative counts (SPEC §1.3).
+"""What is known of one target, drawn with lists instead of cumulative counts (NS §5).
 
 The random numbers are the package's counter-based ones: the same stream must give the same
 knowledge.

@@ -1,4 +1,4 @@
-"""Link existence once more, edge by edge with fractions (PA §6; SPEC §1.6)."""
+"""Link existence once more, edge by edge with fractions (PA §6; definitions, "link-existence")."""
 
 from __future__ import annotations
 

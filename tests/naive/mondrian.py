@@ -1,4 +1,4 @@
-"""Mondrian (LeFevre et al. 2006; SPEC §3.3), strict and relaxed, recursive, for reading.
+"""Mondrian (LeFevre et al. 2006), strict and relaxed, recursive, for reading.
 
 Rows are those of `tests.naive.k_member.shares`, so that widths compare exactly.
 """

@@ -1,4 +1,4 @@
-"""Padded rows and their grouping (PA §4, SPEC §3.5), everything written out in plain NumPy."""
+"""Padded rows and their grouping (PA §4), everything written out in plain NumPy."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def bounded_t_means(rows: np.ndarray, t: int, lower: int, compare) -> tuple:
 
 
 def group_users(rows: np.ndarray, k: int, order: np.ndarray, drawn: np.ndarray, compare):
-    """SPEC §3.5, step 2; `order` and `drawn` are two seeded orders of the users."""
+    """PA Alg. 1; `order` and `drawn` are two seeded orders of the users."""
     m = len(rows)
     t, s = math.isqrt(m), min(m, 20 * math.ceil(math.sqrt(m)))
     _, centres = bounded_t_means(rows[drawn[:s]], t, s // (2 * t), compare)

@@ -16,7 +16,7 @@ def level(value: float | None, minimum: float, step: float, n_levels: int) -> in
 
 
 def simple(rows: list[Row], groups: list[int], min_raters: int = 1) -> list[list[float | None]]:
-    """Of each group and item the mean of those who rated it (SPEC 3.5)."""
+    """Of each group and item the mean of those who rated it (PA §4.3)."""
     out: list[list[float | None]] = []
     for group in range(max(groups) + 1):
         members = [row for row, own in zip(rows, groups, strict=True) if own == group]

@@ -1,4 +1,4 @@
-"""Query errors (KL Eq. 7; SPEC §4, §5), written for reading."""
+"""Query errors (KL Eq. 7; definitions, "query-error" and "answers"), written for reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoreboard-RH once more, record by record in plain Python (NS §4, §5; SPEC §1.2, 1.3).
+"""Scoreboard-RH once more, record by record in plain Python (NS §4, §5).
 
 Nothing here is shared with the package but the tables themselves: a record is a dict
 ``item -> Cell``, a score a float.
@@ -149,7 +149,7 @@ def rated_share(cell: Cell, attack: Attack) -> float:
 
 
 def score(record: Record, clues: list[Clue], records: list[Record], attack: Attack) -> float:
-    """Score(aux, r') of SPEC §1.2."""
+    """Score(aux, r') of NS §4."""
     total = 0.0
     for clue in clues:
         if clue.item not in record:

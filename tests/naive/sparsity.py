@@ -1,4 +1,4 @@
-"""Nearest neighbours, as NS §3 and SPEC §1.4 (Fig 1) write them: every pair of records."""
+"""Nearest neighbours, as NS §3 and Fig 1 write them: every pair of records."""
 
 from __future__ import annotations
 

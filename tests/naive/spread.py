@@ -1,4 +1,4 @@
-"""Standard deviation of sensitive ratings (SR Eq. 3; SPEC §2.1), written for reading."""
+"""Standard deviation of sensitive ratings (SR Eq. 3), written for reading."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The most records that may stay, found by trying every subset; for a dozen records at most.
 
-Written from SPEC §2.1: numbers and None, no codes, no balls kept between questions.
+Written from the definition: numbers and None, no codes, no balls kept between questions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tracker attack (KL §1.1; SPEC §1.7), written for reading: every condition is asked."""
+"""The tracker attack (KL §1.1), written for reading: every condition is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-Likeness (Riyana & Natwichai 2018, Algorithms 1-3; SPEC §3.2)."""
+"""k-Likeness (Riyana & Natwichai 2018, Algorithms 1-3; definitions, "k-likeness")."""
 
 from __future__ import annotations
 

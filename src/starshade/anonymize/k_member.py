@@ -1,4 +1,4 @@
-"""k-Member (Byun, Kamra, Bertino & Li 2007; SPEC §3.3): greedy groups of least range loss."""
+"""k-Member (Byun, Kamra, Bertino & Li 2007): greedy groups of least range loss."""
 
 from __future__ import annotations
 

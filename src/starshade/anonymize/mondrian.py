@@ -1,4 +1,4 @@
-"""Mondrian (LeFevre, DeWitt & Ramakrishnan 2006; SPEC §3.3), with strict cuts."""
+"""Mondrian (LeFevre, DeWitt & Ramakrishnan 2006; definitions, "mondrian"), with strict cuts."""
 
 from __future__ import annotations
 

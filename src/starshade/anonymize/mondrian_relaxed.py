@@ -1,4 +1,4 @@
-"""Mondrian (LeFevre, DeWitt & Ramakrishnan 2006; SPEC §3.3), with relaxed cuts."""
+"""Mondrian (LeFevre, DeWitt & Ramakrishnan 2006), with relaxed cuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adversary holds about a target, and how it is drawn (SPEC §1.3)."""
+"""What an adversary holds about a target, and how it is drawn (definitions, "knowledge")."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Knowledge(KnowledgeSettings):
 
     Notes
     -----
-    NS §5 and SPEC §1.3. A known rating is uniform over the scale's values within the error of
+    NS §5. A known rating is uniform over the scale's values within the error of
     the truth, a day over the whole days within it; nothing is drawn outside and clipped back. A
     wrong rating or day is drawn from the data's own until it lies further from the truth than
     the error (and is the truth where no such value exists). A cell without a day gives none.

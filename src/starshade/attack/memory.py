@@ -1,4 +1,4 @@
-"""What an attack takes of the memory, said before it is taken (DESIGN §6.4)."""
+"""What an attack takes of the memory, said before it is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From scores to figures: the matching criterion, target by target (NS §4; SPEC §1.2)."""
+"""From scores to figures: the matching criterion, target by target (NS §4)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from starshade.release.table import Release
 
 __all__ = ["AVERAGED", "averaged", "known_items", "released_cells", "shown_values", "tolerance_of"]
 
-#: how far the mean of a group may be from the rating of one of it (SPEC §1.5)
+#: how far the mean of a group may be from the rating of one of it (definitions, "label")
 AVERAGED = 0.5
 _CELL = 2 * (4 + 1) + 5  # bytes: rows and postings, and what an attack lays out of them
 

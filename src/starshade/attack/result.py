@@ -63,7 +63,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """What one attack on all targets came to (SPEC §1.2).
+    """What one attack on all targets came to (definitions, "scoreboard-rh").
 
     Attributes
     ----------

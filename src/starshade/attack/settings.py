@@ -70,7 +70,7 @@ _D0 = declared(
 
 @dataclass(frozen=True)
 class KnowledgeSettings:
-    """What is known of each target (NS §5; SPEC §1.3)."""
+    """What is known of each target (NS §5; definitions, "knowledge")."""
 
     known: int = field(
         default=8,
@@ -138,7 +138,7 @@ class KnowledgeSettings:
 
 @dataclass(frozen=True)
 class ScoreboardRHSettings:
-    """NS §4, §5; SPEC §1.2."""
+    """NS §4, §5; definitions, "scoreboard-rh"."""
 
     phi: float = field(default=1.5, metadata=_PHI)
     rho0: float | None = field(default=None, metadata=_RHO0)
@@ -149,7 +149,7 @@ class ScoreboardRHSettings:
 
 @dataclass(frozen=True)
 class ScoreboardSettings:
-    """NS §4; SPEC §1.1."""
+    """NS §4; definitions, "scoreboard"."""
 
     rating_error: float | None = field(
         default=None,
@@ -188,7 +188,7 @@ class ScoreboardSettings:
 
 @dataclass(frozen=True)
 class StructureAttackSettings:
-    """PA Def. 3.1; SPEC §1.5."""
+    """PA Def. 3.1; definitions, "structure"."""
 
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
@@ -197,7 +197,7 @@ class StructureAttackSettings:
 
 @dataclass(frozen=True)
 class LabelAttackSettings:
-    """PA Def. 3.2; SPEC §1.5."""
+    """PA Def. 3.2; definitions, "label"."""
 
     tolerance: float | None = field(default=None, metadata=_TOLERANCE)
     theta: float = field(default=1.0, metadata=_THETA)
@@ -207,7 +207,7 @@ class LabelAttackSettings:
 
 @dataclass(frozen=True)
 class HomogeneityAttackSettings:
-    """PA Def. 5.1, SR §4; SPEC §1.6."""
+    """PA Def. 5.1, SR §4; definitions, "homogeneity"."""
 
     by: Literal["label", "structure"] = field(
         default="label",
@@ -231,7 +231,7 @@ class HomogeneityAttackSettings:
 
 @dataclass(frozen=True)
 class LinkExistenceSettings:
-    """PA §6; SPEC §1.6."""
+    """PA §6; definitions, "link-existence"."""
 
     prior: float | None = field(
         default=None,
@@ -281,7 +281,7 @@ class PaddingAttackSettings:
 
 @dataclass(frozen=True)
 class TrackerAttackSettings:
-    """KL §1.1; SPEC §1.7."""
+    """KL §1.1; definitions, "tracker"."""
 
     conditions: int = field(
         default=4,
@@ -350,7 +350,7 @@ class RiskSettings:
 
 @dataclass(frozen=True)
 class SparsitySettings:
-    """NS §3; SPEC §1.4."""
+    """NS §3; definitions, "sparsity"."""
 
     targets: int | None = field(
         default=2000,

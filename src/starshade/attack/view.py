@@ -1,4 +1,4 @@
-"""What the adversary sees, and who is who in it (DESIGN §3)."""
+"""What the adversary sees, and who is who in it (definitions, "credit")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions that a release must answer before it may leave (DESIGN §4)."""
+"""The questions that a release must answer before it may leave (definitions, "audit")."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["AuditSettings"]
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """DESIGN §4."""
+    """Of an audit (definitions, "audit")."""
 
     known: Sequence[int] = field(
         default=(2, 4, 8),

@@ -2,7 +2,7 @@
 
 A kernel knows no other room. The public face of each file checks nothing that its caller has
 checked already; private functions assume valid input. Rules that keep answers the same at any
-number of threads (DESIGN §6):
+number of threads:
 
 - work is cut into a fixed number of chunks by size, each with its own output, merged in order;
 - no scalar reduction over ``prange``;

@@ -1,4 +1,4 @@
-"""Averages of an attribute under many conditions at once (KL Eq. 7; SPEC §4, §5)."""
+"""Averages of an attribute under many conditions at once (KL Eq. 7)."""
 
 from __future__ import annotations
 

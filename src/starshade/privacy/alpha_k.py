@@ -1,4 +1,4 @@
-"""(α, k)-anonymity of a personal attribute (Wong et al. 2006; SPEC §2.4)."""
+"""(α, k)-anonymity of a personal attribute (Wong et al. 2006; definitions, "alpha-k")."""
 
 from __future__ import annotations
 

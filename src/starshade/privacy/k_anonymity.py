@@ -1,4 +1,4 @@
-"""k-anonymity of cells (Riyana & Natwichai 2018, Def. 9; SPEC §2.4)."""
+"""k-anonymity of cells (Riyana & Natwichai 2018, Def. 9; definitions, "k-anonymity")."""
 
 from __future__ import annotations
 

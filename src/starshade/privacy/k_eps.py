@@ -1,4 +1,4 @@
-"""(k, ε)-anonymity of ratings (Sun & Sun 2013, Def. 2; SPEC §2.1)."""
+"""(k, ε)-anonymity of ratings (Sun & Sun 2013, Def. 2; definitions, "k-eps")."""
 
 from __future__ import annotations
 

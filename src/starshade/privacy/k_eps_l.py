@@ -1,4 +1,4 @@
-"""(k, ε, l)-anonymity of ratings (Sun & Sun 2013, Def. 3; SPEC §2.1)."""
+"""(k, ε, l)-anonymity of ratings (Sun & Sun 2013, Def. 3; definitions, "k-eps-l")."""
 
 from __future__ import annotations
 

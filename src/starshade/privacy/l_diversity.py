@@ -1,4 +1,4 @@
-"""l-diversity of a personal attribute (Machanavajjhala et al. 2006; SPEC §2.4)."""
+"""l-diversity of a personal attribute (Machanavajjhala et al. 2006; definitions, "l-diversity")."""
 
 from __future__ import annotations
 

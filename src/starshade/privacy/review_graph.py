@@ -1,4 +1,4 @@
-"""k-anonymity of the review graph (Chang et al. 2009, Def. 3.3; SPEC §2.2)."""
+"""k-anonymity of the review graph (Chang et al. 2009, Def. 3.3; definitions, "review-graph")."""
 
 from __future__ import annotations
 

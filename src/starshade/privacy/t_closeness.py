@@ -1,4 +1,4 @@
-"""t-closeness of a personal attribute (Li, Li & Venkatasubramanian 2007; SPEC §2.4)."""
+"""t-closeness of a personal attribute (Li, Li & Venkatasubramanian 2007)."""
 
 from __future__ import annotations
 

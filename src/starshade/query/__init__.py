@@ -4,7 +4,7 @@ Riyana & Natwichai (2018, sections 1 and 3) let analysts ask for aggregates of p
 under conditions on artifacts (rated items), and nothing else. On the original this is unsafe: a
 condition that one person alone fulfils turns any aggregate into that person's value. Over a
 release in which every record equals at least k-1 others the same question gets a safe answer,
-and here it says how far off it can be (SPEC §5)::
+and here it says how far off it can be (definitions, "answers")::
 
     text ──limits──▶ tokens ──parse──▶ Statement ──bind, plan──▶ Plan ──evaluate──▶ share, status
           length, depth,     whitelist   conditions  one set of          of each class
@@ -52,7 +52,7 @@ can rest on one known value. Strict mode therefore adds classes up to *blocks* (
 block has no known value, or at least k of them; only totals of blocks are ever looked at, and
 within a block of several classes they are shared out by size (`strict.py`). The declared bounds are
 the owner's setting: whoever may choose them could find the greatest value by trying. *Paper* mode,
-for trusted analysts who may see single values, is SPEC §5 to the letter: 1 and 2 hold there too, 3
+for trusted analysts who may see single values, is the bare definition: 1 and 2 hold there too, 3
 does not. Where one person alone in a class has a value, the difference of two sums is that value.
 
 What the guard does not do: k-anonymity hides who, not what. A class whose members all have one

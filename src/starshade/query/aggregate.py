@@ -1,4 +1,4 @@
-"""Aggregates with the bounds of SPEC §5: extremes over the records between certain and possible."""
+"""Aggregates with their bounds: extremes over the records between certain and possible."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """From conditions to a plan: how the chance of a class is put together from chances of items.
 
-Items of one record are taken as independent (SPEC §5), so an AND of conditions on different items
+Items of one record are taken as independent, so an AND of conditions on different items
 is the product of their chances, an OR one minus the product of what is left. Conditions on the
 same item are no independent events: within one AND (or OR) they are merged into one set; where an
 item stands in several branches, as A in (A = 5 AND B = 1) OR (A = 1 AND C = 2), the plan splits

@@ -1,4 +1,4 @@
-"""`Query`: one SELECT, parsed once, asked of as many tables as wanted (SPEC §5)."""
+"""`Query`: one SELECT, parsed once, asked of as many tables as wanted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _NOTED = 5  # numbers that are not on the scale
 class Query(QuerySettings):
     """An aggregate query: conditions on artifacts, answers from personal attributes.
 
-    Riyana & Natwichai 2018, sections 1 and 3; SPEC §5. See the essay of `starshade.query`.
+    KL §1, §3; definitions, "answers". See the essay of `starshade.query`.
 
     Parameters
     ----------

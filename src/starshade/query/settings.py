@@ -13,7 +13,7 @@ __all__ = ["QuerySettings"]
 
 @dataclass(frozen=True)
 class QuerySettings:
-    """Riyana & Natwichai 2018, sections 1 and 3; SPEC §5."""
+    """KL §1, §3; definitions, "answers"."""
 
     sql: str = field(
         metadata=declared("Query", "One SELECT of aggregates, the command's second argument.")

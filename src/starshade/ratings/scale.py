@@ -1,4 +1,4 @@
-"""The scale that ratings are given on, and what a null is worth there (SPEC §0)."""
+"""The scale that ratings are given on, and what a null is worth there (definitions, "scale")."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Scale:
 
     @property
     def null_level(self) -> float:
-        """What null counts as where a definition says "null counts as 0" (SPEC §0)."""
+        """What null counts as where a definition says "null counts as 0"."""
         if self.step is not None:
             return round(self.minimum - self.step, 9)
         # a constant real scale still needs null to lie below it
@@ -141,7 +141,7 @@ class Scale:
 
     @property
     def cost_of_null(self) -> float:
-        """R of SPEC §0: what a null against a rating costs, max(maximum, width)."""
+        """R: what a null against a rating costs, max(maximum, width)."""
         return max(self.maximum, self.width)
 
     def contains(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:

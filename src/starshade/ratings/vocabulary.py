@@ -1,4 +1,4 @@
-"""Ids are text; their order is canonical (DESIGN §2).
+"""Ids are text; their order is canonical (definitions, "canonical-order").
 
 Canonical integers come first, by value; then all other ids, by code point. ``007``, ``7`` and
 ``0x7`` are three ids. Integers are held as one int64 array and turned to text only when

@@ -1,7 +1,7 @@
 """What somebody would rate an item they have not rated.
 
 The padding of predictive anonymization stands on this room, and so does the measure that trains
-a recommender on a release (SPEC §3.5, §4).
+a recommender on a release.
 
 A *recommender* (`recommender.Recommender`) is a small frozen dataclass of settings; fitting it to
 ratings gives something that predicts (`recommender.Fitted`). Ours is the `RegularizedSVD`. Its

@@ -1,4 +1,4 @@
-"""How unlike two rows are (PA §4.2, §7.4; SPEC §3.5): five measures on rows written out."""
+"""How unlike two rows are (PA §4.2, §7.4): five measures on rows written out."""
 
 from __future__ import annotations
 

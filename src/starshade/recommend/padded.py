@@ -1,4 +1,4 @@
-"""Padded rows, of which none has to be written out (PA §4.1; SPEC §3.5).
+"""Padded rows, of which none has to be written out (PA §4.1; definitions, "predictive").
 
 Padding replaces every null by the recommender's prediction, so that a user's row is full::
 

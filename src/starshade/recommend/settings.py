@@ -28,7 +28,7 @@ _BIASES = declared(
 
 @dataclass(frozen=True)
 class RegularizedSVDSettings:
-    """PR §4.1; Zhou et al. 2008."""
+    """PA §4.1; Zhou et al. 2008."""
 
     factors: int = field(default=16, metadata=_FACTORS)
     regularization: float = field(

@@ -1,7 +1,7 @@
 """What leaves the house: cells with multiplicity, manifest, atomic store, independent verifier.
 
 A release is made, written, counted again, and read by different files that meet only in the
-format (DESIGN §4)::
+format::
 
     build ── content ──▶ Release ──▶ store ──▶ folder ──▶ read ──▶ Release
     groups   one symbol              columns     ▲          layouts

@@ -48,7 +48,7 @@ def generalized_release(
     are sorted by content (`starshade.release.content`, then `starshade.release.quasi`), records
     within a class by their other released attributes; records without a difference need no
     order. Record ids are 0…n−1 in that order, so neither order nor ids say anything that the
-    cells and attributes do not (DESIGN §4).
+    cells and attributes do not (definitions, "order").
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One content, one symbol, one order: what makes equal releases equal bytes (DESIGN §4).
+"""One content, one symbol, one order: equal releases are equal bytes (definitions, "order").
 
 Groups are released in an order that anybody could rebuild from the released cells alone, so the
 order tells nothing about the input. The order of two cells: null alone (no row) first, then sets

@@ -1,4 +1,4 @@
-"""What a release tells about single users however many they hide among (DESIGN §4).
+"""What a release tells about single users however many they hide among.
 
 "Hides among k" is not "hides what you rated": when all members of a class rated an item alike,
 the class shows the rating of each of them.

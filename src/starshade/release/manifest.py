@@ -1,4 +1,4 @@
-"""``release.json``: what a release says about itself (DESIGN §4).
+"""``release.json``: what a release says about itself.
 
 Nothing private has a field here: no seed, no path, no digest of the input, no original id, no
 date, and no figure about a single user.
@@ -35,7 +35,6 @@ _PROFILE = {"profile", "single_rater_cells"}
 
 #: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
 #: of a model's predictions for the members, or what it predicts for them as if they were one user
-#: (SPEC §3.5)
 
 
 class _Closed(BaseModel):

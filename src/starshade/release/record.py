@@ -35,7 +35,7 @@ def record_release(
     Every record has a row of its own, each cell one rating; a null has no cell. Records are
     sorted by content (`starshade.release.content`), then by their released attributes, and
     numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
-    records a method put together beyond that is not told (DESIGN §4).
+    records a method put together beyond that is not told (definitions, "layouts").
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What one released cell can say: a *symbol* is a set of members or a range (SPEC §1.2, §3.1).
+"""What one released cell can say: a *symbol* is a set of members or a range (KL Def 7, 8).
 
 Cells repeat a few distinct contents millions of times, so each content is held once here and
 cells are positions in the list. A member is a rating; null may be a member too. On a real-valued
@@ -110,7 +110,7 @@ class Symbols:
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
-        """Least and greatest member of each symbol, null counting as its level (SPEC §0)."""
+        """Least and greatest member of each symbol, null counting as its level."""
         low, high = self.low.copy(), self.high.copy()
         filled = np.flatnonzero(self.n_members > 0)
         low[filled] = self.members[self.offsets[filled]]
@@ -134,7 +134,7 @@ class Symbols:
         return out
 
     def similarity(self, ratings: Floats, rho0: float) -> Floats:
-        """Mean over each symbol's members v of exp(−|rating − v|/ρ0), null adding 0 (SPEC §1.2).
+        """Mean over each symbol's members v of exp(−|rating − v|/ρ0), null adding 0.
 
         Parameters
         ----------

@@ -130,7 +130,7 @@ class Release:
         return kept.cells() if isinstance(kept, Profiles) else kept
 
     def save(self, path: Where, *, private: Where | None = None) -> None:
-        """Write the release folder: all of it, verified, or nothing (DESIGN §4).
+        """Write the release folder: all of it, verified, or nothing.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ they became compared with the column they stand in (generalized information loss
 people a cell still speaks about plainly (the disclosure shares, which belong to risk as much as
 to utility: the more a cell says, the more it gives away).
 
-A third kind asks what a recommender makes of a release (SPEC §3.5, §4). These take a *probe*:
+A third kind asks what a recommender makes of a release. These take a *probe*:
 ratings that were held out before the release was made, so that nothing has learned from them, and
 the link from people to rows, which only the owner has::
 

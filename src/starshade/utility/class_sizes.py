@@ -1,4 +1,4 @@
-"""DM and C_AVG: how large the classes are (Riyana & Natwichai 2018, Def. 10, 11; SPEC §4)."""
+"""DM and C_AVG: how large the classes are (KL Def. 10, 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many people a release still speaks about plainly (DESIGN §4)."""
+"""How many people a release still speaks about plainly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distortion: how far ratings were moved (Sun & Sun 2013, Def. 4, 5; SPEC §3.4)."""
+"""Distortion: how far ratings were moved (Sun & Sun 2013, Def. 4, 5; definitions, "distortion")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GenILoss: how wide cells became (Iyengar 2002; Riyana & Natwichai 2018, Def. 12; SPEC §4)."""
+"""GenILoss: how wide cells became (Iyengar 2002; KL Def. 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ratings tell of a person: Gaussian Naive Bayes, nulls ignored (SR §7.3; SPEC §4).
+"""What ratings tell of a person: Gaussian Naive Bayes, nulls ignored (SR §7.3).
 
 Works on arrays, so that whoever has ratings and labels, original or anonymized, can ask.
 """

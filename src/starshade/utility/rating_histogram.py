@@ -1,4 +1,4 @@
-"""Rating histogram before and after (Chang et al. 2009, Table 2; SPEC §3.5, §4)."""
+"""Rating histogram before and after (PA Table 2; definitions, "rating-histogram")."""
 
 from __future__ import annotations
 

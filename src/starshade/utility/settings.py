@@ -97,7 +97,7 @@ class QueryErrorSettings:
 
 @dataclass(frozen=True)
 class RecommenderErrorSettings:
-    """PR §7.1, §7.2."""
+    """PA §7.1, §7.2."""
 
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)
@@ -108,7 +108,7 @@ TargetDeviationSettings = RecommenderErrorSettings
 
 @dataclass(frozen=True)
 class NearnessSettings:
-    """PR §7.4."""
+    """PA §7.4."""
 
     dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
     users: int = field(default=5000, metadata=_USERS)
@@ -121,7 +121,7 @@ SelfRankSettings = SimilarUserDeviationSettings = NearnessSettings
 
 @dataclass(frozen=True)
 class PairwiseDissimilaritySettings:
-    """PR §7.3."""
+    """PA §7.3."""
 
     dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
     users: int = field(

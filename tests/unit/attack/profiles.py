@@ -42,7 +42,7 @@ def predicted(ratings: Ratings, rank: int = 2) -> np.ndarray[Any, Any]:
 def averaged(
     ratings: Ratings, groups: np.ndarray[Any, Any], kind: str, *, step: float, k: int = 1
 ) -> Release:
-    """One profile a group, as SPEC §3.5 (3) says, on the model of `predicted`."""
+    """One profile a group, as defined (definitions, "predictive"), on the model of `predicted`."""
     rows, model = dense(ratings), predicted(ratings)
     profiles = np.full((groups.max() + 1, ratings.n_items), np.nan)
     for g in range(len(profiles)):

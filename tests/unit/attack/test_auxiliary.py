@@ -41,7 +41,7 @@ from tests.unit.ratings.samples import listening
 
 RULES = ("error", "first", "last", "mean")
 A, B, C, D = "1", "2", "3", "4"
-FIVE = dataclasses.replace(  # GOLDEN's five users, item 1 being A
+FIVE = dataclasses.replace(  # the five users of golden/, item 1 being A
     table(
         [{0: 5, 1: 3}, {0: 4, 2: 2}, {0: 5, 1: 3, 2: 2}, {2: 1}, {3: 4}],
         Scale(1, 5, 1),
@@ -214,7 +214,7 @@ def test_the_comparer_sees_every_kind_of_difference() -> None:
     assert differences(found, dataclasses.replace(slow, best=best), cells, 1.5) == ["probability"]
 
 
-# GOLDEN, Scoreboard-RH: the days are counted from 1970 here
+# the scores of golden/test_scoreboard_rh.py: the days are counted from 1970 here
 
 
 def test_the_worked_case_with_days() -> None:
@@ -620,7 +620,7 @@ def test_public_ratings_find_the_record_and_strangers_get_no_answer(
     for answer in inside:
         assert answer.answer is not None
         assert answer.answer.record == int(answer.name.split()[1])
-    assert sum(a.answer is None for a in outside) >= 36  # SPEC: some stand out by chance
+    assert sum(a.answer is None for a in outside) >= 36  # some stand out by chance
     higher = AuxiliaryAttack(phi=3).run(published, auxiliary(rows))
     assert "ask for a higher φ" in str(result)
     assert "ask for a higher φ" not in str(higher)

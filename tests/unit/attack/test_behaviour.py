@@ -63,7 +63,7 @@ def test_a_copy_of_movielens_raises_the_alarm(ml100k_dir: Path, tmp_path: Path) 
     copy = read_ratings(tmp_path / "copy.parquet")
     found = [ScoreboardRH().run(copy, EXACT, rng=seed) for seed in range(3)]
     assert all(alarms(result) for result in found)
-    # the reference: 0.974 (SPEC §1.4)
+    # the reference: 0.974 (definitions, "reference-values")
     assert np.mean([result.success.rate for result in found]) == pytest.approx(0.974, abs=0.015)
 
 

@@ -335,6 +335,6 @@ def test_movielens(ml100k_dir: Path) -> None:
 
     result = Risk().run(read_ratings(ml100k_dir / "u.data"), rng=0)
     shares = [step["at_most"]["rate"] for step in result.to_dict()["steps"]]
-    # by the reference rows (SPEC §1.4): with 8 exact cells and ±14 days nearly all stand out
+    # by the reference values: with 8 exact cells and ±14 days nearly all stand out
     assert shares[0] < 0.05 < shares[2] < shares[3]
     assert shares[4] > 0.95

@@ -3,7 +3,7 @@
 Scores are compared with real arithmetic. Answers are compared with the twin on terms rounded to
 2^-20 as the kernel's are, where they must be equal: rounding may join two scores that are closer
 than that, or part two that tie in real numbers (sums of different terms), and the rounded answer
-is the specified one (SPEC §1.2: tied are equal integer scores). Where nothing is that close to
+is the defined one (tied are equal integer scores). Where nothing is that close to
 the top, nor an eccentricity to φ, the answers in real arithmetic must be the same too.
 """
 

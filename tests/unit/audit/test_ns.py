@@ -334,7 +334,7 @@ def test_the_same_line_in_two_figures_is_compared_once() -> None:
 def test_movielens_beside_the_reference(ml100k_dir: Path) -> None:
     found = reproduce_ns(read_ratings(ml100k_dir), rng=0)
     told = {(s.figure, s.what, s.knowledge): s for s in found.statements}
-    # SPEC §1.4, an independent implementation; SD over seeds about 0.01
+    # definitions, "reference-values": an independent implementation; SD over seeds about 0.01
     for figure_, knowledge, success, top1 in (
         ("Fig. 4", Knowledge(known=2, day_error=3), 0.374, 0.912),
         ("Fig. 4", Knowledge(known=8, wrong=2), 0.821, 0.998),

@@ -372,7 +372,7 @@ def test_movielens(ml100k_dir: Path) -> None:
     found = reproduce_sr(read_ratings(ml100k_dir), trials=2, repeats=1, rng=0)
     assert [figure.number for figure in found.figures] == SURVEY_FIGURES
     everything = next(row for row in found.verdicts if row["data"] == "all 1,682 items")
-    # no two users rated the same items (SPEC §4)
+    # no two users rated the same items
     assert (everything["failing_records"], everything["smallest_group"]) == (943, 1)
     top = {row["nulls"]: row for row in found.verdicts if row["data"] == "top 20 items"}
     assert top["ignore"]["failing_records"] < top["zero"]["failing_records"]

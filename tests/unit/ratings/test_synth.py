@@ -305,7 +305,7 @@ def test_attributes_go_together(movielens: Ratings) -> None:
 
 @pytest.mark.parametrize("seed", [90_001, 90_002, 90_003])
 def test_attack_succeeds_as_often_as_on_movielens(seed: int) -> None:
-    """All thirteen settings of SPEC §1.4, each within 5 points (means over five draws)."""
+    """All thirteen reference values, each within 5 points (means over five draws)."""
     table = synthesize("movielens-100k", rng=seed)
     found = {}
     for clues, reference in ROWS:

@@ -25,7 +25,7 @@ from tests.strategies import SCALES, table
 from tests.unit.release.profiled import profile, profiled
 
 STARS = Scale(1, 5, 1)
-# the groups {A=5}, {A=4, B=2} of GOLDEN 3.5 as one, and another
+# the groups {A=5}, {A=4, B=2} as one, and another
 ROWS = [{0: 5}, {0: 4, 1: 2}, {1: 3}, {1: 3}]
 
 

@@ -1,9 +1,9 @@
-"""Generalization hierarchies: what a group of ratings may be released as (SPEC §3.1; KL Def 7, 8).
+"""Generalization hierarchies: what a group may be released as (KL Def 7, 8).
 
 A `Dgh` is a list of levels above the value itself, each a partition of {null} ∪ scale into
-intervals; null stands at its level below the scale (SPEC §0). The NDGH is no list: its
+intervals; null stands at its level below the scale. The NDGH is no list: its
 statements are all sets of values, so it needs no object and is written ``"ndgh"``; so is
-``"range"``, whose statements are all intervals (what the baselines publish, SPEC §3.3).
+``"range"``, whose statements are all intervals (what the baselines publish).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The interval anonymizer (Sun & Sun 2013, §6; SPEC §3.4)."""
+"""The interval anonymizer (Sun & Sun 2013, §6; definitions, "interval")."""
 
 from __future__ import annotations
 

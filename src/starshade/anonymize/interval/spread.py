@@ -1,4 +1,4 @@
-"""Merging groups until sensitive ratings spread enough in every ball (SR Def. 3; SPEC §3.4)."""
+"""Merging groups until sensitive ratings spread enough in every ball (SR Def. 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""l-diversity and t-closeness by merging groups (SPEC §2.4).
+"""l-diversity and t-closeness by merging groups (definitions, "l-diversity" and "t-closeness").
 
 A group falls short when some sensitive attribute has fewer than l different values in it, or is
 distributed more than t away from the whole table. Two groups that do not fall short never fall

@@ -1,4 +1,4 @@
-"""Values of personal attributes that fewer than k people have: refused, or blanked (DESIGN §4).
+"""Values of personal attributes that fewer than k people have: refused, or blanked.
 
 A null is a value of its own. Where values are told as bands or by a hierarchy, no single one is
 told, and all that may be rare is to have a value, or to have none.

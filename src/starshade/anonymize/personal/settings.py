@@ -1,4 +1,4 @@
-"""Personal attributes that a method generalizes or keeps: what may be asked for (DESIGN §4)."""
+"""Personal attributes that a method generalizes or keeps: what may be asked for."""
 
 from __future__ import annotations
 

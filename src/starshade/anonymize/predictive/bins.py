@@ -39,7 +39,7 @@ def group_users(
     dissimilarity: Dissimilarity = "euclidean",
     clip: Clip = "mean",
 ) -> NDArray[np.int64]:
-    """Put all users into groups of at least k (SPEC §3.5, step 2).
+    """Put all users into groups of at least k (definitions, "predictive", step 2).
 
     Parameters
     ----------

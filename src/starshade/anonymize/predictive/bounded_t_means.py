@@ -1,4 +1,4 @@
-"""Bounded t-means: clusters of which none is smaller than asked (PA §4.2; SPEC §3.5).
+"""Bounded t-means: clusters of which none is smaller than asked (PA §4.2).
 
 A round gives every row a centre so that each has its least number of rows
 (`starshade.kernels.predictive.bounded_t_means`), and takes the mean of each cluster's padded rows

@@ -11,7 +11,7 @@ others have been repaired before it, so enough groups show them, and nothing els
 All sets that the item completes are repaired together, each time in the group that costs the
 fewest fake edges (one per member) for every set it serves; among those equal in that in the
 smaller group, then in the one whose padded values of the item spread least, then by a seeded draw.
-For b = 1 there is one set an item, and this is SPEC §3.5's order: |C|, spread, seed.
+For b = 1 there is one set an item, and the order is |C|, spread, seed.
 
 Groups must be the *classes* of the release, rows that differ: two equal profiles are one group to
 whoever reads them (PA Def. 3.3). Rows that were different may become equal by fake edges, and
@@ -104,7 +104,7 @@ def repair_diversity(
 
     Examples
     --------
-    GOLDEN §2.3: users a b and b in one group, b c and b in the other, repaired to (1, 2).
+    By hand: users a b and b in one group, b c and b in the other, repaired to (1, 2).
 
     >>> shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
     >>> rated = np.array([0, 2, 3, 5, 6]), np.array([0, 1, 1, 1, 2, 1], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""From groups to profiles: one row of one-byte levels for each (SPEC §3.5, step 3).
+"""From groups to profiles: one row of one-byte levels for each (definitions, "predictive", step 3).
 
 Four ways to say what a group thinks of an item:
 

@@ -1,4 +1,4 @@
-"""Predictive anonymization (Chang et al. 2009, §4-6, Alg. 1; SPEC §3.5)."""
+"""Predictive anonymization (PA §4-6, Alg. 1; definitions, "predictive")."""
 
 from __future__ import annotations
 

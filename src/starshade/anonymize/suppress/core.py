@@ -1,4 +1,4 @@
-"""Who must go so that every record has enough others within ε (SR §8; SPEC §3.4).
+"""Who must go so that every record has enough others within ε (SR §8; definitions, "suppress").
 
 Whoever has too few proximate records can be in no solution; with them gone, their neighbours may
 have too few, and so on. What is left when nobody else must go is the (k-1)-core of the proximity

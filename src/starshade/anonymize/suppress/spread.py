@@ -1,4 +1,4 @@
-"""Who goes so that the sensitive ratings of every ball spread by l (SR §4.2, §8; SPEC §3.4).
+"""Who goes so that the sensitive ratings of every ball spread by l (SR §4.2, §8).
 
 This is not monotone: deleting somebody may lower or raise the spread of a neighbour's ball, so
 solutions do not add up to a largest one, and the number deleted here is not proven to be the

@@ -1,4 +1,4 @@
-"""Deletion: leave out records until the others meet (k, ε) or (k, ε, l) (SR §8; SPEC §3.4)."""
+"""Deletion: leave out records until the others meet (k, ε) or (k, ε, l) (SR §8)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
 
     Notes
     -----
-    The score is Scoreboard-RH's (NS §5; SPEC §1.2): a public row without a rating adds its
+    The score is Scoreboard-RH's (NS §5): a public row without a rating adds its
     day's likeness alone, one without a day its rating's alone, one with neither 1 for having
     the item at all. A row on an item that the data lack adds nothing.
 

@@ -159,7 +159,7 @@ def seen_by(view: View, goal: Goal) -> Seen:
 def clues_of(view: View, known: Known) -> Clues:
     """Say where each known cell is looked up, and which rows come into question."""
     none = np.zeros(len(known), dtype=np.int64)
-    told = known.told  # n' of SPEC §1.3: n'/1.5 ≤ |supp| ≤ n'/0.5
+    told = known.told  # n'/1.5 ≤ |supp| ≤ n'/0.5
     return Clues(
         np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32),
         known.ratings,

@@ -1,4 +1,4 @@
-"""The homogeneity attack (PA Def. 5.1, SR §4; SPEC §1.6)."""
+"""The homogeneity attack (PA Def. 5.1, SR §4; definitions, "homogeneity")."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ _WIDER = Figure(
 
 @dataclass(frozen=True, kw_only=True)
 class HomogeneityResult(CandidateResult):
-    """What a homogeneity attack on all targets came to (SPEC §1.6).
+    """What a homogeneity attack on all targets came to (definitions, "homogeneity").
 
     Attributes
     ----------

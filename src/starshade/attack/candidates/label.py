@@ -1,4 +1,4 @@
-"""The label-based attack (PA Def. 3.2; SPEC §1.5)."""
+"""The label-based attack (PA Def. 3.2; definitions, "label")."""
 
 from __future__ import annotations
 

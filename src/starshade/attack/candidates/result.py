@@ -73,7 +73,7 @@ _THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="Some record fits though the 
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateResult(AttackResult):
-    """What one attack by candidates on all targets came to (SPEC §1.1, 1.5).
+    """What one attack by candidates on all targets came to.
 
     The candidates are the records in which everything known fits, one as likely as another. The
     figures that this result shares with `AttackResult` are read so:

@@ -1,4 +1,4 @@
-"""Scoreboard (NS §4; SPEC §1.1)."""
+"""Scoreboard (NS §4; definitions, "scoreboard")."""
 
 from __future__ import annotations
 

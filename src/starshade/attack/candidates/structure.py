@@ -1,4 +1,4 @@
-"""The structure-based attack (PA Def. 3.1; SPEC §1.5)."""
+"""The structure-based attack (PA Def. 3.1; definitions, "structure")."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Link existence: did the people behind a released edge rate the item? (PA §6; SPEC §1.6)."""
+"""Link existence: did the people behind a released edge rate the item? (PA §6)."""

@@ -1,4 +1,4 @@
-"""Link existence: did the people behind a released edge rate the item? (PA §6; SPEC §1.6)."""
+"""Link existence: did the people behind a released edge rate the item? (PA §6)."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ _MISSING_TRUE = Figure(
 
 @dataclass(frozen=True)
 class LinkResult:
-    """How sure released edges make an adversary (SPEC §1.6).
+    """How sure released edges make an adversary (definitions, "link-existence").
 
     An edge is a record and an item that it shows as rated; its group has g users, of whom j did
     rate the item. Shares are over all edges; None where there is nothing to take a share of.

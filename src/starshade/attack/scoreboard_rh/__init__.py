@@ -1,1 +1,1 @@
-"""Scoreboard-RH, its scores, and its two errors against each other (NS §4, §5; SPEC §1.2)."""
+"""Scoreboard-RH, its scores, and its two errors against each other (NS §4, §5)."""

@@ -1,4 +1,4 @@
-"""Scoreboard-RH (NS §4, §5; SPEC §1.2)."""
+"""Scoreboard-RH (NS §4, §5; definitions, "scoreboard-rh")."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ScoreboardRH(ScoreboardRHSettings):
     -----
     Score(aux, r') = Σ wt(i) · (e^(-|ρ-ρ'|/ρ0) + e^(-|d-d'|/d0)) over the known items that r'
     rated, wt(i) = 1/ln|supp(i)|. Matching criterion and distribution are NS §4's; generalized
-    cells, ties and profiles are SPEC §1.2's. A tie is never broken: the best record of two
+    cells, ties and profiles are ours. A tie is never broken: the best record of two
     equal ones is none.
 
     Record similarity (`theta`) is the share of agreeing items among those that either row

@@ -139,7 +139,7 @@ def information_gain(
 
     Notes
     -----
-    NS Fig 7; SPEC §1.4: log2(N/|supp(i)|), and with an error the mean over u in supp(i) of
+    NS Fig 7: log2(N/|supp(i)|), and with an error the mean over u in supp(i) of
     log2(N/c_u), c_u counting the users of supp(i), u included, whose value is within the error
     of u's. Users without a day are left out of the mean and of the counts. Items cannot be added
     up: who rated one is more likely to have rated another.

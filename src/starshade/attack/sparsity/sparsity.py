@@ -202,7 +202,7 @@ class Sparsity(SparsitySettings):
 
     Notes
     -----
-    Sim(r, r') = Σ_i Sim(r_i, r'_i) / |supp(r) ∪ supp(r')| (NS §3; SPEC §1.4, Fig 1). Two records
+    Sim(r, r') = Σ_i Sim(r_i, r'_i) / |supp(r) ∪ supp(r')| (NS §3, Fig 1). Two records
     without any rating are equal: 1.
 
     Examples

@@ -1,1 +1,1 @@
-"""The tracker attack on a query interface (KL §1.1; SPEC §1.7)."""
+"""The tracker attack on a query interface (KL §1.1; definitions, "tracker")."""

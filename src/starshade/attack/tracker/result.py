@@ -35,7 +35,7 @@ class Background:
         attributes: the adversary would take that person for the target.
     one_condition : Rate
         Share of targets of whom exactly one condition agrees, counting conditions and not the
-        people they single out: SPEC §1.7 word for word. A person whom a condition singles out
+        people they single out: the other reading of KL §1.1. A person whom a condition singles out
         with a predicate to spare is singled out by others too, so this is near 0.
     queries : float
         Queries for an attribute that it takes to verify a target, on average.
@@ -77,7 +77,7 @@ _FEWEST = Figure("fewest", "Fewest records that an answer rests on", "count", Fa
 
 @dataclass(frozen=True)
 class TrackerResult:
-    """What asking counts came to (SPEC §1.7).
+    """What asking counts came to (definitions, "tracker").
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The tracker attack on a query interface (KL §1.1; SPEC §1.7)."""
+"""The tracker attack on a query interface (KL §1.1; definitions, "tracker")."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TrackerAttack(TrackerAttackSettings):
     -----
     A person is *at risk* when some condition has COUNT 1 and is theirs, and *breached* when among
     all those whom conditions single out exactly one agrees with them on the background, and it
-    is they. SPEC §1.7 speaks of exactly one *condition*; but the paper's tuple 1 is singled out
+    is they. KL may be read as exactly one *condition*; but the paper's tuple 1 is singled out
     by dozens, all of them about the same record, which the adversary sees. So records are
     counted; `Background.one_condition` has the other reading.
 

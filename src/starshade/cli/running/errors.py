@@ -1,4 +1,4 @@
-"""What goes wrong leaves as one message on stderr and an exit code (DESIGN §3).
+"""What goes wrong leaves as one message on stderr and an exit code.
 
 ====  =======================================================================
 2     the request is wrong: usage, input, a place that cannot be written, memory

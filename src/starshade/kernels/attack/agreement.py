@@ -1,4 +1,4 @@
-"""Tell whether a released row agrees with a true one: record similarity ≥ θ (SPEC §1.2).
+"""Tell whether a released row agrees with a true one: record similarity ≥ θ.
 
 Sim of two rows = agreeing items / items that either rates. A released cell is a set of members
 or a range; the true cell agrees when it is a member, null included. On an ungeneralized table a

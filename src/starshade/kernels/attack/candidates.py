@@ -1,4 +1,4 @@
-"""List the rows in which everything that is known fits (NS §4, Scoreboard; PA §3; SPEC §1.1, 1.5).
+"""List the rows in which everything that is known fits (NS §4, Scoreboard; PA §3).
 
 A row is a candidate when every known cell fits it: the item is rated there, the known rating
 lies within a threshold of some member, the known day within another of the released one. Raters

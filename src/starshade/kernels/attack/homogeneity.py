@@ -1,4 +1,4 @@
-"""What all candidates of a target have in common (PA Def. 5.1; SPEC §1.6)."""
+"""What all candidates of a target have in common (PA Def. 5.1; definitions, "homogeneity")."""
 
 from __future__ import annotations
 

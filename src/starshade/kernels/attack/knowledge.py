@@ -1,4 +1,4 @@
-"""Draw what an adversary knows of each target (SPEC §1.3).
+"""Draw what an adversary knows of each target (definitions, "knowledge").
 
 Every number comes from a stream keyed by the seed and the target's id alone, and each purpose
 has its own stretch of it: which cells, the number of ratings, then one stretch per known cell.

@@ -1,4 +1,4 @@
-"""Count, group by group, who really rated what a group's records show (PA §6; SPEC §1.6)."""
+"""Count, group by group, who really rated what a group's records show (PA §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of Scoreboard-RH over rows with multiplicity, block by block (NS §4, §5; SPEC §1.2).
+"""Scores of Scoreboard-RH over rows with multiplicity, block by block (NS §4, §5).
 
 For each target the few cells that the adversary knows are looked up item by item, and each
 rater's row gets the item's contribution added. What is added is a table look-up: one entry per
@@ -103,7 +103,7 @@ class Aux(NamedTuple):
     """What is known of each target, shape (targets, known) unless said otherwise.
 
     item : position among the block's items, -1 where it is not released
-    weight : wt(i) of SPEC §1.2
+    weight : wt(i) of NS §4
     sim : row of `Tables.similarity`; -1 reads the similarity from `rating` and `Tables.levels`
     rating : NaN where not known
     day : NO_DAY where not known

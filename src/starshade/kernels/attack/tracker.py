@@ -1,4 +1,4 @@
-"""Ask COUNT of every conjunction of conditions, depth first (KL §1.1; SPEC §1.7).
+"""Ask COUNT of every conjunction of conditions, depth first (KL §1.1; definitions, "tracker").
 
 A row of data stands for one or more equal records; on an item it has a *content*, and a content
 may satisfy several predicates (a generalized cell of 3 and 4 both ``= 3`` and ``= 4``). The rows

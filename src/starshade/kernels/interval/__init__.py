@@ -1,1 +1,1 @@
-"""Clipping groups of records into intervals (SR §6; SPEC §3.4)."""
+"""Clipping groups of records into intervals (SR §6; definitions, "interval")."""

@@ -1,4 +1,4 @@
-"""Clipping groups of records into intervals (SR §6, Algorithm 1; SPEC §3.4).
+"""Clipping groups of records into intervals (SR §6, Algorithm 1; definitions, "interval").
 
 Within a group each item is dealt with alone. Moving its ratings into [a, a + w] costs
 f(a) = Σ max(0, a − v) + Σ max(0, v − a − w), which is convex: its slope, the number of ratings at

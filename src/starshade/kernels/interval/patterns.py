@@ -1,4 +1,4 @@
-"""Joining null patterns that too few records share to their nearest pattern (SPEC §3.4).
+"""Joining null patterns that too few records share to their nearest pattern.
 
 Patterns are words of bits, one for each item. Small patterns are met in a given order; each joins
 the nearest one left, by the number of items in which they differ, and is repaired to it. What is

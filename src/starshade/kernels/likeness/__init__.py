@@ -1,1 +1,1 @@
-"""k-Likeness: the nearest free records of many nuclei (SPEC §3.2)."""
+"""k-Likeness: the nearest free records of many nuclei (definitions, "k-likeness")."""

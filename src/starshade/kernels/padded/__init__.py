@@ -1,1 +1,1 @@
-"""Low-rank models, and the padded rows that they make (PA §4; SPEC §3.5)."""
+"""Low-rank models, and the padded rows that they make (PA §4; definitions, "predictive")."""

@@ -1,1 +1,1 @@
-"""Groups of padded rows, their profiles, and what profiles show (PA §4, §5; SPEC §3.5)."""
+"""Groups of padded rows, their profiles, and what profiles show (PA §4, §5)."""

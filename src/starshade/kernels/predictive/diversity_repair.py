@@ -1,4 +1,4 @@
-"""Choose the groups that get an item's fake edges (PA §5.1; SPEC §3.5)."""
+"""Choose the groups that get an item's fake edges (PA §5.1; definitions, "predictive")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which records are alike (SPEC §2.4): equal on every cell and every released quasi-identifier."""
+"""Which records are alike (KL Def. 9): equal on every cell and every released quasi-identifier."""
 
 from __future__ import annotations
 

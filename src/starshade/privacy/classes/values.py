@@ -1,4 +1,4 @@
-"""How the values of a personal attribute are spread over the classes of a table (SPEC §2.4).
+"""How the values of a personal attribute are spread over the classes of a table.
 
 Null is a value of its own. On a numeric attribute it stands below all numbers.
 """

@@ -1,1 +1,1 @@
-"""(b, l)-diversity of a release (Chang et al. 2009, Defs 5.2, 5.3; SPEC §2.3)."""
+"""(b, l)-diversity of a release (Chang et al. 2009, Defs 5.2, 5.3; definitions, "diversity")."""

@@ -1,4 +1,4 @@
-"""(b, l)-diversity of a release (Chang et al. 2009, Defs 5.2, 5.3; SPEC §2.3)."""
+"""(b, l)-diversity of a release (Chang et al. 2009, Defs 5.2, 5.3; definitions, "diversity")."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Diversity(DiversitySettings):
 
     Examples
     --------
-    GOLDEN §2.3: the users a b and b in one group, b c and b in the other.
+    By hand: the users a b and b in one group, b c and b in the other.
 
     >>> from starshade.ratings.table import Ratings
     >>> original = Ratings.from_arrays(list("112334"), list("abbbcb"), [3] * 6)

@@ -1,4 +1,4 @@
-"""From sizes and spreads of balls to a verdict (SPEC §2.1)."""
+"""From sizes and spreads of balls to a verdict (definitions, "k-eps" and "k-eps-l")."""
 
 from __future__ import annotations
 

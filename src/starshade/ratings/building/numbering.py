@@ -1,4 +1,4 @@
-"""From ids as read to canonical indices (DESIGN §2).
+"""From ids as read to canonical indices (definitions, "canonical-order").
 
 While a file is read its order is all there is, so ids are numbered as they appear; at the end the
 distinct ones are sorted and every number gets its rank. Integers and texts share one numbering,

@@ -1,4 +1,4 @@
-"""Which records are ε-proximate, and how many (Sun & Sun 2013, Def. 1, 2; SPEC §2.1).
+"""Which records are ε-proximate, and how many (Sun & Sun 2013, Def. 1, 2; definitions, "k-eps").
 
 Two records are ε-proximate when on *every* non-sensitive item their ratings lie within ε of each
 other; what a null costs is settled by a rule. The *ball* of a record is the record with all its

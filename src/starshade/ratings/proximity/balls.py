@@ -1,4 +1,4 @@
-"""Balls of ε-proximate records: sizes, sums, members (SR Def. 2; SPEC §2.1)."""
+"""Balls of ε-proximate records: sizes, sums, members (SR Def. 2; definitions, "k-eps")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ε and a null rule as a table: which codes are near which (SR Eq. 1; SPEC §2.1)."""
+"""ε and a null rule as a table: which codes are near which (SR Eq. 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far sensitive ratings spread within a ball, and how far they can (SR §4.2; SPEC §2.1).
+"""How far sensitive ratings spread within a ball, and how far they can (SR §4.2).
 
 The spread is Sun & Sun's standard deviation: over all g records of the ball, a null deviating by
 the mean of those who rated ("s_i ± null = s_i", Eq. 3). A ball without a rating on an item

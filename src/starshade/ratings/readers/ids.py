@@ -1,6 +1,6 @@
 """From a column as it was stored to ids.
 
-Ids are text (DESIGN §2). A block of canonical integers, proved cell by cell, is handed on as
+Ids are text. A block of canonical integers, proved cell by cell, is handed on as
 int64; anything else as str objects, blanks and all.
 """
 

@@ -1,4 +1,4 @@
-"""How cells look in Parquet: one row per cell that says more than null (DESIGN §4).
+"""How cells look in Parquet: one row per cell that says more than null.
 
 On a stepped scale a cell's ``members`` are a fixed-size bit mask: bit 0 is null, bit j the j-th
 level, least significant bit of the first byte first. On a real scale a cell is a range

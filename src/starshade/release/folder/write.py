@@ -1,4 +1,4 @@
-"""Write a release folder: all of it, verified, or nothing (DESIGN §4)."""
+"""Write a release folder: all of it, verified, or nothing."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def profile_release(
 
     Groups of equal profiles become one class; classes are sorted by content: by the level of the
     first item, then the second, null below every rating. Records are numbered 0…n-1 in the order
-    of their classes; within a class they have no difference that would need one (DESIGN §4).
+    of their classes; within a class they have no difference that would need one.
 
     What the profiles rest on is counted here: ``invented_cells`` (cells that are not null and
     that nobody of the class rated; with profile "simple" also those that fewer rated than
@@ -54,7 +54,7 @@ def profile_release(
     step : float
         Between released levels; see `starshade.release.profile.profiles.released_levels`.
     profile : {"padded", "simple", "model", "pooled"}
-        What a cell is (SPEC §3.5): the mean of padded rows, of the ratings of those who rated,
+        What a cell is: the mean of padded rows, of the ratings of those who rated,
         of a model's predictions, or its prediction for the group as if it were one user. Only
         "simple" has nulls.
 

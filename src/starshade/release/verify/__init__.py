@@ -1,1 +1,1 @@
-"""The independent verifier: its own reading and counts of what was written (DESIGN §6.3)."""
+"""The independent verifier: its own reading and counts of what was written."""

@@ -1,4 +1,4 @@
-"""The verifier's own count of ε-proximate records (Sun & Sun 2013, Def. 1-3; SPEC §2.1).
+"""The verifier's own count of ε-proximate records (Sun & Sun 2013, Def. 1-3; definitions, "k-eps").
 
 Nothing here is shared with the checks, the methods or the compiled search: bits and NumPy
 (`verify.points`). Points are sorted, so that those which begin alike stand together, and all that

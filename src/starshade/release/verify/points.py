@@ -1,4 +1,4 @@
-"""The verifier's own layout of records for nearness (Sun & Sun 2013, Def. 1; SPEC §2.1).
+"""The verifier's own layout of records for nearness (Sun & Sun 2013, Def. 1; definitions, "k-eps").
 
 Nothing here is shared with the checks, the methods or the compiled search. First each item is
 made a column of numbers in which two records are near where they differ by no more than `reach`.
@@ -85,7 +85,7 @@ def columns_of(
         NaN for null; on a stepped scale the number of the level, from 1.
     scale : (minimum, maximum, step)
     eps, nulls
-        SPEC §2.1.
+        definitions, "k-eps".
     """
     minimum, maximum, step = scale
     cost = max(maximum, maximum - minimum)

@@ -278,7 +278,7 @@ def _check_attribute_order(attributes: pa.Table, group: NDArray[np.int64]) -> No
 
 
 def _before(a: str, b: str) -> bool:
-    """Canonical order: integers by value, then all others by code point (DESIGN §2)."""
+    """Canonical order: integers by value, then all others by code point."""
     return _key_of(a) < _key_of(b)
 
 

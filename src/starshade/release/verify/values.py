@@ -1,4 +1,4 @@
-"""The verifier's own count of l-diversity and t-closeness (SPEC §2.4), from the written values.
+"""The verifier's own count of l-diversity and t-closeness, from the written values.
 
 Every class is laid out as its number of records for each value of the whole table; nothing is
 shared with the checks (`starshade.privacy`) or with what forms the classes.

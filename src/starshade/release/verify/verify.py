@@ -1,4 +1,4 @@
-"""The independent verifier: reads what was written and counts everything again (DESIGN §6.3).
+"""The independent verifier: reads what was written and counts everything again.
 
 Apart from the checksum of ``release.json`` it shares no code with what builds and writes
 releases: plain PyArrow, Python and NumPy, its own reading of the masks, its own comparison of
@@ -71,7 +71,7 @@ class Counted:
     ----------
     records, classes, items, smallest_group : int
     users_rating_disclosed, users_rating_exists : float or None
-        Shares in [0, 1] (DESIGN §4); None on layout "profile", to which they do not apply.
+        Shares in [0, 1]; None on layout "profile", to which they do not apply.
     records_alone_with_sensitive : float or None
         Likewise; None without sensitive attributes.
     attribute_columns : tuple of str

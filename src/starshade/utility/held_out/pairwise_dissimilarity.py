@@ -1,4 +1,4 @@
-"""How unlike people are, before clustering and within clusters (PA §7.3, Fig 4; SPEC §3.5)."""
+"""How unlike people are, before clustering and within clusters (PA §7.3, Fig 4)."""
 
 from __future__ import annotations
 

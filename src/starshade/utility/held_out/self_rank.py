@@ -1,4 +1,4 @@
-"""Self-rank: where people's own anonymized version stands among all (PA §7.4; SPEC §3.5)."""
+"""Self-rank: where people's own anonymized version stands among all (PA §7.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Similar-user deviation: people predicted from the most similar profile (PA §7.4; SPEC §3.5)."""
+"""Similar-user deviation: people predicted from the most similar profile (PA §7.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Target deviation: people predicted from their own anonymized version (PA §7.1; SPEC §3.5)."""
+"""Target deviation: people predicted from their own anonymized version (PA §7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Top-N agreement: whether the release recommends what the original does (SPEC §4)."""
+"""Top-N agreement: whether the release recommends what the original does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conditions that query errors are measured with (KL §5.2.2; SPEC §4)."""
+"""The conditions that query errors are measured with (KL §5.2.2; definitions, "query-error")."""
 
 from __future__ import annotations
 

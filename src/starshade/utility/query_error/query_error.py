@@ -1,4 +1,4 @@
-"""Query error: how far averages over a release are off (KL §5.2.2, Eq. 7; SPEC §4)."""
+"""Query error: how far averages over a release are off (KL §5.2.2, Eq. 7)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class QueryError(QueryErrorSettings):
     Conditions that are null on either side are passed over. Under AND only conditions that
     somebody fulfils are drawn, each with the same chance: all others are null on the original.
 
-    The expected answer of the release is that of `starshade.query` (SPEC §5).
+    The expected answer of the release is that of `starshade.query`.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (

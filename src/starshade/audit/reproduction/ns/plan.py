@@ -1,4 +1,4 @@
-"""What the adversary knows along each line of NS's Figs 4-6 and 8-12 (SPEC §1.4)."""
+"""What the adversary knows along each line of NS's Figs 4-6 and 8-12."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ratings tell of a person, before and after anonymization (SR §7.3; SPEC §4).
+"""What ratings tell of a person, before and after anonymization (SR §7.3).
 
 Somebody who holds ratings together with a personal attribute of their raters learns from them how
 the two go together, and guesses the attribute of others from their ratings. Here that is naive
