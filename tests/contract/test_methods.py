@@ -74,9 +74,9 @@ def test_a_release_is_saved_verified_and_read_back(entry: Entry, name: str, tmp_
 def test_everybody_left_has_a_record_and_nobody_else(entry: Entry, name: str) -> None:
     release = released(entry, name)
     part = Origin(release, CAST[name]).part
-    deleted = release.manifest.users_deleted
+    deleted = release.exact.users_deleted
     assert release.n_records == part.n_users - deleted
-    assert release.manifest.users_without_rating == CAST[name].n_users - part.n_users
+    assert release.exact.users_without_rating == CAST[name].n_users - part.n_users
     assert release.private is not None
     assert set(release.private.link.users) <= set(part.users)
     assert sorted(release.private.link.record.tolist()) == list(range(release.n_records))

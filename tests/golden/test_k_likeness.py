@@ -131,7 +131,7 @@ def test_movielens_k_10(top_ten, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_movielens_k_5_ndgh(top_ten, seed):
     release = KLikeness(5, "ndgh").anonymize(top_ten, rng=seed)
-    assert release.manifest.groups == 185
+    assert release.exact.groups == 185
     verdict = KAnonymity(5).check(release)
     assert verdict.satisfied
     assert verdict.smallest_group >= 5
@@ -156,6 +156,6 @@ def test_what_a_release_of_movielens_gives_away(top_ten):
 @pytest.mark.real
 def test_movielens_from_the_whole_table(ml100k_dir):
     release = KLikeness(5, items=top_items(10)).anonymize(movielens(ml100k_dir), rng=0)
-    assert (release.n_records, release.manifest.users_without_rating) == (927, 16)
+    assert (release.n_records, release.exact.users_without_rating) == (927, 16)
     with pytest.raises(ConfigError, match="k = 928, records = 927"):
         KLikeness(928, items=top_items(10)).anonymize(movielens(ml100k_dir), rng=0)

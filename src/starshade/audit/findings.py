@@ -30,8 +30,11 @@ __all__ = [
     "judge_model",
     "judge_rare_values",
     "judge_tracker",
+    "limit_of",
+    "models_of",
     "needs_receipt",
     "records_differ",
+    "title_of",
     "understated",
 ]
 
@@ -57,10 +60,36 @@ def _told(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
+def models_of(release: Release) -> list[Claim]:
+    """Return the claims that checks of their models judge."""
+    named = {"k", "attribute", "b"}  # one of them is a parameter of every model
+    return [claim for claim in release.manifest.claims if named & claim.parameters.keys()]
+
+
+def title_of(claim: Claim) -> str:
+    """Name the question whether a claim holds by the check of its model."""
+    of = claim.parameters.get("attribute")
+    return claim.model if of is None else f"{claim.model} of {of}"
+
+
+def limit_of(asked: float | None, k: int | None, *, differ: bool) -> float | None:
+    """Return what attacks are held against: what was asked, and 1 in k where records are equal.
+
+    Parameters
+    ----------
+    asked : float or None
+    k : int or None
+        As claimed.
+    differ : bool
+        See `records_differ`.
+    """
+    limits = [limit for limit in (asked, 1 / k if k else None) if limit]
+    return next(iter(limits), None) if differ else min(limits, default=None)
+
+
 def judge_model(release: Release, claim: Claim, original: Ratings | None = None) -> Finding:
     """Ask the check of the claimed model, which shares no code with method and verifier."""
-    name, of = claim.model, claim.parameters.get("attribute")
-    title = name if of is None else f"{name} of {of}"
+    name, title = claim.model, title_of(claim)
     try:
         model = find(ENTRIES, name, "model").load()(**claim.parameters)
         # which sets of items somebody rated, the release does not tell
@@ -130,10 +159,8 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
         return "ratings were moved", "who was really found"
     if manifest.layout == "profile":
         return "ratings were averaged", "who was really found"
-    left_out = manifest.users_deleted
-    if left_out:
-        done = "1 person was" if left_out == 1 else f"{counted(left_out, 'person', 'people')} were"
-        return f"{done} left out", "them from those who stay"
+    if manifest.users_deleted != "none":
+        return "people were left out", "them from those who stay"
     return None
 
 

@@ -22,7 +22,6 @@ from starshade.attack.link.result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence
-from starshade.audit.few import WITHHELD, hides, in_words, is_few
 from starshade.figure import Rate
 from starshade.plain import counted, percent
 from starshade.progress import task
@@ -97,43 +96,37 @@ class GivesAway:
         return self.links is not None
 
     def __str__(self) -> str:
-        return self.text()
+        return " ".join(filter(None, (self.of_groups(), self.of_links(), self.of_padding())))
 
-    def text(self, k: int = 1) -> str:
-        """Say all of it, without figures on fewer than `k` people."""
-        parts = (self.of_groups(k), self.of_links(k), self.of_padding(k))
-        return " ".join(part for part in parts if part)
-
-    def of_groups(self, k: int = 1) -> str:
+    def of_groups(self) -> str:
         """Say how often a person's group is found, and what is read there."""
         if not self.linked:
             text = (
                 "Whoever finds a person's group reads its profile; how often it is found, and what "
                 "tells real ratings from others there, is not known without the receipt."
             )
-            return text + self._of_items(k)
+            return text + self._of_items()
         text = "Whoever finds a person's group reads its profile."
         group, found = self.group, self.homogeneity
         if group is not None:
             known = counted(group.knowledge.known, "rating")
-            share = in_words(group.share.rate, group.targets, k)
             text += (
                 f" Somebody who knows {known} of a person and must name their group (by "
-                f"{group.attack}) names the right group in {share} of the cases."
+                f"{group.attack}) names the right group in {percent(group.share.rate)} of the "
+                "cases."
             )
-        alone = in_words(found.profile_found.rate, found.targets, k)
+        alone = percent(found.profile_found.rate)
         known = counted(found.knowledge["known"], "rating")
         text += (
             f" Where {known} of a person {'is' if found.knowledge['known'] == 1 else 'are'} known "
             f"exactly, their own group is the only one that fits in {alone} of the cases."
         )
-        return text + self._of_items(k)
+        return text + self._of_items()
 
-    def _of_items(self, k: int) -> str:
+    def _of_items(self) -> str:
         """Say how often what the fitting profiles say of an item is true of the person."""
         found, cells = self.homogeneity, self.homogeneity.cells_disclosed
-        few = hides(found.profile_found.rate, found.targets, k)
-        if cells.single_rated is None or cells.single_near is None or few:
+        if cells.single_rated is None or cells.single_near is None:
             return ""
         return (
             " Some items have one and the same mean in all profiles that fit a person: of these "
@@ -142,33 +135,11 @@ class GivesAway:
             f"{found.config['tolerance']:g} of the mean."
         )
 
-    def cells_told(self, k: int) -> bool:
-        """Tell whether figures on cells speak of `k` members or more, by what is missing, too.
-
-        A member may have as many cells as there are items: so many have, or lack, a rating at
-        least. Cells that everybody or nobody of a group rated are as many people's as the group's.
-        """
-        links = self.links
-        if k == 1 or links is None or links.confidence is None:
-            return True
-        items = max((links.edges + links.missing) // max(links.records, 1), 1)
-        counts = [
-            *(share * links.edges / items for share in (links.confidence, 1 - links.confidence)),
-            *(
-                share * links.edges
-                for each in (links.everybody or 0.0, links.nobody or 0.0)
-                for share in (each, 1 - each)
-            ),
-        ]
-        return links.records >= k and not any(is_few(count, k) for count in counts)
-
-    def of_links(self, k: int = 1) -> str:
+    def of_links(self) -> str:
         """Say how sure a cell makes the reader that a member of the group rated the item."""
         links = self.links
         if links is None or links.confidence is None:
             return ""
-        if not self.cells_told(k):
-            return f"How sure a filled cell makes the reader is {WITHHELD.format(k)}."
         if links.all_filled:
             return (
                 "Every cell is filled, so a filled cell says nothing: a given member of the group "
@@ -196,10 +167,10 @@ class GivesAway:
             "independently of each other: a comparison, not a promise."
         )
 
-    def of_padding(self, k: int = 1) -> str:
+    def of_padding(self) -> str:
         """Say whether the cells that rest on real ratings can be told."""
         found = self.padding
-        if found is None or found.auc is None or not self.cells_told(k):
+        if found is None or found.auc is None:
             return ""
         if found.shown < 1 and found.auc.rate == 1:
             return "Which cells rest on real ratings is plain: those that are filled."

@@ -17,6 +17,7 @@ from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.rule import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
+from starshade.release.band import Exact
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
@@ -153,11 +154,6 @@ class Made:
             return f"whoever finds a {what} reads its ratings" + (
                 ", sensitive ones included." if self.release.manifest.sensitive_items else "."
             )
-        if self.release.manifest.layout == "profile":
-            single = self.release.manifest.single_rater_cells
-            what = "means or predictions, which need not be anybody's ratings"
-            alone = "" if single is None else f"; behind {percent(single)} of them stands one rater"
-            return f"whoever finds a class reads {what}{alone}."
         alone = f["records_alone_with_sensitive"]
         return (
             f"{percent(f['users_rating_disclosed'])} of the "
@@ -258,7 +254,7 @@ def make_release(
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     measured = figures_of(release, ratings, without=others)
     release.save(place, private=private)
-    manifest = release.manifest
+    manifest, exact = release.manifest, release.exact or Exact()
     written = Manifest.from_json((place.path / "release.json").read_bytes(), str(place))
     return Made(
         release,
@@ -268,7 +264,7 @@ def make_release(
             "k": int(method.k),
             "records": manifest.records,
             "items": manifest.items,
-            "groups": manifest.groups,
+            "groups": exact.groups,
             "classes": manifest.classes,
             "smallest_group": measured["smallest_class"],
             "median_group": float(np.median(release.classes.sizes)),
@@ -277,12 +273,12 @@ def make_release(
             "c_avg": measured["c_avg"],
             "gen_iloss": measured["gen_iloss"],
             "distortion": measured.get("distortion"),
-            "invented_cells": manifest.invented_cells,
-            "single_rater_cells": manifest.single_rater_cells,
-            "fake_edges": _fake_edges(release),
-            "rare_items_dropped": manifest.rare_items_dropped,
-            "users_dropped": manifest.users_without_rating,
-            "users_deleted": manifest.users_deleted,
+            "invented_cells": exact.invented_cells,
+            "single_rater_cells": exact.single_rater_cells,
+            "fake_edges": _fake_edges(release, exact.invented_cells),
+            "rare_items_dropped": exact.rare_items_dropped,
+            "users_dropped": exact.users_without_rating,
+            "users_deleted": exact.users_deleted,
             "users_rating_disclosed": manifest.users_rating_disclosed,
             "users_rating_exists": manifest.users_rating_exists,
             "records_alone_with_sensitive": manifest.records_alone_with_sensitive,
@@ -329,14 +325,13 @@ def _spread(claim: Claim) -> str:
     return f"in no class distributed more than {found['largest_t']:.4g} away from everybody's"
 
 
-def _fake_edges(release: Release) -> int | None:
+def _fake_edges(release: Release, invented: float | None) -> int | None:
     """Count the cells that were invented for diversity; None where that is not claimed."""
-    manifest, classes = release.manifest, release.classes
-    if manifest.invented_cells is None or not isinstance(classes, Profiles):
+    if invented is None or not isinstance(release.classes, Profiles):
         return None
-    if not any(claim.model == "diversity" for claim in manifest.claims):
+    if not any(claim.model == "diversity" for claim in release.manifest.claims):
         return None
-    return round(manifest.invented_cells * int(classes.n_rated().sum()))
+    return round(invented * int(release.classes.n_rated().sum()))
 
 
 def _peak_rss_mb() -> float:

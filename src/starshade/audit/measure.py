@@ -34,8 +34,8 @@ def measure_all(
     -------
     dict
         Name → figure; None where one does not apply. Beside the measures ``users_deleted``,
-        people whom the method left out to meet its requirement, and ``rare_items_dropped``, as
-        the release states them: no measure counts what is not there.
+        people whom the method left out to meet its requirement, and ``rare_items_dropped``: no
+        measure counts what is not there, only the owner's receipt says it. Without it None.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def figures_of(
             given = {"probe": probe} if entry in PROBED else {}
             figures |= entry.load()().measure(release, original=original, **given).to_dict()
             step(1)
-    manifest = release.manifest
+    exact = release.exact
     return figures | {
-        "users_deleted": manifest.users_deleted,
-        "rare_items_dropped": manifest.rare_items_dropped,
+        "users_deleted": None if exact is None else exact.users_deleted,
+        "rare_items_dropped": None if exact is None else exact.rare_items_dropped,
     }

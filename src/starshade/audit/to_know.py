@@ -10,11 +10,11 @@ from starshade.audit.findings import understated
 from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
+from starshade.release.band import in_words
 from starshade.release.table import Release
 
-__all__ = ["OWNERS_ALONE", "to_know"]
+__all__ = ["of_release", "to_know"]
 
-OWNERS_ALONE = "For the owner alone: "  # how a warning begins that no public edition has
 _FEW = 100  # targets below which an interval says little
 
 
@@ -42,7 +42,7 @@ def to_know(
     return (
         *_of_knowledge(release, original, known),
         *_of_receipt(release),
-        *_of_release(release),
+        *of_release(release),
         *_of_few(evidence, worst),
         *_of_scale(release, ratings),
     )
@@ -72,12 +72,15 @@ def _of_receipt(release: Release) -> Iterator[str]:
         )
 
 
-def _of_release(release: Release) -> Iterator[str]:
+def of_release(release: Release) -> Iterator[str]:
+    """Say what the release shows by itself, whatever it was made of."""
     single = release.manifest.single_rater_cells
-    if single and release.manifest.profile == "simple":
+    if single and single != "none" and release.manifest.profile == "simple":
+        exact = release.exact
+        many = in_words(single) if exact is None else percent(exact.single_rater_cells)
         yield (
-            f"{percent(single)} of the filled cells rest on one person's rating and say just that "
-            f"rating{aside('min_raters', 2, 'leaves such cells empty')}."
+            f"{many.capitalize()} of the filled cells rest on one person's rating and say just "
+            f"that rating{aside('min_raters', 2, 'leaves such cells empty')}."
         )
     if release.manifest.attributes == "generalized":
         yield _of_attributes(release)
@@ -127,10 +130,10 @@ def _of_scale(release: Release, ratings: Ratings) -> Iterator[str]:
     rare = rare_ends(release.scale, shared_levels(ratings, k))
     if rare:
         yield (
-            f"{OWNERS_ALONE}fewer than {k} users gave the {' or the '.join(rare)} rating of the "
-            "scale that the release states. If the scale was found in the data, it tells their "
-            f"rating: declare it{aside('scale')} when the release is made. If it was declared, "
-            "declare it here too."
+            f"For the owner alone: fewer than {k} users gave the {' or the '.join(rare)} rating "
+            "of the scale that the release states. If the scale was found in the data, it tells "
+            f"their rating: declare it{aside('scale')} when the release is made. If it was "
+            "declared, declare it here too."
         )
 
 

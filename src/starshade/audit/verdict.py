@@ -26,6 +26,8 @@ from starshade.audit.findings import (
     judge_model,
     judge_rare_values,
     judge_tracker,
+    limit_of,
+    models_of,
     records_differ,
 )
 from starshade.audit.giveaway import what_it_gives_away
@@ -193,13 +195,10 @@ class Audit(AuditSettings):
     ) -> tuple[Finding, ...]:
         k = release.manifest.claimed_k
         differ = records_differ(release)
-        limits = [limit for limit in (self.max_success, 1 / k if k else None) if limit]
-        limit = next(iter(limits), None) if differ else min(limits, default=None)
-        named = {"k", "attribute", "b"}  # one of them is a parameter of every model
-        models = [c for c in release.manifest.claims if named & c.parameters.keys()]
+        limit = limit_of(self.max_success, k, differ=differ)
         findings = [
             judge_claims(counted["claims"]),
-            *(judge_model(release, claim, original) for claim in models),
+            *(judge_model(release, claim, original) for claim in models_of(release)),
             judge_attack(evidence, limit, release, differ=differ),
             judge_tracker(asked, release.classes.n_items),
             judge_audience(release),

@@ -92,20 +92,16 @@ def generalized_release(
         class_of_group = split_classes(class_of_group, groups, told, quasi_identifiers)
     classes = _merge(plain, class_of_group)
     order, record = in_order(class_of_group[groups], own)
+    exact = made.exact(cells.n_groups, invented_cells)
     manifest = Manifest(
-        **made.stated(),
+        **made.stated(original, exact),
         audience="query" if attributes == "exact" else "publish",
-        lineage=original.lineage,
         scale=ScaleModel.of(original.scale),
-        records=original.n_users,
-        items=original.n_items,
-        groups=cells.n_groups,
         classes=classes.n_groups,
         attributes=attributes,
         attribute_columns=() if told is None else tuple(told.column_names),
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive_attributes=tuple(sensitive_attributes),
-        invented_cells=invented_cells,
         users_rating_disclosed=users_rating_disclosed(classes),
         users_rating_exists=users_rating_exists(classes),
         records_alone_with_sensitive=None
@@ -117,7 +113,7 @@ def generalized_release(
         classes=classes,
         attributes=None if told is None else told.take(order),
         item_names=original.item_names,
-        private=made.private(original, record),
+        private=made.private(original, record, exact),
     )
 
 

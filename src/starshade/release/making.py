@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
+from starshade.release.band import Exact
 from starshade.release.manifest import Claim
 from starshade.release.table import Link, Private
 
@@ -32,7 +33,7 @@ class Making:
     rare_items : {"drop", "keep"}
         What became of items that fewer than k users rated.
     rare_items_dropped, users_without_rating : int
-        What was left out before, as the manifest reports it.
+        What was left out before.
     users_deleted : int
         Users whom the method left out to meet its requirement; they are in no released table.
     """
@@ -47,22 +48,40 @@ class Making:
     users_without_rating: int = 0
     users_deleted: int = 0
 
-    def stated(self) -> dict[str, Any]:
+    def exact(
+        self,
+        groups: int,
+        invented_cells: float | None = None,
+        single_rater_cells: float | None = None,
+    ) -> Exact:
+        """Return what the owner alone knows in figures, with what was counted of the release."""
+        return Exact(
+            groups,
+            self.users_without_rating,
+            self.users_deleted,
+            self.rare_items_dropped,
+            invented_cells,
+            single_rater_cells,
+        )
+
+    def stated(self, original: Ratings, exact: Exact) -> dict[str, Any]:
         """Return the fields of the manifest that say all this; nothing private is among them."""
         return {
             "method": self.method,
             "config": self.config,
             "claims": self.claims,
             "rare_items": self.rare_items,
-            "rare_items_dropped": self.rare_items_dropped,
-            "users_without_rating": self.users_without_rating,
-            "users_deleted": self.users_deleted,
+            "lineage": original.lineage,
+            "records": original.n_users,
+            "items": original.n_items,
+            **exact.bands(original.n_users, original.n_items),
         }
 
     def private(
         self,
         original: Ratings,
         record: NDArray[np.int64],
+        exact: Exact,
         groups: NDArray[np.int64] | None = None,
     ) -> Private:
         """Return what the owner keeps.
@@ -73,6 +92,7 @@ class Making:
             The table that was anonymized.
         record : ndarray of int64, shape (n_users,)
             The record of each user.
+        exact : Exact
         groups : ndarray of int64, shape (n_users,), optional
             By record, which of them the method put together.
         """
@@ -82,5 +102,6 @@ class Making:
             config=self.private_config,
             source=original.report.source,
             original=original,
+            exact=exact,
             groups=groups,
         )

@@ -1,7 +1,8 @@
 """``release.json``: what a release says about itself.
 
 Nothing private has a field here: no seed, no path, no digest of the input, no original id, no
-date, and no figure about a single user.
+date, no figure about a single user, and no exact one that the files do not show: of those a band
+is told (`starshade.release.band`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import named
 from starshade.ratings.scale import Scale
+from starshade.release.band import Band
 from starshade.release.profile.kind import ProfileKind
 
 __all__ = [
@@ -28,7 +30,7 @@ __all__ = [
     "sensitive_of",
 ]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
@@ -103,16 +105,13 @@ class Manifest(_Closed):
     profile: ProfileKind | None = None
     records: int = Field(ge=0)
     items: int = Field(ge=0)
-    #: groups that the method formed, before identical ones became one class; on layout "record",
-    #: which does not tell them, the classes
-    groups: int = Field(ge=0)
     classes: int = Field(ge=0)
-    #: users of the input that had no rating left on the released items
-    users_without_rating: int = Field(default=0, ge=0)
-    #: users whom the method left out because it could not hide them among the others
-    users_deleted: int = Field(default=0, ge=0)
-    #: items of the input rated by fewer than k users and therefore left out
-    rare_items_dropped: int = Field(default=0, ge=0)
+    #: users of the input that had no rating left on the released items, of them and the released
+    users_without_rating: Band = "none"
+    #: users whom the method left out because it could not hide them among the others, likewise
+    users_deleted: Band = "none"
+    #: items of the input rated by fewer than k users and therefore left out, likewise
+    rare_items_dropped: Band = "none"
     rare_items: Literal["drop", "keep"] = "drop"
     attributes: Literal["none", "generalized", "exact"] = "none"
     attribute_columns: tuple[str, ...] = ()
@@ -123,10 +122,10 @@ class Manifest(_Closed):
     claims: tuple[Claim, ...] = ()
     #: share of cells that no original user rated (layout "record": whose own user did not); None
     #: where a method invents none by design
-    invented_cells: float | None = None
+    invented_cells: Band | None = None
     #: layout "profile": share of cells that rest on the rating of one member; None where none
     #: rests on ratings
-    single_rater_cells: float | None = Field(default=None, ge=0, le=1)
+    single_rater_cells: Band | None = None
     #: share of users whose class has a cell with one single member that is a rating; None on
     #: layout "profile", whose cells are means or predictions
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
@@ -204,6 +203,13 @@ class Manifest(_Closed):
         return manifest
 
 
+#: what an older format lacks (an impossible one is taken for the oldest)
+_OLDER = {
+    1: "It carries no checksum.",
+    2: "Since then a release tells figures of private data in bands, and its receipt holds them.",
+}
+
+
 def refuse_format(what: str, version: int, ours: int) -> None:
     """Refuse a release or a receipt whose format is not this version's.
 
@@ -218,7 +224,7 @@ def refuse_format(what: str, version: int, ours: int) -> None:
         f"{what} of format {version}; this version reads {ours}",
         advice="Use the version of starshade that wrote it, or a later one."
         if version > ours
-        else "It carries no checksum. Make it anew from the ratings: starshade anonymize with the "
-        f"same options and {named('seed')}, which the receipt names; {named('private')} makes the "
-        "receipt with it.",
+        else f"{_OLDER.get(version, _OLDER[1])} Make it anew from the ratings: starshade anonymize "
+        f"with the same options and {named('seed')}, which the receipt names; {named('private')} "
+        "makes the receipt with it.",
     )

@@ -69,33 +69,30 @@ def record_release(
     _check(original, released)
     cells = canonical(replace(cells_of(released), days=None, first_day=0))
     class_of_user = class_numbers(cells)
-    exact = plain_attributes(original.attributes) if attributes == "exact" else None
-    order, record = in_order(class_of_user, exact)
+    people = plain_attributes(original.attributes) if attributes == "exact" else None
+    order, record = in_order(class_of_user, people)
     records, class_of_record = cells.keep_rows(order), class_of_user[order]
     classes = int(class_of_record[-1]) + 1 if len(order) else 0
+    # deletion changes no cell of those who stay
+    invented = None if made.method == "suppress" else _invented_share(original, released)
+    exact = made.exact(classes, invented)
     manifest = Manifest(
-        **made.stated(),
+        **made.stated(original, exact),
         layout="record",
-        audience="publish" if exact is None else "query",
-        lineage=original.lineage,
+        audience="publish" if people is None else "query",
         scale=ScaleModel.of(released.scale),
-        records=original.n_users,
-        items=original.n_items,
-        groups=classes,
         classes=classes,
         attributes=attributes,
-        attribute_columns=() if exact is None else tuple(exact.column_names),
-        # deletion changes no cell of those who stay
-        invented_cells=None if made.method == "suppress" else _invented_share(original, released),
+        attribute_columns=() if people is None else tuple(people.column_names),
         users_rating_disclosed=users_rating_disclosed(records),
         users_rating_exists=users_rating_exists(records),
     )
     return Release(
         manifest=manifest,
         classes=records,
-        attributes=None if exact is None else exact.take(order),
+        attributes=None if people is None else people.take(order),
         item_names=original.item_names,
-        private=made.private(original, record, None if groups is None else groups[order]),
+        private=made.private(original, record, exact, None if groups is None else groups[order]),
         groups=class_of_record,
     )
 

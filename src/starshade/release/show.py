@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.markup import block, facts, paragraph, table
 from starshade.plain import counted
+from starshade.release.band import in_words
 
 if TYPE_CHECKING:
     from starshade.release.manifest import Claim
     from starshade.release.table import Release
 
-__all__ = ["release_chart", "release_html"]
+__all__ = ["release_chart", "release_html", "sizes_shown"]
 
 _LAYOUTS = {
     "generalized": "cells are what the members of a class said, all of it",
@@ -35,8 +37,7 @@ def release_html(release: Release) -> str:
         ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
         ("may be shown to", _audience(told.audience)),
         ("personal attributes", ", ".join(told.attribute_columns) or "none"),
-        ("people left out", f"{told.users_deleted + told.users_without_rating:,}"),
-        ("items left out, rated by too few", f"{told.rare_items_dropped:,}"),
+        *_left_out(release),
     ]
     shares = (
         ("users in a class that shows one of their ratings", told.users_rating_disclosed),
@@ -63,18 +64,24 @@ def release_html(release: Release) -> str:
     return block(title, promises, facts(rows, "What it is"), paragraph(where))
 
 
+def _left_out(release: Release) -> list[tuple[str, str]]:
+    """Say who and what was left out: in bands to whoever is not the owner."""
+    told, exact = release.manifest, release.exact
+    heads = (
+        "people left out by the method",
+        "people left out, without a rating on these items",
+        "items left out, rated by too few",
+    )
+    if exact is None:
+        bands = (told.users_deleted, told.users_without_rating, told.rare_items_dropped)
+        return list(zip(heads, map(in_words, bands), strict=True))
+    figures = (exact.users_deleted, exact.users_without_rating, exact.rare_items_dropped)
+    return [(head, f"{n:,}") for head, n in zip(heads, figures, strict=True)]
+
+
 def release_chart(release: Release) -> Chart:
     """Draw how many records share a class of which size: the larger, the better hidden."""
-    sizes = release.classes.sizes
-    found, classes = np.unique(sizes, return_counts=True)
-    records = found * classes
-    bars = [
-        Bar(f"{size:,}", n / max(release.n_records, 1))
-        for size, n in zip(found[:_CLASSES].tolist(), records[:_CLASSES].tolist(), strict=True)
-    ]
-    if len(found) > _CLASSES:
-        rest = int(records[_CLASSES:].sum()) / max(release.n_records, 1)
-        bars.append(Bar(f"{int(found[_CLASSES]):,} and more", rest))
+    bars = [Bar(label, share) for label, share in sizes_shown(release.classes.sizes)]
     return bar_chart(
         f"How many others a record looks like{release.manifest.alike_by}",
         f"{counted(release.n_records, 'record')} in "
@@ -83,6 +90,16 @@ def release_chart(release: Release) -> Chart:
         "records in the class",
         Axis("share of the records", share=True),
     )
+
+
+def sizes_shown(sizes: NDArray[np.int64]) -> list[tuple[str, float]]:
+    """Return sizes of classes and the share of the records in such; the largest together."""
+    found, classes = np.unique(sizes, return_counts=True)
+    shares = (found * classes / max(int(sizes.sum()), 1)).tolist()
+    rows = [(f"{size:,}", share) for size, share in zip(found.tolist(), shares, strict=True)]
+    if len(rows) > _CLASSES:
+        rows[_CLASSES:] = [(f"{rows[_CLASSES][0]} and more", sum(shares[_CLASSES:]))]
+    return rows
 
 
 def _audience(audience: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.band import Exact
 from starshade.release.cells import Cells
 from starshade.release.profile.profiles import Profiles
 
@@ -61,6 +62,8 @@ class Private:
     original : Ratings or None
         The very table that was anonymized (chosen items, users left); not written anywhere.
         The verifier needs it to check every original cell against its generalized one.
+    exact : Exact
+        What the release tells in bands, in figures.
     groups : ndarray of int64, shape (n_records,), or None
         Layout "record": who was put together, by record number; written nowhere. It tells the
         verifier where to look first.
@@ -73,6 +76,7 @@ class Private:
     digest: str = ""
     ratings: str = ""
     original: Ratings | None = None
+    exact: Exact = field(default_factory=Exact)
     groups: NDArray[np.int64] | None = None
 
 
@@ -107,6 +111,11 @@ class Release:
     def n_records(self) -> int:
         """Released users."""
         return self.classes.n_records
+
+    @property
+    def exact(self) -> Exact | None:
+        """What the manifest tells in bands, in figures; None without the owner's private facts."""
+        return None if self.private is None else self.private.exact
 
     @property
     def class_of_record(self) -> NDArray[np.int64]:

@@ -105,22 +105,37 @@ def palette_css() -> str:
 
 def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the Vega-Lite specification of each picture that a dossier has data for."""
+    if told["edition"] == "public":
+        return _of_release(told["holds"]) if told["holds"] else {}
     data, drawn = told["data"], {}
     if told["attacks"]:
         drawn["attacks"] = _attacks(told["attacks"])
-    if told["stand_out"] and told["stand_out"]["steps"]:
+    if told["stand_out"]["steps"]:
         drawn["stand_out"] = _stand_out(told["stand_out"]["steps"])
     for name, figure, title in (
         ("ratings", "histogram", "share of the ratings"),
         ("ratings_per_user", "ratings_per_user", "share of the users"),
     ):
-        bins = data[figure]["bins"] if data[figure] else []
+        bins = data[figure]["bins"]
         if bins:
             drawn[name] = _bars([(each["label"], each["share"]) for each in bins], title)
-    if data["long_tail"] and data["long_tail"]["points"]:
+    if data["long_tail"]["points"]:
         drawn["long_tail"] = _curve(data["long_tail"]["points"])
     if told["histogram"]:
         drawn["histogram"] = _before_after(told["histogram"])
+    return drawn
+
+
+def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
+    """Draw what is in the folder."""
+    drawn = {}
+    for name, bins, title in (
+        ("classes", holds["classes"]["bins"], "records in a class of this size"),
+        ("cells", holds["cells"]["histogram"], "share of the cells with a rating"),
+    ):
+        rows = [(each["label"], each["share"]) for each in bins]
+        if rows:
+            drawn[name] = _bars(rows, title, colour=_AFTER)
     return drawn
 
 
@@ -167,7 +182,6 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "name": f"{row['attack']}: {row['knowledge']}",
             "limit": row["limit"],
             "guessing": row["guessing"],
-            "missing": _missing(row),
         }
         for i, row in enumerate(rows)
     ]
@@ -196,17 +210,11 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "mark": {"type": "rule", "color": _GRID},
             "encoding": {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}},
         },
-        {
-            "data": {"values": [name for name in names if name["missing"]]},
-            "mark": {"type": "text", "align": "left", "dx": 2, "dy": 13, "fontSize": 11}
-            | {"color": _MUTED},
-            "encoding": {"y": y, "x": {"datum": 0}, "text": {"field": "missing"}},
-        },
         *_ticks(names, x, y),
     ]
     layers += [
         {
-            "data": {"values": [value for value in values if value["low"] is not None]},
+            "data": {"values": values},
             "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "butt"},
             "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
             | {"color": colour},
@@ -217,36 +225,20 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
         },
     ]
-    step = 54 if any(name["missing"] for name in names) else 40  # a second line of words
-    return _chart(_attacks_in_words(rows), {"height": {"step": step}, "layer": layers})
+    return _chart(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
 
 
 def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say what the picture of the attacks shows; of what it does not show, that it is withheld."""
+    """Say what the picture of the attacks shows."""
     best = {}
     for side in _SIDES:
         told = [row[side]["rate"] for row in rows if row[side] is not None]
-        withheld = any(side in row["withheld"] for row in rows)
-        best[side] = percent(max(told)) if told else "withheld" if withheld else "not known"
-    some = any(side in row["withheld"] for row in rows for side in _SIDES)
+        best[side] = percent(max(told)) if told else "not known"
     return (
-        "How often each attack names the right record, before and after. The highest rate "
-        f"{'that is told ' * some}in the ratings is {best['before']}, in the release "
-        f"{best['after']}; the limit is {percent(rows[0]['limit'])}."
-        + " Of what is withheld the table beside it says why, or gives a bound."
-        * some
+        "How often each attack names the right record, before and after. The highest rate in the "
+        f"ratings is {best['before']}, in the release {best['after']}; the limit is "
+        f"{percent(rows[0]['limit'])}."
     )
-
-
-def _missing(row: Mapping[str, Any]) -> str:
-    """Say which mark a line of the attacks does not have, and what stands for it."""
-    where = {"before": "in the ratings", "after": "in the release"}
-    said = [
-        f"{where[side]} {row['withheld'].get(side, 'not known').partition(':')[0]}"
-        for side in _SIDES
-        if row[side] is None
-    ]
-    return ", ".join(said)
 
 
 def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
@@ -265,7 +257,7 @@ def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
     rows = [
         (
             f"{step['known']:,} rating{'s' * (step['known'] != 1)}",
-            step["identified"] and step["identified"]["rate"],
+            step["identified"]["rate"],
         )
         for step in steps
     ]
@@ -273,18 +265,18 @@ def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def _bars(
-    rows: Sequence[tuple[str, float | None]],
+    rows: Sequence[tuple[str, float]],
     title: str,
     *,
     colour: str = _BEFORE,
     whole: bool = False,
 ) -> Spec:
-    """Draw a bar for each row, its figure at the end; None rests on too few people to be told."""
+    """Draw a bar for each row, its figure at the end."""
     values = [
-        {"row": i, "label": label, "share": share or 0, "text": _told(share)}
+        {"row": i, "label": label, "share": share, "text": percent(share)}
         for i, (label, share) in enumerate(rows)
     ]
-    most = max((share or 0 for _, share in rows), default=0) or 1.0
+    most = max((share for _, share in rows), default=0) or 1.0
     x = {
         "field": "share",
         "type": "quantitative",
@@ -310,12 +302,8 @@ def _bars(
             },
         ],
     }
-    listed = ", ".join(f"{label}: {_told(share)}" for label, share in rows)
+    listed = ", ".join(f"{label}: {percent(share)}" for label, share in rows)
     return _chart(f"{title.capitalize()}. {listed}.", body)
-
-
-def _told(share: float | None) -> str:
-    return "withheld: too few people" if share is None else percent(share)
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:

@@ -21,7 +21,7 @@ from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
-__all__ = ["HistogramResult", "RatingHistogram"]
+__all__ = ["HistogramResult", "RatingHistogram", "released_shares"]
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ class RatingHistogram:
         before = after = np.empty(0)
         if scale.step is not None:
             before = _shares(_of_cells(cells_of(Origin(release, original).part), scale))
-            after = _shares(_released(release, scale))
+            after = released_shares(release)
         some = len(before) > 0
         return HistogramResult(
             measure="rating-histogram",
@@ -168,11 +168,12 @@ def _rated_distance(before: Floats, after: Floats) -> float | None:
     return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
 
 
-def _released(release: Release, scale: Scale) -> Floats:
-    classes = release.classes
-    return (
-        _of_profiles(classes, scale) if isinstance(classes, Profiles) else _of_cells(classes, scale)
-    )
+def released_shares(release: Release) -> Floats:
+    """Return how the released cells are shared out: null, then each rating of a stepped scale."""
+    classes, scale = release.classes, release.scale
+    if isinstance(classes, Profiles):
+        return _shares(_of_profiles(classes, scale))
+    return _shares(_of_cells(classes, scale))
 
 
 def _shares(counts: Floats) -> Floats:

@@ -54,7 +54,7 @@ def test_a_release_says_what_the_twins_say(ratings, k, seed):
         for user in group:
             own = release.class_of_record[release.private.link.record[met.users[user]]]
             assert told[own] == tuple(NOTHING if cell is None else cell for cell in row)
-    assert release.manifest.groups == len(groups)
+    assert release.exact.groups == len(groups)
 
 
 @given(ratings_tables(min_users=2, with_days=False), st.integers(2, 4))
@@ -88,7 +88,7 @@ def test_the_manifest_says_what_was_done_and_nothing_private(tmp_path):
     assert "mine" not in public
     assert release.private.seed == 424_242
     assert release.private.config["item_keys"] == ["1", "3"]
-    assert manifest.users_without_rating == ratings.n_users - release.n_records
+    assert release.exact.users_without_rating == ratings.n_users - release.n_records
 
 
 def test_a_file_and_the_ready_made_hierarchy_of_the_same_levels_agree(tmp_path):

@@ -173,7 +173,7 @@ def test_no_rating_is_changed(tmp_path: Path) -> None:
     release = SuppressAnonymizer(3, 2, sensitive=["s02"]).anonymize(survey, rng=0)
     assert release.private is not None
     kept = release.private.link.users
-    assert 0 < release.manifest.users_deleted == 800 - len(kept)
+    assert 0 < release.exact.users_deleted == 800 - len(kept)
     before = dict(zip(survey.users, cells(survey), strict=True))
     rows = dict(zip(kept, release.private.link.record.tolist(), strict=True))
     release.save(tmp_path / "out")

@@ -38,7 +38,6 @@ def release(
         scale=ScaleModel.of(symbols.scale),
         records=sum(sizes),
         items=len(items),
-        groups=len(rows),
         classes=len(rows),
     )
     private = None if link is None else Private(link=link, seed=0, config={})

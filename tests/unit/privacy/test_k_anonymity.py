@@ -30,7 +30,6 @@ def release_of(cells: Cells, attributes: str = "none", people: pa.Table | None =
         scale=ScaleModel.of(cells.symbols.scale),
         records=cells.n_records,
         items=cells.n_items,
-        groups=cells.n_groups,
         classes=cells.n_groups,
         attributes=attributes,
         attribute_columns=() if people is None else tuple(people.column_names),

@@ -70,7 +70,7 @@ def test_what_the_card_promises(tmp_path):
     assert "smallest group 2" in card
     assert "for 40.0% of the people here, at least one rating can be read off" in card
     assert "for 40.0%, it is certain of at least one item" in card
-    assert "7 people without a rating on these items: left out" in card
+    assert "People without a rating on these items: left out, 20 % or more" in card
     assert "do not cover a second release" in card
     assert "not hiding what you rated" in card
     assert "Licence" in card
@@ -88,17 +88,18 @@ def test_a_release_for_queries_says_so_first(tmp_path):
 
 
 def test_what_was_left_out_is_said():
-    facts = {"records": 1, "items": 1, "groups": 1, "classes": 1}
+    facts = {"records": 1, "items": 1, "classes": 1}
     scale = {"minimum": 1, "maximum": 5, "step": 1}
-    dropped = Manifest(method="m", scale=scale, rare_items_dropped=1234, **facts)
-    assert "1,234 items that too few people rated: left out" in dataset_card(dropped)
-    card = dataset_card(dropped.model_copy(update={"users_without_rating": 1}))
+    dropped = Manifest(method="m", scale=scale, rare_items_dropped="under 5 %", **facts)
+    assert "Items that too few people rated: left out, under 5 %" in dataset_card(dropped)
+    card = dataset_card(dropped.model_copy(update={"users_without_rating": "more"}))
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
-    assert "1 group, of which the equal ones were joined: 1 class\n" in card
-    assert "1 person without a rating" in card
-    kept = Manifest(method="m", scale=scale, rare_items="keep", invented_cells=0.125, **facts)
+    assert "- 1 class of records that are equal in every cell\n" in card
+    assert "People without a rating on these items: left out, 20 % or more" in card
+    facts |= {"rare_items": "keep", "invented_cells": "under 20 %"}
+    kept = Manifest(method="m", scale=scale, **facts)
     assert "rated were kept" in dataset_card(kept)
-    assert "12.5% of the cells were rated by nobody" in dataset_card(kept)
+    assert "Under 20 % of the cells were rated by nobody" in dataset_card(kept)
     assert "No privacy model is claimed" in dataset_card(kept)
 
 

@@ -39,14 +39,14 @@ def test_golden_profiles():
     # in content order: null first, so the second group comes first
     assert np.nan_to_num(simple.classes.values(), nan=-1).tolist() == [[-1, 3], [4.5, 2]]
     assert padded.classes.values().tolist() == [[1.5, 3], [4.5, 2.5]]
-    assert simple.manifest.single_rater_cells == 1 / 3
-    assert padded.manifest.single_rater_cells == 1 / 4
-    assert (simple.manifest.invented_cells, padded.manifest.invented_cells) == (0, 1 / 4)
+    assert simple.exact.single_rater_cells == 1 / 3
+    assert padded.exact.single_rater_cells == 1 / 4
+    assert (simple.exact.invented_cells, padded.exact.invented_cells) == (0, 1 / 4)
     for manifest in (simple.manifest, padded.manifest):
         assert manifest.users_rating_disclosed is None
         assert manifest.users_rating_exists is None
     for kind in ("model", "pooled"):
-        assert golden(kind).release().manifest.single_rater_cells is None
+        assert golden(kind).release().exact.single_rater_cells is None
 
 
 @given(profiled())
@@ -59,7 +59,7 @@ def test_classes_as_defined(drawn):
     assert classes.levels.tolist() == [row for row, _ in expected]
     assert classes.sizes.tolist() == [size for _, size in expected]
     manifest = release.manifest
-    assert (manifest.classes, manifest.groups) == (len(expected), len(drawn.levels))
+    assert (manifest.classes, release.exact.groups) == (len(expected), len(drawn.levels))
     record = release.private.link.record
     assert sorted(record) == list(range(drawn.original.n_users))
     of_user = release.class_of_record[record]
@@ -72,8 +72,8 @@ def test_classes_as_defined(drawn):
     single, invented = naive.rests_on(
         [row for row, _ in expected], members, drawn.original.scale.minimum, drawn.step, least
     )
-    assert manifest.invented_cells == pytest.approx(invented)
-    told = manifest.single_rater_cells
+    assert release.exact.invented_cells == pytest.approx(invented)
+    told = release.exact.single_rater_cells
     assert told is None if drawn.kind in ("model", "pooled") else told == pytest.approx(single)
 
 

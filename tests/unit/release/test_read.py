@@ -40,13 +40,13 @@ def write(folder: Path, tables: dict[str, pa.Table], **facts) -> Path:
     for name in ("README.md", "croissant.json"):
         (folder / name).write_text("{}")
     files = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
-    (folder / "release.json").write_text(signed({"format": 2, "files": files} | facts))
+    (folder / "release.json").write_text(signed({"format": 3, "files": files} | facts))
     return folder
 
 
 def facts_of(layout: str, **more) -> dict:
     scale = {"minimum": 1, "maximum": 5, "step": 1}
-    counts = {"records": 3, "items": 2, "groups": 2, "classes": 2}
+    counts = {"records": 3, "items": 2, "classes": 2}
     return {"method": "by-hand", "layout": layout, "scale": scale} | counts | more
 
 
@@ -306,8 +306,9 @@ def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"format": 3}, r"format 3; this version reads 2\n.*that wrote it"),
-        ({"format": 1}, r"format 1; this version reads 2\n.*Make it anew .* with the same options"),
+        ({"format": 4}, r"format 4; this version reads 3\n.*that wrote it"),
+        ({"format": 2}, r"format 2; this version reads 3\n.*in bands.*Make it anew"),
+        ({"format": 1}, r"format 1; this version reads 3\n.*Make it anew .* with the same options"),
         ({"format": "1"}, "no format version"),
         ({"format": 0}, "no format version"),
         ({"shoe_size": 43}, "release.json: shoe_size"),
@@ -328,7 +329,7 @@ def test_a_manifest_that_is_wrong(saved, facts, message):
         read_release(saved)
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": 2}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": 3}', "\x00"])
 def test_a_manifest_that_is_none(saved, text):
     (saved / "release.json").write_text(text)
     with pytest.raises(ReleaseError, match=r"release.json"):

@@ -151,10 +151,10 @@ def test_the_receipt_of_another_release_is_refused(saved):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"receipt": 3}, r"format 3; this version reads 2\n.*that wrote it"),
+        ({"receipt": 4}, r"format 4; this version reads 3\n.*that wrote it"),
         (
             {"receipt": 1},
-            r"format 1; this version reads 2\n.*Make it anew .* with the same options",
+            r"format 1; this version reads 3\n.*Make it anew .* with the same options",
         ),
         ({"seed": "1"}, "seed is missing or no int"),
         ({"seed": True}, "seed is missing or no int"),
@@ -290,7 +290,9 @@ def test_some_items_are_known_by_the_whole(saved):
 
 def test_what_a_receipt_and_its_release_both_say_must_agree(saved):
     folder, _ = saved
-    for name, value in (("rare_items_dropped", 28), ("users_without_rating", 1), ("method", "m")):
+    others = {"rare_items_dropped": 28, "users_without_rating": 0, "users_deleted": 1}
+    others |= {"invented_cells": 0.5, "single_rater_cells": 0.5, "method": "m"}
+    for name, value in others.items():
         facts = json.loads((folder / "receipt.json").read_text())
         (folder / "forged.json").write_text(signed(facts | {name: value}))
         with pytest.raises(ReleaseError, match=rf"release\.json says {name}: .*, its receipt"):

@@ -41,7 +41,7 @@ def test_records_stand_in_the_order_of_their_content(drawn) -> None:
     shown = records_of(release)
     assert shown == naive.rows(rows, original.n_items)
     assert release.groups.tolist() == naive.groups(shown)
-    assert release.manifest.classes == release.manifest.groups == len(set(release.groups.tolist()))
+    assert release.manifest.classes == release.exact.groups == len(set(release.groups.tolist()))
     assert release.classes.sizes.tolist() == [1] * original.n_users
     record = release.private.link.record
     assert sorted(record.tolist()) == list(range(original.n_users))
@@ -49,7 +49,7 @@ def test_records_stand_in_the_order_of_their_content(drawn) -> None:
     cells = sum(len(row) for row in rows)
     invented = sum(i not in old for old, row in zip(rows_of(original), rows, strict=True)
                    for i in row)  # fmt: skip
-    assert release.manifest.invented_cells == pytest.approx(invented / max(cells, 1))
+    assert release.exact.invented_cells == pytest.approx(invented / max(cells, 1))
     some = sum(bool(row) for row in rows) / len(rows)
     assert release.manifest.users_rating_disclosed == pytest.approx(some)
     assert release.manifest.users_rating_exists == pytest.approx(some)
@@ -101,10 +101,10 @@ def test_records_of_a_class_are_sorted_by_released_attributes() -> None:
 def test_suppression_invents_nothing_and_says_who_is_gone(tmp_path) -> None:
     release = released(table(ROWS, STARS), method="suppress", users_deleted=3)
     assert release.manifest.invented_cells is None
-    assert release.manifest.users_deleted == 3
+    assert release.exact.users_deleted == 3
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "3 people who could not be hidden among the others: left out" in card
+    assert "People who could not be hidden among the others: left out, 20 % or more" in card
     assert "Every record is one person's ratings, unchanged" in card
     moved = [{**ROWS[0], 1: 4}, *ROWS[1:]]
     with pytest.raises(InternalError, match="a rating changed by a method that changes none"):

@@ -44,7 +44,7 @@ def test_classes_as_defined(grouping):
     manifest = release.manifest
     assert (manifest.users_rating_disclosed, manifest.users_rating_exists) == shares
     assert manifest.classes == len(expected)
-    assert manifest.groups == len(grouping.rows)
+    assert release.exact.groups == len(grouping.rows)
     record = release.private.link.record
     of_user = release.class_of_record[record]
     assert [expected[c][0] for c in of_user] == [grouping.rows[g] for g in grouping.groups]

@@ -87,9 +87,12 @@ def test_users_who_were_left_out() -> None:
     assert Origin(release, MADE).made_of.users == kept.users
     alone = replace(release, private=None)
     assert Origin(alone, MADE).made_of.n_users == 5
-    for one in (release, alone):
-        with pytest.raises(ConfigError, match="4 records and left out 1 user:"):
+    for one, said in ((release, "1 user:"), (alone, "users, 20 % or more:")):
+        with pytest.raises(ConfigError, match=f"4 records and left out {said}"):
             _ = Origin(one, kept).made_of
+    more = alone.manifest.model_copy(update={"users_deleted": "under 5 %"})
+    with pytest.raises(ConfigError, match="users, under 5 %: it was not"):
+        _ = Origin(replace(alone, manifest=more), MADE).made_of
     whole = released(kept, method="suppress")
     with pytest.raises(ConfigError, match="the receipt's users are not those"):
         _ = Origin(whole, MADE).made_of

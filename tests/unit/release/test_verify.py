@@ -207,7 +207,6 @@ def test_a_changed_byte_is_found(saved):
         ({"records": 6}, "count: records"),
         ({"classes": 3}, "count: classes"),
         ({"items": 3}, "count: items"),
-        ({"groups": 1}, "count: groups"),
         ({"users_rating_disclosed": 0.2}, "disclosure share: users_rating_disclosed"),
         ({"users_rating_exists": 0.2}, "disclosure share: users_rating_exists"),
         ({"audience": "publish"}, "audience"),

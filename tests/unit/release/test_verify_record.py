@@ -297,10 +297,15 @@ def test_the_truth_is_looked_up(saved) -> None:
     wrong[0] = wrong[1]
     with pytest.raises(ReleaseError, match="link: users and records"):
         verify_folder(folder, replace(private, link=replace(private.link, record=wrong)))
-    say(folder, invented_cells=0.125)
+    exact = replace(private.exact, invented_cells=0.0125)  # of the same band
     with pytest.raises(ReleaseError, match="another share of cells is invented"):
-        verify_folder(folder, private)
+        verify_folder(folder, replace(private, exact=exact))
+    for said in ("under 20 %", None, 0.0):
+        say(folder, invented_cells=said)
+        with pytest.raises(ReleaseError, match="band: invented_cells"):
+            verify_folder(folder, private)
     say(folder, invented_cells=None)
+    private = replace(private, exact=replace(private.exact, invented_cells=None))
     verify_folder(folder, private)
     other = table([{0: 4, 1: 3}, *ROWS[1:]], STARS)
     with pytest.raises(ReleaseError, match="changed by a method that changes none"):

@@ -54,10 +54,10 @@ class Shown:
     for_all: dict[str, Any] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
-        return {**self.told, **self.for_all, "edition": "public"}
+        return {**self.for_all, "edition": "public"}
 
     def internal(self) -> dict[str, Any]:
-        return self.told
+        return {**self.told, "edition": "internal"}
 
 
 def marked(told: Any, mark: str) -> Any:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from starshade.audit.dossier.dossier import Dossier
 from starshade.report.dossier_charts import PALETTE, charts, palette_css, pictures
 from starshade.report.page import render_report
 from tests.unit.report.dossiers import Shown, small_dossier
@@ -16,13 +17,19 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return small_dossier(tmp_path_factory.mktemp("dossier")).internal()
+def dossier(tmp_path_factory: pytest.TempPathFactory) -> Dossier:
+    return small_dossier(tmp_path_factory.mktemp("dossier"))
 
 
 @pytest.fixture(scope="module")
-def drawn(told: dict[str, Any]) -> dict[str, ElementTree.Element]:
-    return {name: ElementTree.fromstring(svg) for name, svg in pictures(told).items()}
+def told(dossier: Dossier) -> dict[str, Any]:
+    return dossier.internal()
+
+
+@pytest.fixture(scope="module")
+def drawn(dossier: Dossier) -> dict[str, ElementTree.Element]:
+    both = pictures(dossier.internal()) | pictures(dossier.public())
+    return {name: ElementTree.fromstring(svg) for name, svg in both.items()}
 
 
 def test_there_is_a_picture_of_each(drawn: dict[str, ElementTree.Element]) -> None:
@@ -33,6 +40,8 @@ def test_there_is_a_picture_of_each(drawn: dict[str, ElementTree.Element]) -> No
         "ratings_per_user",
         "long_tail",
         "histogram",
+        "classes",
+        "cells",
     }
 
 
@@ -57,7 +66,7 @@ def test_every_colour_has_its_counterpart_in_the_dark(
 def test_marks_and_text_stand_out_from_the_page(
     told: dict[str, Any], side: int, scheme: str
 ) -> None:
-    html = render_report(_shown(told), public=True)
+    html = render_report(_shown(told), public=False)
     ground = re.findall(r"--page: (#\w{6})", html)[side]
     for name, colours in PALETTE.items():
         least = 1.2 if name == "grid" else 4.5

@@ -251,7 +251,7 @@ class _Judge:
         found |= {
             "records": manifest.records,
             "items": manifest.items,
-            "users_deleted": manifest.users_deleted,
+            "users_deleted": None if release.exact is None else release.exact.users_deleted,
         }
         with silence():
             measured: dict[str, Found] = {}

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.dossier.data import Bins
-from starshade.audit.few import WITHHELD, hides, in_words, is_few, number
-from starshade.audit.result import AuditResult, alone_with_sensitive
+from starshade.audit.result import AuditResult
 from starshade.naming import aside, named
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import RatingHistogram
 
 __all__ = [
-    "BEHIND",
     "LOSSES",
-    "disclosure_section",
+    "disclosure_rows",
     "histogram_section",
     "loss_rows",
     "no_probe",
@@ -146,36 +144,15 @@ _RECOMMENDER = {
     "similar_user_deviation_release": ("Error from the profile most like them", None, True),
     "top_n_agreement_refit": ("Recommendations that are the same", None, False),
 }
-#: after the name of a figure: the people that it speaks of
-BEHIND = " of people"
-#: losses that count people, or ratings of them
-_OF_PEOPLE = (
-    "ratings_moved",
-    "ratings_suppressed",
-    "ratings_invented",
-    "smallest_class",
-    "users_deleted",
-)
 
 
-def loss_rows(utility: Mapping[str, float | int | None], k: int = 1) -> list[dict[str, Any]]:
-    """Return the losses that apply; of counts from 1 to `k` - 1 only that they are fewer.
-
-    Withheld are those beside which `utility` says, under their name and `BEHIND`, that fewer than
-    `k` people are behind them.
-    """
-
-    def told(name: str, value: float) -> float | int | str:
-        if name in _OF_PEOPLE and is_few(value, k):
-            return number(int(value), k)
-        few = is_few(utility.get(f"{name}{BEHIND}") or 0, k)
-        return WITHHELD.format(k) if few else value
-
+def loss_rows(utility: Mapping[str, float | int | None]) -> list[dict[str, Any]]:
+    """Return the losses that apply."""
     return [
         {
             "name": name,
             "title": title,
-            "value": told(name, value),
+            "value": value,
             "unit": unit,
             "meaning": meaning,
             "low_is_good": low,
@@ -185,26 +162,8 @@ def loss_rows(utility: Mapping[str, float | int | None], k: int = 1) -> list[dic
     ]
 
 
-def disclosure_section(result: AuditResult, release: Release, k: int = 1) -> dict[str, Any]:
-    """Return what the release still tells of people, whoever is who."""
-    people, text = result.records, result.still_tells
-    shares = {name: result.disclosure.get(name) for name in _SHARES}
-    shares["unique_by_attributes"] = _alone(release)
-    said = {
-        name: share if not hides(share, people, k) else in_words(share, people, k)
-        for name, share in shares.items()
-        if share is not None
-    }
-    told = [said.get(name) for name in _SHARES]
-    if any(isinstance(each, str) for each in told):
-        shown, exists, alone = (in_words(shares[name], people, k) for name in _SHARES)
-        text = (
-            f"Of the people, {shown} are in a class that shows one of their ratings, and {exists} "
-            "in one that shows that they rated an item; to hide among others is not to hide what "
-            "one rated."
-        )
-        if shares["records_alone_with_sensitive"] is not None:
-            text += f" {alone_with_sensitive(alone)}"
+def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> list[dict[str, Any]]:
+    """Return what the release still tells of people, whoever is who; all of it is in its files."""
     names = ", ".join(release.manifest.attribute_columns)
     titles = _SHARES | {
         "unique_by_attributes": (
@@ -213,17 +172,12 @@ def disclosure_section(result: AuditResult, release: Release, k: int = 1) -> dic
             "but the service that stands before it protects them. High means risk.",
         )
     }
-    rows = [
-        {
-            "name": name,
-            "title": titles[name][0],
-            "value": value,
-            "unit": "share",
-            "meaning": titles[name][1],
-        }
-        for name, value in said.items()
+    found = {**shares, "unique_by_attributes": _alone(release)}
+    return [
+        {"name": name, "title": title, "value": value, "unit": "share", "meaning": meaning}
+        for name, (title, meaning) in titles.items()
+        if (value := found.get(name)) is not None
     ]
-    return {"rows": rows, "text": text}
 
 
 def _alone(release: Release) -> float | None:
@@ -304,10 +258,9 @@ def query_section(result: AuditResult) -> dict[str, Any] | None:
 def no_probe() -> str:
     """Say what to do to see a recommender's losses, where there are none."""
     return (
-        "Not told: no ratings were held out, or (in a public edition) those of too few people. To "
-        "see what a recommender loses, set some ratings aside first (starshade data split), make "
-        f"the release of the rest, and give what was set aside with {named('probe')} and the "
-        f"receipt with {named('private')}."
+        "Not told: no ratings were held out. To see what a recommender loses, set some ratings "
+        "aside first (starshade data split), make the release of the rest, and give what was set "
+        f"aside with {named('probe')} and the receipt with {named('private')}."
     )
 
 
@@ -327,30 +280,28 @@ def no_queries(release: Release) -> str:
     )
 
 
-def histogram_section(
-    release: Release, original: Ratings, bins: Bins, of: str = ""
-) -> dict[str, Any] | None:
+def histogram_section(release: Release, part: Ratings, *, differ: bool) -> dict[str, Any] | None:
     """Return how ratings are shared out, before and after; None on a scale without steps.
 
     Parameters
     ----------
     release : Release
-    original : Ratings
-        The released items of the original.
-    bins : Bins
-    of : str
-        A sentence: which ratings these are.
+    part : Ratings
+        The released part of the original.
+    differ : bool
+        Whether that is less than all.
     """
-    found = RatingHistogram().measure(release, original=original)
-    if not found.before or not bins.ends:
+    found, bins = RatingHistogram().measure(release, original=part), Bins.of(release.scale)
+    if not found.before or not part.n_ratings:
         return None
+    of_level = bins.place(release.scale.levels)
 
     def shares(cells: tuple[float, ...]) -> list[float]:
-        held = np.bincount(bins.of_level, weights=cells[1:], minlength=len(bins.ends))
+        held = np.bincount(of_level, weights=cells[1:], minlength=len(bins.ends))
         return [float(share) for share in held / (held.sum() or 1.0)]
 
     return {
-        "of": of,
+        "of": "What the released people gave to the released items." * differ,
         "levels": bins.labels,
         "before": shares(found.before),
         "after": shares(found.after),

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.risk.result import RiskResult
-from starshade.audit.few import is_few
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.origin.origin import Origin
@@ -20,7 +19,7 @@ __all__ = ["LISTED", "at_risk", "stand_out"]
 LISTED = 100
 
 
-def stand_out(risk: RiskResult | None, most: int, k: int = 1) -> dict[str, Any]:
+def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
     """Say how few known ratings identify how many people.
 
     Parameters
@@ -28,31 +27,16 @@ def stand_out(risk: RiskResult | None, most: int, k: int = 1) -> dict[str, Any]:
     risk : RiskResult or None
     most : int
         Ratings of who has the most: more cannot be known.
-    k : int
-        A step with which 1 to `k` - 1 people come to be identified, or are left unidentified, is
-        there without its figure.
     """
-    steps: list[dict[str, Any]] = []
-    shown = 0
-    for step in [] if risk is None or risk.targets < k else risk.to_dict()["steps"]:
-        if step["known"] > max(most, 1):
-            break
-        found = round(step["at_most"]["rate"] * risk.targets) if risk else 0
-        few = is_few(found - shown, k) or (risk is not None and is_few(risk.targets - found, k))
-        steps.append({"known": step["known"], "identified": None if few else step["at_most"]})
-        shown = shown if few else found
-    text = ""
-    if any(step["identified"] is None for step in steps):
-        text = (
-            "A figure is withheld where it would speak of too few: where fewer than "
-            f"{k} people more are identified than by the figure above it, or fewer than {k} are "
-            "left who are not."
-        )
+    steps = [
+        {"known": step["known"], "identified": step["at_most"]}
+        for step in ([] if risk is None else risk.to_dict()["steps"])
+        if step["known"] <= max(most, 1)
+    ]
     return {
         "steps": steps,
         "users": 0 if risk is None else risk.targets,
         "knowledge": "so many ratings of a person exactly, and no dates",
-        "withheld": text,
         "meaning": "The share of people of whom so many known ratings are enough, whichever they "
         "are: in 9 of 10 draws no other record agrees with them. High means risk: to take the "
         "names away protects none of these people.",

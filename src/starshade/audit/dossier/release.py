@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
-from starshade.audit.few import fewer, is_few, number
 from starshade.audit.result import AuditResult
 from starshade.plain import counted
+from starshade.release.band import in_words
 from starshade.release.manifest import FORMAT_VERSION
 from starshade.release.table import Release
 
@@ -56,38 +56,30 @@ _COUNTED = {
 }
 
 
-_SETS = ("smallest_group", "smallest_group_at_least")
-
-
-def claim_rows(result: AuditResult, k: int = 1) -> list[dict[str, Any]]:
+def claim_rows(claims: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
     """Return each claim: what is asked, what was counted, and how.
 
-    Of sets of fewer than `k` people it says only that they are no smaller than claimed, or are.
+    Parameters
+    ----------
+    claims : iterable of mapping
+        ``model, parameters, verified, holds``.
+    by : str
+        By what records are equal (`Manifest.alike_by`).
     """
     return [
         {
             "model": claim["model"],
-            "asked": _asked(claim["model"], claim["parameters"], result.alike_by),
+            "asked": _asked(claim["model"], claim["parameters"], by),
             "verified": "; ".join(
-                _COUNTED.get(name, f"{name} = {{}}").format(_count(name, count, claim, k))
+                _COUNTED.get(name, f"{name} = {{}}").format(_value(count))
                 for name, count in claim["verified"].items()
             )
             or "nothing that the files would show",
             "holds": bool(claim["holds"]),
             "how": _HOW[bool(claim["holds"])],
         }
-        for claim in result.claims
+        for claim in claims
     ]
-
-
-def _count(name: str, count: Any, claim: Mapping[str, Any], k: int) -> str:
-    """Write what was counted; of a set of too few people whether it is as large as claimed."""
-    if name not in _SETS or not is_few(count, k):
-        return _value(count)
-    if not claim["holds"]:
-        return fewer(k)
-    more = "" if name.endswith("at_least") else " or more"
-    return f"{_value(claim['parameters'].get('k', 1))}{more}"
 
 
 def _asked(model: str, parameters: Mapping[str, Any], by: str) -> str:
@@ -113,9 +105,10 @@ def model_rows(result: AuditResult) -> list[dict[str, Any]]:
     ]
 
 
-def method_section(release: Release, result: AuditResult, k: int = 1) -> dict[str, Any]:
-    """Say how the release was made, as it says itself; 1 to `k` - 1 people are only few."""
-    manifest = release.manifest
+def method_section(release: Release) -> dict[str, Any]:
+    """Say how the release was made, as it says itself; with its receipt in figures, not bands."""
+    manifest, exact = release.manifest, release.exact
+    names = ("users_deleted", "users_without_rating", "rare_items_dropped")
     return {
         "name": manifest.method,
         "summary": next((e.summary for e in METHODS if e.name == manifest.method), ""),
@@ -127,13 +120,14 @@ def method_section(release: Release, result: AuditResult, k: int = 1) -> dict[st
         "profile": manifest.profile,
         "profile_meaning": _PROFILES.get(manifest.profile or "", ""),
         "audience": manifest.audience,
-        "k": result.k,
+        "k": manifest.claimed_k,
         "records": manifest.records,
         "items": manifest.items,
         "classes": manifest.classes,
-        "users_deleted": number(manifest.users_deleted, k),
-        "users_without_rating": number(manifest.users_without_rating, k),
-        "rare_items_dropped": manifest.rare_items_dropped,
+        **{
+            name: in_words(getattr(manifest, name)) if exact is None else getattr(exact, name)
+            for name in names
+        },
     }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from starshade.plain import counted, percent
+from starshade.plain import counted
+from starshade.release.band import in_words
 from starshade.release.card.profiles import (
     cells_are,
     how_to_read,
@@ -151,30 +152,28 @@ def _about(manifest: Manifest) -> str:
         f"{counted(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
-        f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every cell"
-        if manifest.layout == "record"
-        else f"- {counted(manifest.groups, 'group')}, of which the equal ones were joined: "
-        f"{counted(manifest.classes, 'class', 'classes')}",
+        f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
+        f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
     ]
-    if manifest.users_deleted:
-        people = counted(manifest.users_deleted, "person", "people")
-        lines.append(f"- {people} who could not be hidden among the others: left out")
-    if manifest.users_without_rating:
-        people = counted(manifest.users_without_rating, "person", "people")
-        lines.append(f"- {people} without a rating on these items: left out")
+    if manifest.users_deleted != "none":
+        share = in_words(manifest.users_deleted)
+        lines.append(f"- People who could not be hidden among the others: left out, {share}")
+    if manifest.users_without_rating != "none":
+        share = in_words(manifest.users_without_rating)
+        lines.append(f"- People without a rating on these items: left out, {share}")
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
-    elif manifest.rare_items_dropped:
-        items = counted(manifest.rare_items_dropped, "item")
-        lines.append(f"- {items} that {_too_few(manifest)} rated: left out")
+    elif manifest.rare_items_dropped != "none":
+        share = in_words(manifest.rare_items_dropped)
+        lines.append(f"- Items that {_too_few(manifest)} rated: left out, {share}")
     if manifest.invented_cells is not None:
         whose = "that their own person did not rate"
         what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
         if manifest.layout == "profile":
             what = f"that are not null {stands_behind(manifest)}"
-        lines.append(f"- {percent(manifest.invented_cells)} of the cells {what}")
+        lines.append(f"- {in_words(manifest.invented_cells).capitalize()} of the cells {what}")
     if manifest.single_rater_cells is not None:
-        share = percent(manifest.single_rater_cells)
+        share = in_words(manifest.single_rater_cells).capitalize()
         lines.append(f"- {share} of the cells that are not null were rated by one of their class")
     return "\n".join(lines) + "\n"
 
@@ -202,7 +201,7 @@ def _cells(manifest: Manifest) -> str:
         "truth but near it"
     )
     rules = {claim.parameters.get("nulls") for claim in manifest.claims}
-    if manifest.invented_cells or rules != {"ignore"}:
+    if manifest.invented_cells != "none" or rules != {"ignore"}:
         moved += ", and where a null was in the way a rating may have been left out or put in"
     return f"{moved}. Null means no rating."
 

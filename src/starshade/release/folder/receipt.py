@@ -11,8 +11,10 @@ import json
 import os
 import stat
 from collections.abc import Iterable
+from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +29,7 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.band import Exact
 from starshade.release.manifest import refuse_format
 from starshade.release.table import Link, Private
 
@@ -36,8 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "ratings_digest", "read_receipt", "refuse_inside", "write_receipt"]
 
-_FORMAT = 2
-_FIELDS: dict[str, type] = {
+_FORMAT = 3
+_FIELDS: dict[str, type | tuple[type, ...]] = {
     "receipt": int,
     "starshade": str,
     "release": str,
@@ -47,13 +50,17 @@ _FIELDS: dict[str, type] = {
     "source": str,
     "digest": str,
     "ratings": str,
+    "groups": int,
     "users_without_rating": int,
+    "users_deleted": int,
     "rare_items_dropped": int,
+    "invented_cells": (float, NoneType),
+    "single_rater_cells": (float, NoneType),
     "users": list,
     "records": list,
 }
-# what release.json says as well
-_SHARED = ("starshade", "method", "users_without_rating", "rare_items_dropped")
+_EXACT = tuple(field.name for field in fields(Exact))
+_SHARED = ("starshade", "method")  # what release.json says as well; of _EXACT it says the bands
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
 # a table never changes, and every attack on it says its digest
@@ -168,8 +175,7 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         "source": private.source,
         "digest": digest,
         "ratings": released,
-        "users_without_rating": release.manifest.users_without_rating,
-        "rare_items_dropped": release.manifest.rare_items_dropped,
+        **asdict(private.exact),
         "users": list(private.link.users),
         "records": private.link.record.tolist(),
     }
@@ -214,7 +220,12 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
         source=facts["source"],
         digest=facts["digest"],
         ratings=facts["ratings"],
+        exact=_exact(facts),
     )
+
+
+def _exact(facts: dict[str, Any]) -> Exact:
+    return Exact(**{name: facts[name] for name in _EXACT})
 
 
 def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None:
@@ -229,11 +240,13 @@ def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None
             advice="Give the receipt that was written together with this release.",
         )
     said = json.loads(raw)
-    for name in _SHARED:
-        if said.get(name) != facts[name]:
+    known = {name: facts[name] for name in _SHARED}
+    known |= _exact(facts).bands(said.get("records", 0), said.get("items", 0))
+    for name, found in known.items():
+        if said.get(name) != found:
             raise ReleaseError(
                 f"{release}: release.json says {name}: {said.get(name)}, its receipt "
-                f"{facts[name]}: one of them is not what was written",
+                f"{found}: one of them is not what was written",
                 advice="Make the release again from the ratings (starshade anonymize).",
             )
 
@@ -261,8 +274,11 @@ def _load(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise _damaged(path, str(error)) from None
     for name, kind in _FIELDS.items():
-        if type(facts.get(name)) is not kind:
-            raise _damaged(path, f"its field {name} is missing or no {kind.__name__}")
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if name not in facts or type(facts[name]) not in kinds:
+            raise _damaged(path, f"its field {name} is missing or no {kinds[0].__name__}")
+    if any((facts[name] or 0) < 0 for name in _EXACT):
+        raise _damaged(path, "it counts fewer than none")
     if set(facts) - set(_FIELDS):
         raise _damaged(path, "it has fields that a receipt does not have")
     _check_lists(path, facts)

@@ -12,6 +12,7 @@ from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
+from starshade.release.band import in_words, left_out
 from starshade.release.origin.moved import Moved, moved_cells
 from starshade.release.origin.same import not_made_of, refuse_other_ratings
 from starshade.release.origin.strangers import refuse_moved_link, refuse_strangers
@@ -67,22 +68,25 @@ class Origin:
         the ratings; more or fewer users than records and users who were left out.
         """
         release, part = self.release, self.part
-        deleted = release.manifest.users_deleted
-        kept = part
-        if release.private is not None and release.private.link.users != part.users:
-            place = part.users.indices(release.private.link.users)
+        private, records = release.private, release.n_records
+        kept, more = part, part.n_users - records
+        deleted = None if release.exact is None else release.exact.users_deleted
+        if private is not None and private.link.users != part.users:
+            place = part.users.indices(private.link.users)
             if not deleted or (place < 0).any():
                 raise not_made_of(
                     "the receipt's users are not those who rated the released items in these "
                     "ratings"
                 )
             kept = part.keep_users(place)
-        if part.n_users != release.n_records + deleted:
-            left_out = f" and left out {counted(deleted, 'user')}" if deleted else ""
+        stated = release.manifest.users_deleted
+        fit = left_out(more, records) == stated if deleted is None else more == deleted
+        if more < 0 or not fit:
+            users = f"users, {in_words(stated)}" if deleted is None else counted(deleted, "user")
+            besides = "" if stated == "none" else f" and left out {users}"
             raise not_made_of(
                 f"{counted(part.n_users, 'user')} rated the released items in these ratings, but "
-                f"the release has {counted(release.n_records, 'record')}{left_out}: it was not "
-                "made of them"
+                f"the release has {counted(records, 'record')}{besides}: it was not made of them"
             )
         refuse_other_ratings(release, kept, self.original)
         return kept

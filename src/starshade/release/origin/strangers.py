@@ -34,7 +34,7 @@ def refuse_moved_link(release: Release, original: Ratings, moved: Moved) -> None
     told = _never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[told[moved.item]] > SLACK).sum())
     changed += int(told[moved.suppressed].sum() + told[moved.invented].sum())
-    stated = release.manifest.invented_cells
+    stated = None if release.exact is None else release.exact.invented_cells
     whole = moved.records == release.n_records and bool(
         (original.items.indices(release.classes.items) >= 0).all()
     )

@@ -80,19 +80,16 @@ def profile_release(
     single, invented = _rests_on(
         original, classes, order, profile, made.config.get("min_raters", 1)
     )
+    exact = made.exact(
+        len(class_of_group), invented, None if profile in ("model", "pooled") else single
+    )
     manifest = Manifest(
-        **made.stated(),
+        **made.stated(original, exact),
         layout="profile",
         profile=profile,
         profile_step=step,
-        lineage=original.lineage,
         scale=ScaleModel.of(original.scale),
-        records=original.n_users,
-        items=original.n_items,
-        groups=len(class_of_group),
         classes=classes.n_groups,
-        invented_cells=invented,
-        single_rater_cells=None if profile in ("model", "pooled") else single,
         users_rating_disclosed=None,
         users_rating_exists=None,
     )
@@ -100,7 +97,7 @@ def profile_release(
         manifest=manifest,
         classes=classes,
         item_names=original.item_names,
-        private=made.private(original, record),
+        private=made.private(original, record, exact),
     )
 
 

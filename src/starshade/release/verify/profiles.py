@@ -64,7 +64,7 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     the class who rated the item, to the nearest level, and a null where fewer did than the
     settings' `min_raters` (by default where nobody did) or, with a claim of diversity, a fake
     edge. A cell of "padded" is the mean where the whole class rated the item.
-    The shares of invented cells and of cells that rest on one rater are those that are said.
+    The shares of invented cells and of cells that rest on one rater are those that the owner knows.
     """
     n_items, kind = len(written.items), facts.get("profile")
     n_levels = _levels_of(facts)
@@ -176,7 +176,7 @@ class _Truth:
     def __init__(self, written: Written, private: Private, facts: dict[str, Any]) -> None:
         self.original = check_link(written, private)
         check_rare(self.original, facts)
-        self.facts, self.kind = facts, facts.get("profile")
+        self.facts, self.kind, self.exact = facts, facts.get("profile"), private.exact
         self.sizes = np.bincount(written.group_of_record)
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
         self.user = np.empty(len(private.link.record), dtype=np.int64)
@@ -235,10 +235,10 @@ class _Truth:
         fakes = any(claim["model"] == "diversity" for claim in facts["claims"])
         if self.kind == "simple" and found.invented and not fakes:
             raise Failed("truth", "a cell that is not the mean of those who rated it")
-        said = facts["invented_cells"]
+        said = self.exact.invented_cells
         if self.kind is not None and (said is None or abs(said - found.invented / whole) > 1e-12):
             raise Failed("truth", "another share of cells is invented than said")
-        single = facts.get("single_rater_cells")
+        single = self.exact.single_rater_cells
         if self.kind in ("padded", "simple") and (
             single is None or abs(single - found.single / whole) > 1e-12
         ):

@@ -1,9 +1,9 @@
 """The independent verifier: reads what was written and counts everything again.
 
-Apart from the checksum of ``release.json`` it shares no code with what builds and writes
-releases: plain PyArrow, Python and NumPy, its own reading of the masks, its own comparison of
-rows. What it finds is what a release may claim. A check that fails on a release that was just
-written is a bug of ours (`InternalError`); on a folder found on disk it is damage
+Apart from the checksum of ``release.json`` and the bands of a share it shares no code with what
+builds and writes releases: plain PyArrow, Python and NumPy, its own reading of the masks, its own
+comparison of rows. What it finds is what a release may claim. A check that fails on a release that
+was just written is a bug of ours (`InternalError`); on a folder found on disk it is damage
 (`ReleaseError`). Messages name checks and counts, never ids.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
+from starshade.release.band import Band, Exact
 from starshade.release.verify.claims import (
     NEAR_MODELS,
     VALUE_MODELS,
@@ -47,7 +48,7 @@ _TABLES = {"records.parquet", "items.parquet"}
 _TEXTS = {"README.md", "croissant.json"}
 _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
-    "groups classes users_without_rating rare_items_dropped rare_items attributes "
+    "classes users_without_rating rare_items_dropped rare_items attributes "
     "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files "
     "checksum users_deleted"
 )
@@ -59,6 +60,7 @@ _SOME = {
     "profile",
     "single_rater_cells",
 }
+_PERHAPS = ("invented_cells", "single_rater_cells")  # bands where they apply
 _SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
@@ -253,6 +255,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         near = [c for c in facts["claims"] if c["model"] in NEAR_MODELS]
         groups = None if private is None else private.groups
         judged = {name_of(claim): judge_near(claim, rows, written, groups) for claim in near}
+    _check_bands(facts, private, written)
     return Counted(
         records=len(written.group_of_record),
         classes=len(sizes),
@@ -265,6 +268,18 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         few_have=few,
         judged=judged,
     )
+
+
+def _check_bands(facts: dict[str, Any], private: Private | None, written: Written) -> None:
+    """Check that what is told in bands is, and in those of the owner's exact figures."""
+    known = None if private is None else private.exact
+    found = (known or Exact()).bands(len(written.group_of_record), len(written.items))
+    for name in found:
+        said = facts.get(name)
+        if said not in (*get_args(Band), *([None] if name in _PERHAPS else [])):
+            raise Failed("band", f"{name}: no band is said")
+        if known is not None and said != found[name]:
+            raise Failed("band", f"{name}: {said} said, {found[name]} is true")
 
 
 def _share(
@@ -304,14 +319,10 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     for name in ("records", "classes", "items"):
         if facts[name] != getattr(counted, name):
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
-    if not facts["classes"] <= facts["groups"] <= max(facts["records"], facts["classes"]):
-        raise Failed("count", "groups")
     for name in _SHARES:
         said, found = facts.get(name), getattr(counted, name)
         if (said is None) != (found is None) or abs((said or 0) - (found or 0)) > 1e-12:
             raise Failed("disclosure share", name)
-    if facts["layout"] == "record" and facts["groups"] != facts["classes"]:
-        raise Failed("count", "groups that are no classes")
     if tuple(facts["attribute_columns"]) != counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes other than those declared")
     if (facts["attributes"] == "exact") != (facts["audience"] == "query"):

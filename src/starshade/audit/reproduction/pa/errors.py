@@ -140,7 +140,9 @@ def measure_errors(
 
 def _measure(made: Attempt, held: _Held) -> _Run:
     release, classes = made.release, made.release.classes
+    exact = release.exact
     assert isinstance(classes, Profiles)
+    assert exact is not None
     figures = {
         **RecommenderError(**held.learning).measure(release, **held.parts).figures,
         **SimilarUserDeviation(**held.learning).measure(release, **held.parts).figures,
@@ -149,9 +151,9 @@ def _measure(made: Attempt, held: _Held) -> _Run:
     return _Run(
         figures,
         {
-            "groups": float(release.manifest.groups),
+            "groups": float(exact.groups),
             "nulls": 1 - rated / (release.n_records * classes.n_items),
-            "one_rater": release.manifest.single_rater_cells,
+            "one_rater": exact.single_rater_cells,
             "seconds": made.seconds,
         },
     )

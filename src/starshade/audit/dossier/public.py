@@ -1,0 +1,367 @@
+"""The public edition: a function of the release folder, of the limits, and of what held.
+
+Two such editions can be subtracted, and one from the release: nothing is left, as all that is told
+can be computed from the folder, but for a yes or no to each question. Nothing that was measured
+on the ratings comes this far: no argument could carry it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from starshade.audit.dossier.data import Bins, scale_text
+from starshade.audit.dossier.losses import disclosure_rows
+from starshade.audit.dossier.paragraph import NEAR, head, hidden, shown_of, within
+from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
+from starshade.audit.dossier.verdict import headline, readers_advice
+from starshade.audit.findings import models_of, records_differ, title_of
+from starshade.audit.result import AuditResult
+from starshade.audit.to_know import of_release
+from starshade.errors import InternalError
+from starshade.release.band import in_words
+from starshade.release.profile.profiles import Profiles
+from starshade.release.show import sizes_shown
+from starshade.release.table import Release
+from starshade.release.verify.claims import NEAR_MODELS
+from starshade.utility.class_sizes import class_sizes
+from starshade.utility.disclosure_shares import DisclosureShares
+from starshade.utility.rating_histogram import released_shares
+
+__all__ = ["Judgement", "public_edition"]
+
+_STEP = 5  # percent; limits are told on this grid
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a public edition knows of an audit.
+
+    Attributes
+    ----------
+    answers : tuple of (str, bool)
+        Questions that were asked, and whether the release passed; others were not judged.
+    max_success, max_disclosed : int or None
+        Limits that the owner set, in percent, rounded up to steps of 5; None: none was set.
+    """
+
+    answers: tuple[tuple[str, bool], ...]
+    max_success: int | None = None
+    max_disclosed: int | None = None
+
+    @classmethod
+    def of(cls, result: AuditResult) -> Judgement:
+        """Keep of an audit what may be told."""
+        return cls(
+            tuple((finding.name, finding.passed) for finding in result.findings),
+            _on_grid(result.config["max_success"]),
+            _on_grid(result.config["max_disclosed"]),
+        )
+
+    @property
+    def passed(self) -> bool:
+        """Whether the release may leave the house."""
+        return all(passed for _, passed in self.answers)
+
+    @property
+    def passed_alone(self) -> bool:
+        """Whether it might if nothing had been published before."""
+        return all(passed for name, passed in self.answers if name != "earlier")
+
+    def answer(self, name: str) -> bool | None:
+        """Return the answer to a question; None: it was not judged."""
+        found = [passed for asked, passed in self.answers if asked == name]
+        return all(found) if found else None
+
+
+def _on_grid(limit: float | None) -> int | None:
+    """Round a limit up; what is a step but for the dust of floating point is one."""
+    if limit is None:
+        return None
+    return _STEP * max(ceil(100 * limit / _STEP - 1e-9), int(limit > 0))
+
+
+def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
+    """Return what everybody may read on a release.
+
+    Parameters
+    ----------
+    release : Release
+        As it was read, without its receipt.
+    folder : Path
+        Where it lies: its files are listed.
+    judgement : Judgement
+
+    Returns
+    -------
+    dict
+        See `starshade.audit.dossier.dossier.Dossier`.
+
+    Raises
+    ------
+    InternalError
+        The release carries private facts.
+    """
+    if release.private is not None:
+        raise InternalError("a public edition of a release with its private facts")
+    return {
+        "edition": "public",
+        "verdict": _verdict(release, judgement),
+        "limits": _limits(release, judgement),
+        "findings": _findings(release, judgement),
+        "warnings": list(of_release(release)),
+        "claims": claim_rows(_claims(release, judgement), release.manifest.alike_by),
+        "holds": _holds(release) if judgement.passed else None,
+        "open": list(_open(release, judgement)),
+        "method": method_section(release),
+        "files": files_of(folder, release),
+        "versions": versions_of(release),
+    }
+
+
+def _holds(release: Release) -> dict[str, Any]:
+    """Describe what is in the folder; of one that stays in the house nothing is told."""
+    shares = DisclosureShares().measure(release).figures
+    return {
+        "scale": scale_text(release.scale),
+        "attributes": list(release.manifest.attribute_columns),
+        "classes": _classes(release),
+        "cells": _cells(release),
+        "disclosure": {
+            "rows": disclosure_rows(shares, release),
+            "text": " ".join(shown_of(shares, near=_near(release))),
+        },
+        "inside": _inside(release),
+    }
+
+
+def _near(release: Release) -> bool:
+    claims = release.manifest.claims
+    return records_differ(release) and any(claim.model in NEAR_MODELS for claim in claims)
+
+
+def _limit(release: Release, judgement: Judgement) -> str:
+    """Say what attacks were held against: what was asked or 1 in k, whichever is stricter."""
+    asked, k = judgement.max_success, release.manifest.claimed_k
+    if asked is None or (k and asked * k >= 100 and not records_differ(release)):
+        return f"1 in {k}" if k else "none"
+    return f"{asked}%"
+
+
+def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
+    passed, alone = judgement.passed, judgement.passed_alone
+    paragraph = [head(passed=passed, alone=alone)]
+    paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
+    if alone:
+        paragraph += hidden(release, near=_near(release))
+    if judgement.answer("attack"):
+        paragraph.append(_attack(release, judgement))
+    if passed:
+        shares = DisclosureShares().measure(release).figures
+        paragraph += shown_of(shares, near=_near(release))
+    return {
+        "passed": passed,
+        "headline": headline(passed=passed, alone=alone),
+        "paragraph": " ".join(paragraph),
+        "advice": readers_advice(passed=passed),
+    }
+
+
+def _attack(release: Release, judgement: Judgement) -> str:
+    mean = " on average" * records_differ(release)
+    return (
+        "Attacks were tried on it, with the knowledge of a few ratings of a person, right or "
+        f"nearly so: none points at the right record{mean} more often than the limit of "
+        f"{_limit(release, judgement)}."
+    )
+
+
+def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
+    """Return the limits that were set, by whom, and whether they held."""
+    shown = judgement.max_disclosed
+    asked = judgement.max_success is not None
+    rows = [
+        (
+            "attack",
+            "How often an attack points at the right record",
+            _limit(release, judgement),
+            "the owner" if asked else "the claim",
+        ),
+        (
+            "disclosed",
+            "People of whom a rating is shown",
+            "none" if shown is None else f"{shown}%",
+            "–" if shown is None else "the owner",
+        ),
+    ]
+    words = {True: "held", False: "not shown to hold", None: "not judged"}
+    return [
+        {"name": name, "title": title, "limit": limit, "by": by}
+        | {"held": words[judgement.answer(name)]}
+        for name, title, limit, by in rows
+    ]
+
+
+def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
+    """Return every question and its answer, in words that depend on the answer alone."""
+    limit, shown = _limit(release, judgement), judgement.max_disclosed
+    said = {
+        "claims": (
+            "Its claims were counted again on the files and hold.",
+            "Not everything that it claims was found again on the files, or it claims nothing.",
+        ),
+        **{
+            title_of(claim): (
+                f"The check of {claim.model}, which shares no code with the method, agrees.",
+                f"The check of {claim.model} does not find what is claimed.",
+            )
+            for claim in models_of(release)
+        },
+        "attack": (
+            _attack(release, judgement),
+            "It was not shown that attacks point at the right record no more often than the limit "
+            f"({limit}).",
+        ),
+        "tracker": (
+            "Behind a query interface nobody is singled out by counting.",
+            "Behind a query interface COUNT queries single people out unless they are refused.",
+        ),
+        "audience": (
+            "It was made to be published.",
+            "It holds exact personal attributes and may only stand behind a query service.",
+        ),
+        "identifying": (
+            "No personal attribute names people: most share their value with others.",
+            "A personal attribute that it tells is as good as a name.",
+        ),
+        "rare-values": (
+            "No value of a personal attribute is found to be that of fewer than k people.",
+            "A personal attribute that it tells has values that fewer than k people have.",
+        ),
+        "disclosed": (
+            f"The share of people of whom a rating is shown is within the limit ({shown}%).",
+            f"The share of people of whom a rating is shown is above the limit (up to {shown}%).",
+        ),
+        "settings": ("", "release.json says another k of its making than it claims."),
+        "scale": ("", "release.json says another scale than the ratings have."),
+        "earlier": (
+            "No earlier release that was named is of the same data, but for this very one.",
+            "An earlier release is of the same data, or may be: whoever holds both can intersect "
+            "their groups, and then nobody hides among k any more.",
+        ),
+    }
+    return [
+        {"name": name, "passed": answer, "text": texts[not answer]}
+        for name, texts in said.items()
+        if (answer := judgement.answer(name)) is not None
+    ]
+
+
+def _claims(release: Release, judgement: Judgement) -> Iterator[dict[str, Any]]:
+    """Return the claims as verified when the files were written, and whether they hold now."""
+    for claim in release.manifest.claims:
+        answers = (judgement.answer("claims"), judgement.answer(title_of(claim)))
+        yield {**claim.model_dump(), "holds": False not in answers}
+
+
+def _classes(release: Release) -> dict[str, Any]:
+    sizes = class_sizes(release)
+    return {
+        "count": len(sizes),
+        "smallest": int(sizes[-1]) if len(sizes) else 0,
+        "median": float(np.median(sizes)) if len(sizes) else 0.0,
+        "largest": int(sizes[0]) if len(sizes) else 0,
+        "bins": [{"label": label, "share": share} for label, share in sizes_shown(sizes)],
+        "meaning": f"How many records are equal{release.manifest.alike_by}, as shares of all. The "
+        "more are equal, the less can one of them be told from the others.",
+    }
+
+
+def _cells(release: Release) -> dict[str, Any]:
+    """Say what the cells hold: how many say one rating, and how ratings are shared out."""
+    classes = release.classes
+    cells = max(classes.n_records * classes.n_items, 1)
+    if isinstance(classes, Profiles):
+        one = int((classes.n_rated() * classes.sizes).sum())
+        told = one
+    else:
+        times = np.repeat(classes.sizes, np.diff(classes.indptr))
+        told = int(times.sum())
+        one = int(times[classes.symbols.is_single[classes.codes]].sum())
+    return {
+        "one": one / cells,
+        "several": (told - one) / cells,
+        "empty": 1 - told / cells,
+        "histogram": _histogram(release),
+        "meaning": "How often each rating occurs among the cells that have one; a cell that leaves "
+        "several open counts for each in equal parts.",
+    }
+
+
+def _histogram(release: Release) -> list[dict[str, Any]]:
+    """Return the share of each rating; empty on a scale without steps."""
+    if release.scale.step is None:
+        return []
+    bins, shares = Bins.of(release.scale), released_shares(release)[1:]
+    held = np.bincount(bins.place(release.scale.levels), shares, minlength=len(bins.ends))
+    rows = zip(bins.labels, (held / (held.sum() or 1.0)).tolist(), strict=True)
+    return [{"label": label, "share": share} for label, share in rows]
+
+
+def _inside(release: Release) -> list[dict[str, Any]]:
+    """Return what the release tells of its making, in bands."""
+    manifest = release.manifest
+    rows = (
+        (
+            "People left out because they could not be hidden",
+            manifest.users_deleted,
+            "Of these and the released people.",
+        ),
+        (
+            "People without a rating on the released items",
+            manifest.users_without_rating,
+            "Of these and the released people.",
+        ),
+        (
+            "Items left out because too few rated them",
+            manifest.rare_items_dropped,
+            "Of these and the released items.",
+        ),
+        ("Cells invented", manifest.invented_cells, "Of the cells that have a rating."),
+        (
+            "Cells that rest on the rating of one person",
+            manifest.single_rater_cells,
+            "Of the cells that have a rating.",
+        ),
+    )
+    return [
+        {"title": title, "value": in_words(value), "unit": "", "meaning": meaning}
+        for title, value, meaning in rows
+        if value is not None
+    ]
+
+
+def _open(release: Release, judgement: Judgement) -> Iterator[str]:
+    """Say what is not promised."""
+    manifest, k = release.manifest, release.manifest.claimed_k
+    if _near(release):
+        yield NEAR
+    elif manifest.layout == "profile":
+        yield "No model limits how often a person's group is found, nor what its profile tells."
+    if k and judgement.passed_alone and not records_differ(release):
+        yield within(k, manifest.alike_by, alone=not judgement.passed)
+    else:
+        yield "Other attacks than those tried may find more."
+    yield (
+        "A second release of the same people is another matter: two can be intersected, and then "
+        "nobody may hide among k any more."
+    )
+    yield (
+        "How often attacks succeed, on the ratings and on the release, and what was lost in making "
+        "it stand in the owner's edition alone: such figures are of the ratings themselves."
+    )
