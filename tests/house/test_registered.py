@@ -78,6 +78,8 @@ def test_its_figures_are_told_with_name_unit_and_meaning(found: dict[str, Any]) 
     for told in ("measure shown", "audit shown"):
         assert f"Toy load {load:g}" in " ".join(found[told].split()), told
     assert "load" in found["compare shown"]
+    for told in ("Toy load", "Low is light"):
+        assert told in found["report"]
     assert {row["toy_load"] for row in answer(found["compare run"])["rows"]} != {None}
     assert "Toy luck 7.5" in " ".join(found["attack shown"].split())
     assert ["Toy luck", "7.5", "High: toys are lucky."] in found["outcome"]

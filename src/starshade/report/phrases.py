@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from starshade.plain import percent
+from starshade.figure import Figure, Unit
 from starshade.query.statement import shown
 
 if TYPE_CHECKING:
@@ -55,33 +55,15 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def figure(value: float | str | None, unit: str) -> str:
-    """Write a figure in its unit.
-
-    Parameters
-    ----------
-    value : number, text or None
-        None: it does not apply. Text stands as it is.
-    unit : {"share", "percent", "count", "ratings", "ratio", ""}
+def figure(value: float | str | None, unit: Unit) -> str:
+    """Write a value in its unit, as `Figure` does.
 
     Examples
     --------
-    >>> figure(0.333, "share"), figure(7.25, "percent"), figure(4647, "count")
-    ('33.3%', '7.2%', '4,647')
-    >>> figure(1.0021621, "ratio"), figure(None, "ratio")
-    ('1.002', '–')
+    >>> figure(0.333, "share"), figure(1.0021621, "ratio"), figure("fewer than 5", "count")
+    ('33.3%', '1.002', 'fewer than 5')
     """
-    if isinstance(value, str):
-        return value
-    if value is None or math.isnan(value):
-        return _NONE
-    if unit == "share":
-        return percent(value)
-    if unit == "percent":
-        return f"{value:,.1f}%"
-    if unit == "count" or isinstance(value, int):
-        return count(value)
-    return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+    return Figure("", "", unit).of(value).text
 
 
 def lines(text: str) -> Markup:

@@ -13,7 +13,7 @@ class ToyMeasure:
     """How many records there are; there is one toy setting."""
 
     FIGURES: ClassVar = (
-        Figure("toy_load", "Toy load", "bits", True, "Low is light to carry.", short="load"),
+        Figure("toy_load", "Toy load", "bits", True, "Low is light.", short="load"),
     )
 
     weight: float = field(

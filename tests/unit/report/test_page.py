@@ -333,7 +333,7 @@ def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str,
     text = Page(render_report(_shown(told | more), public=False)).text
     for said in (
         "Right group named High means risk. 25.0%",
-        "Typical error Low is good. 0.900 0.990 1.100",
+        "Typical error Low is good. 0.9 0.99 1.1",
         "1,234 held-out ratings",
         "77 averages",
         "Queries off by 0 is exact. 7.2%",

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.dossier.data import Bins
+from starshade.audit.figures import figures_found
 from starshade.audit.result import AuditResult
+from starshade.figure import Figure
 from starshade.naming import aside, named
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
+from starshade.utility.disclosure_shares import DisclosureShares
+from starshade.utility.query_error.result import KINDS
 from starshade.utility.rating_histogram import RatingHistogram
+from starshade.utility.registry import ENTRIES
 
 __all__ = [
-    "LOSSES",
     "disclosure_rows",
     "histogram_section",
     "loss_rows",
@@ -25,159 +29,58 @@ __all__ = [
     "recommender_section",
 ]
 
-#: figure of `measure_all` → title, unit, whether low is good, what high and low mean
-LOSSES: dict[str, tuple[str, str, bool | None, str]] = {
-    "gen_iloss": (
-        "Width of the released cells (GenILoss)",
-        "share",
-        True,
-        "0 leaves every cell as it was; 100% makes each as wide as all ratings of its item.",
-    ),
-    "distortion_per_record": (
-        "How far ratings were moved, per person",
-        "ratings",
-        True,
-        "The sum of all moves of a person's ratings, in steps of the scale; 0 moved nothing.",
-    ),
-    "ratings_moved": (
-        "Ratings moved",
-        "count",
-        True,
-        "Ratings that are released with another value; low keeps more as it was.",
-    ),
-    "ratings_suppressed": (
-        "Ratings left out",
-        "count",
-        True,
-        "Ratings that are no longer in the release; low keeps more.",
-    ),
-    "ratings_invented": (
-        "Ratings invented",
-        "count",
-        True,
-        "Ratings in the release that nobody gave; low invents less.",
-    ),
-    "c_avg": (
-        "Size of the classes against k (C_AVG)",
-        "ratio",
-        None,
-        "1 is best: classes are no larger than k asks for. Above 1 people hide among more than "
-        "asked, at the cost of detail; below 1 records are not equal but near each other.",
-    ),
-    "dm": (
-        "Discernibility (DM)",
-        "count",
-        True,
-        "The sum of squared class sizes: records × k at least, records squared when all are alike.",
-    ),
-    "classes": (
-        "Classes of equal records",
-        "count",
-        False,
-        "More classes keep more differences between people.",
-    ),
-    "smallest_class": (
-        "Smallest class",
-        "count",
-        None,
-        "The fewest records that are equal; k-anonymity asks for k at least.",
-    ),
-    "users_deleted": (
-        "People left out by the method",
-        "count",
-        True,
-        "People who could not be hidden among the others; low keeps more people.",
-    ),
-    "rare_items_dropped": (
-        "Items left out because too few rated them",
-        "count",
-        True,
-        "That an item is listed says that somebody rated it; low keeps more items.",
-    ),
-    "histogram_distance": (
-        "Distance of the histograms, all cells",
-        "share",
-        True,
-        "0 leaves as many cells of each rating, and without one, as there were; at 100% none is "
-        "as it was.",
-    ),
-    "histogram_distance_rated": (
-        "Distance of the histograms, ratings alone",
-        "share",
-        True,
-        "0 leaves ratings as frequent, among each other, as they were; 100% has none in common.",
-    ),
-    "dissimilarity_all": (
-        "How unlike two people are",
-        "ratio",
-        None,
-        "Between any two people; to be compared with those who share a profile.",
-    ),
-    "dissimilarity_within": (
-        "How unlike those are who share a profile",
-        "ratio",
-        True,
-        "The lower beside any two people, the more alike are those who were put together.",
-    ),
+#: measures that have a section of their own, or a row of another
+_APART = {
+    "disclosure-shares",
+    "query-error",
+    "recommender-error",
+    "self-rank",
+    "similar-user-deviation",
+    "target-deviation",
+    "top-n-agreement",
 }
-
-_SHARES = {
-    "users_rating_disclosed": (
-        "People of whom a rating is shown",
-        "High means risk: they are in a class that shows one of their ratings plainly, however "
-        "many they hide among.",
-    ),
-    "users_rating_exists": (
-        "People of whom it is shown that they rated something",
-        "High means risk: their class shows that each of its members rated some item.",
-    ),
-    "records_alone_with_sensitive": (
-        "Records alone in their class with their sensitive attributes",
-        "High means risk: by ratings and quasi-identifiers they hide among others; who knows their "
-        "sensitive attributes, too, finds them.",
-    ),
-}
-
+#: figure of recommenders → the same of the original
 _RECOMMENDER = {
-    "rmse_refit": ("Error of a recommender trained on the release", "rmse_original", True),
-    "rmse_release": ("Error when the released cell itself predicts", "rmse_original", True),
-    "similar_user_deviation_release": ("Error from the profile most like them", None, True),
-    "top_n_agreement_refit": ("Recommendations that are the same", None, False),
+    "rmse_refit": "rmse_original",
+    "rmse_release": "rmse_original",
+    "similar_user_deviation_release": "",
+    "top_n_agreement_refit": "",
 }
 
 
 def loss_rows(utility: Mapping[str, float | int | None]) -> list[dict[str, Any]]:
-    """Return the losses that apply."""
-    return [
-        {
-            "name": name,
-            "title": title,
-            "value": value,
-            "unit": unit,
-            "meaning": meaning,
-            "low_is_good": low,
-        }
-        for name, (title, unit, low, meaning) in LOSSES.items()
-        if (value := utility.get(name)) is not None
-    ]
+    """Return the losses that apply: of every measure that has no section of its own."""
+    apart = {
+        figure.key for entry in ENTRIES if entry.name in _APART for figure in entry.load().FIGURES
+    }
+    return [_row(figure) for figure in figures_found(utility) if figure.key not in apart]
+
+
+def _row(figure: Figure) -> dict[str, Any]:
+    return {
+        "name": figure.key,
+        "title": figure.title,
+        "value": figure.mean,
+        "unit": figure.unit,
+        "meaning": figure.meaning,
+        "low_is_good": figure.low_is_good,
+    }
 
 
 def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> list[dict[str, Any]]:
     """Return what the release still tells of people, whoever is who; all of it is in its files."""
     names = ", ".join(release.manifest.attribute_columns)
-    titles = _SHARES | {
-        "unique_by_attributes": (
-            f"Records that no other equals in {names}",
-            "Who knows so much of such a person finds their record, whatever its ratings: nothing "
-            "but the service that stands before it protects them. High means risk.",
-        )
-    }
-    found = {**shares, "unique_by_attributes": _alone(release)}
-    return [
-        {"name": name, "title": title, "value": value, "unit": "share", "meaning": meaning}
-        for name, (title, meaning) in titles.items()
-        if (value := found.get(name)) is not None
-    ]
+    alone = Figure(
+        "unique_by_attributes",
+        f"Records that no other equals in {names}",
+        "share",
+        True,
+        "Who knows so much of such a person finds their record, whatever its ratings: nothing "
+        "but the service that stands before it protects them. High means risk.",
+    )
+    found = [figure.of(shares.get(figure.key)) for figure in DisclosureShares.FIGURES]
+    rows = [*found, alone.of(_alone(release))]
+    return [_row(figure) for figure in rows if figure.value is not None]
 
 
 def _alone(release: Release) -> float | None:
@@ -196,22 +99,14 @@ def recommender_section(result: AuditResult) -> dict[str, Any] | None:
     if not found.get("probe_ratings"):
         return None
     rows = []
-    for name, (title, before, low) in _RECOMMENDER.items():
-        value, base = found.get(name), found.get(before) if before else None
-        if value is None:
+    for figure in figures_found(found):
+        if figure.key not in _RECOMMENDER:
             continue
-        rows.append(
-            {
-                "name": name,
-                "title": title,
-                "before": base,
-                "after": value,
-                "ratio": value / base if base else None,
-                "unit": "ratings" if low else "share",
-                "low_is_good": low,
-                "meaning": _MEANING[low],
-            }
-        )
+        base = found.get(_RECOMMENDER[figure.key])
+        value = figure.mean
+        ratio = value / base if base and value is not None else None
+        own = {name: told for name, told in _row(figure).items() if name != "value"}
+        rows.append({**own, "before": base, "after": value, "ratio": ratio})
     return {
         "rows": rows,
         "tested": found["probe_ratings"],
@@ -220,30 +115,10 @@ def recommender_section(result: AuditResult) -> dict[str, Any] | None:
     }
 
 
-_MEANING = {
-    True: "Low is good: the typical distance of a predicted rating from the true one.",
-    False: "High is good: the share of recommended items that the original would recommend too.",
-}
-
-
 def query_section(result: AuditResult) -> dict[str, Any] | None:
     """Return how far averages asked of the release are off; None where none can be asked."""
-    titles = {
-        "and": "of people who meet all conditions",
-        "or": "of people who meet any of the conditions",
-        "range": "of people whose ratings of an item lie in a range",
-    }
-    rows = [
-        {
-            "name": f"query_error_{kind}",
-            "title": f"Averages {title}",
-            "value": value,
-            "unit": "percent",
-            "meaning": "How far the answer lies from the true average; 0 is exact.",
-        }
-        for kind, title in titles.items()
-        if (value := result.utility.get(f"query_error_{kind}")) is not None
-    ]
+    keys = [f"query_error_{kind}" for kind in KINDS]
+    rows = [_row(figure) for figure in figures_found(result.utility) if figure.key in keys]
     if not rows:
         return None
     return {
