@@ -336,7 +336,7 @@ def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str,
         "Typical error Low is good. 0.9 0.99 1.1",
         "1,234 held-out ratings",
         "77 averages",
-        "Queries off by 0 is exact. 7.2%",
+        "Queries off by 0 is exact. 7.25%",
     ):
         assert said in text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -20,11 +20,6 @@ __all__ = ["outcome_of", "summary_of"]
 
 Result = Mapping[str, Any]
 
-_LOSSES = {
-    "gen_iloss": "width of the released cells (GenILoss): 0 loses nothing, 1 everything",
-    "distortion_per_record": "how far ratings were moved, per person: 0 moves nothing",
-    "rmse_ratio": "a recommender's error on held-out ratings, of the original's: 1 is as good",
-}
 _NO_LIMIT = "no limit"
 _FOUND = (
     "“Found” is how often somebody who knows the facts, and must point at one record, points at "
@@ -77,7 +72,7 @@ def _compare(job: JobRow, result: Result) -> Outcome:
     rows = result.get("rows") or []
     items = (job.settings.get("items") or "").removeprefix("top:")
     points = sorted(
-        (_point(row, job.data_id, items) for row in rows),
+        (_point(row, job.data_id, items, result.get("losses") or ()) for row in rows),
         key=lambda point: (not point.best, bool(point.refused)),
     )
     best = [point for point in points if point.best]
@@ -112,8 +107,8 @@ def _compare(job: JobRow, result: Result) -> Outcome:
     )
 
 
-def _point(row: Result, data_id: int, items: str) -> Point:
-    kind = next((name for name in _LOSSES if row.get(name) is not None), "")
+def _point(row: Result, data_id: int, items: str, losses: Sequence[Result]) -> Point:
+    lost = next((loss for loss in losses if row.get(loss["key"]) is not None), None)
     k, method = int(row["k"]), str(row["method"])
     profile, eps = row.get("profile"), row.get("eps")
     label = method if profile is None else f"{method}, {profile}"
@@ -124,9 +119,9 @@ def _point(row: Result, data_id: int, items: str) -> Point:
         name=f"{label} (k = {k}{'' if eps is None else f', ε = {eps:g}'})",
         method=method,
         k=k,
-        loss="" if refused or not kind else figure(row[kind], "ratio"),
+        loss="" if refused or lost is None else figure(row[lost["key"]], lost["unit"]),
         success="" if refused else percent(row.get("expected_top1")),
-        loss_kind=_LOSSES.get(kind, ""),
+        loss_kind="" if lost is None else f"{lost['title']}: {lost['meaning']}",
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
         href="" if refused else address(data_id, "release", asked),

@@ -170,7 +170,8 @@ def _figures(result: Result) -> list[Figure]:
     rows = [*(result.get("disclosure") or {}).get("rows", ()), *(result.get("losses") or ())]
     for row in rows:
         if row.get("value") is not None:
-            value, unit = row["value"], row.get("unit") or "ratio"
+            value: Any = row["value"]
+            unit: Any = row.get("unit") or "ratio"
             share = float(value) if unit == "share" else None
             label = str(row.get("title") or row["name"])
             told.append(Figure(label, figure(value, unit), str(row.get("meaning") or ""), share))

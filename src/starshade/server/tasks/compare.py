@@ -2,7 +2,7 @@
 
 Result: what `starshade.audit.compare.result.Comparison` tells (`to_dict`; a row says whether it is
 on the ``frontier``), a paragraph on it as ``text``, and the frontier as a Vega-Lite picture,
-``chart`` (None where every method refused).
+``chart`` (None where every method refused), and what the kinds of loss mean as ``losses``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def perform(order: Order) -> Done:
         See `starshade.audit.compare.compare.compare`.
     """
     from starshade.audit.compare.compare import compare
+    from starshade.audit.compare.figures import LOSSES, compared
     from starshade.audit.compare.frontier import frontier_chart
     from starshade.ratings.select import parse_items
 
@@ -46,4 +47,6 @@ def perform(order: Order) -> Done:
     made = len(result.refused) < len(result.rows)
     size = f"{result.data['users']:,} people, {result.data['items']:,} items"
     chart = frontier_chart(result, size) if made else None
-    return Done({**result.to_dict(), "text": str(result), "chart": chart})
+    losses = [figure.to_dict() for figure in compared() if figure.key in LOSSES]
+    told = {**result.to_dict(), "text": str(result), "chart": chart, "losses": losses}
+    return Done(told)
