@@ -33,7 +33,7 @@ from starshade.query.prepared import prepared
 from starshade.query.query import Query
 from starshade.ratings.synth.synth import synthesize
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
@@ -61,7 +61,7 @@ def make_release(records: int, k: int) -> tuple[Release, pa.Table]:
         ratings,
         groups,
         generalize("ndgh", ratings, groups),
-        Making(
+        Provenance(
             method="by-order", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)
         ),
         attributes="exact",

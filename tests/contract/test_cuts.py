@@ -47,15 +47,15 @@ REACHED = {
     "moving": "anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK",
     "leaving_out": """
         anonymize.suppress.core:_MEMBERS kernels.balls.fields:_BUCKETS kernels.balls.tree:LEAF
-        ratings.proximity.balls:_STEP release.verify.near:_LEAF release.verify.near:_PAIRS
-        release.verify.near:_TOGETHER release.verify.records:_BLOCK""",
+        ratings.proximity.balls:_STEP release.verify.proximity:_LEAF release.verify.proximity:_PAIRS
+        release.verify.proximity:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
         attack.candidates.candidates:_BATCH attack.link.existence:_BLOCK
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
         kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
-        release.origin.fits:_CELLS release.profile.profiles:_BLOCK""",
+        release.match.cells:_CELLS release.profile.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk.risk:_BLOCK
         attack.sparsity.sparsity:_BATCH kernels.attack.neighbours:_BLOCK
@@ -87,7 +87,7 @@ BESIDE = {
 }
 #: tried small by a test of their own
 ELSEWHERE = {
-    "release.verify.near:_AT_ONCE": "tests/unit/release/test_verify_record.py",
+    "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
     "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
 }

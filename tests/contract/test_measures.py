@@ -19,7 +19,7 @@ from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 from tests.contract.cast import CAST
 from tests.contract.make import K, grouped, make, stored
-from tests.unit.release.moved import released as recorded
+from tests.unit.release.changes import released as recorded
 from tests.unit.utility.cases import profiled
 
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -16,7 +16,7 @@ from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.folder.read import read_release
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.contract.make import make
@@ -73,7 +73,7 @@ def test_a_release_is_saved_verified_and_read_back(entry: Entry, name: str, tmp_
 @somebody
 def test_everybody_left_has_a_record_and_nobody_else(entry: Entry, name: str) -> None:
     release = released(entry, name)
-    part = Origin(release, CAST[name]).part
+    part = Match(release, CAST[name]).part
     deleted = release.exact.users_deleted
     assert release.n_records == part.n_users - deleted
     assert release.exact.users_without_rating == CAST[name].n_users - part.n_users

@@ -16,7 +16,7 @@ from starshade.privacy.registry import ENTRIES
 from starshade.privacy.verdict import Verdict
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.contract.cast import CAST
@@ -61,7 +61,7 @@ def record_by_record(ratings: Ratings) -> Release:
     return record_release(
         ratings,
         ratings,
-        Making(method="by hand", seed=0),
+        Provenance(method="by hand", seed=0),
         attributes="exact",
     )
 

@@ -11,8 +11,8 @@ from starshade.kernels.predictive.rated_sets import count_sets
 from starshade.kernels.predictive.rated_sets_walk import rated_table
 from starshade.privacy.diversity.item_diversity import Diversity
 from starshade.ratings.scale import Scale
-from starshade.release.making import Making
 from starshade.release.profile.release import profile_release
+from starshade.release.provenance import Provenance
 from tests.strategies import table
 
 A, B, C = range(3)
@@ -26,7 +26,7 @@ def released():
         table(RATED, Scale(1, 5, 1), n_items=3),
         np.array([[3, 3, 0], [0, 3, 3]], dtype=np.uint8),
         np.array(GROUPS),
-        Making(method="by hand", seed=0, rare_items="keep"),
+        Provenance(method="by hand", seed=0, rare_items="keep"),
         step=1.0,
         profile="simple",
     )

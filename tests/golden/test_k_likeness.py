@@ -21,8 +21,8 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
 from starshade.release.manifest import Claim
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from starshade.utility.class_sizes import AverageClassSize, Discernibility
 from starshade.utility.disclosure_shares import DisclosureShares
@@ -37,7 +37,9 @@ def released(hierarchy: str, ratings: Ratings, groups: np.ndarray, k: int = 3) -
         ratings,
         groups,
         generalize(resolve(hierarchy, ratings.scale, null_occurs=True), ratings, groups),
-        Making(method="by hand", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)),
+        Provenance(
+            method="by hand", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)
+        ),
     )
 
 

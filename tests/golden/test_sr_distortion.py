@@ -5,7 +5,7 @@ from __future__ import annotations
 from starshade.ratings.scale import Scale
 from starshade.utility.distortion import Distortion
 from tests.strategies import table
-from tests.unit.release.moved import released
+from tests.unit.release.changes import released
 
 # the paper's 7-point scale; it writes null as 0
 BEFORE = [{0: 5, 1: 6}, {0: 2, 1: 5}, {0: 4, 1: 7}, {0: 5, 1: 6}]

@@ -28,7 +28,7 @@ FLOORS: tuple[frozenset[str], ...] = (
 #: the one way from a room to its neighbour: a command opens the studio
 DOORS = frozenset({("cli", "starshade.server.serve")})
 #: wings that are entered by one file alone
-ENTRANCES = {"starshade.release.origin": "starshade.release.origin.origin"}
+ENTRANCES = {"starshade.release.match": "starshade.release.match.match"}
 _FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 _MODULE_PATH = re.compile(r"starshade(\.[A-Za-z_]\w*)+")
 

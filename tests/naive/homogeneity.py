@@ -79,7 +79,7 @@ def shared(
     )
 
 
-def gives_away(groups: list[list[Record]], item: int) -> list[bool]:
+def profile_disclosure(groups: list[list[Record]], item: int) -> list[bool]:
     """Whether everybody in each group rated an item, and all alike; members are true rows."""
     return [
         len({row[item].members if item in row else None for row in group}) == 1 and item in group[0]

@@ -47,7 +47,12 @@ def test_the_audit_passes_and_says_what_is_given_away(
     found = told(*asked)
     assert found["pass"]
     assert set(found) == documented("audit")
-    assert set(found["gives_away"]) == {"group_found", "homogeneity", "link_existence", "padding"}
+    assert set(found["profile_disclosure"]) == {
+        "group_found",
+        "homogeneity",
+        "link_existence",
+        "padding",
+    }
     assert "real ratings and predictions are mixed" in found["verdict"]
     shown = call(*asked).stdout
     assert "What the profiles give away (no model limits it)" in shown

@@ -34,7 +34,7 @@ from starshade.anonymize.settings import GroupingSettings
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -171,7 +171,7 @@ class Grouping(GroupingSettings, ABC):
             table,
             groups,
             generalize(hierarchy, table, groups),
-            Making(
+            Provenance(
                 method=self.name,
                 seed=seed,
                 config=config_of(self, **self._generalized_by),

@@ -12,7 +12,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Link, Release
 
 __all__ = ["Roles", "roles_of", "truth_on"]
@@ -51,8 +51,8 @@ def roles_of(data: Ratings | Release, original: Ratings | None, link: Link | Non
             "an attack on a release needs the original ratings",
             advice="Knowledge is drawn from them, and answers are judged by them.",
         )
-    origin = Origin(data, original, link)
-    origin.refuse_strangers()
+    origin = Match(data, original, link)
+    origin.refuse_unknown_users()
     rows = origin.row_of_user
     if rows is None:
         return Roles(original, np.full(original.n_users, -1, dtype=np.int64), "compatible")

@@ -18,7 +18,7 @@ from starshade.kernels.profiles import first_equal_row
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, cells_of
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Link, Release
 
 __all__ = ["View", "look", "look_unjudged"]
@@ -100,7 +100,7 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         return view
     if data.manifest.layout == "generalized":
         _refuse_foreign_link(view)
-    Origin(data, truth, link).refuse_moved_link()
+    Match(data, truth, link).refuse_changed_link()
     return view
 
 

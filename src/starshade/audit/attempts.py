@@ -19,7 +19,7 @@ from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from starshade.rng import generator
 
@@ -96,7 +96,7 @@ def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
         table,
         groups,
         generalize("ndgh", table, groups),
-        Making(method=ORIGINAL, seed=0, rare_items="keep"),
+        Provenance(method=ORIGINAL, seed=0, rare_items="keep"),
         attributes=attributes,
     )
 

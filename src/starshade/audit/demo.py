@@ -25,7 +25,7 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.folder.read import read_release
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.rng import Rng, resolve_seed
 
 __all__ = ["Story", "judged", "tell"]
@@ -117,7 +117,7 @@ def tell(out: Where, rng: Rng = None) -> Story:
     written = read_release(place.path)
     verdict = KAnonymity(K).check(written)
     note("5/5 attacking the release")
-    part = Origin(written, ratings).part
+    part = Match(written, ratings).part
     between = ScoreboardRH().run(part, AFTER, rng=seed)
     # the owner knows who is who, so the answers are scored against the truth
     after = ScoreboardRH().run(made.release, AFTER, original=part, rng=seed)

@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.naming import named
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 
 __all__ = ["Relation", "judge_earlier", "relation_to"]
@@ -109,7 +109,7 @@ def _shares_items(release: Release, ratings: Ratings) -> bool:
 
 def _fits(release: Release, ratings: Ratings) -> bool:
     try:
-        _ = Origin(release, ratings).made_of
+        _ = Match(release, ratings).made_of
     except ConfigError:
         return False
     return True

@@ -35,7 +35,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
-from starshade.release.verify.claims import NEAR_MODELS
+from starshade.release.verify.claims import PROXIMITY_MODELS
 
 __all__ = [
     "USUAL",
@@ -249,7 +249,7 @@ def _attacks_with(
 
 def _claimed_eps(claims: Sequence[Claim]) -> list[float]:
     """Return every ε of a claim of nearness."""
-    named = (claim.parameters.get("eps") for claim in claims if claim.model in NEAR_MODELS)
+    named = (claim.parameters.get("eps") for claim in claims if claim.model in PROXIMITY_MODELS)
     return [float(eps) for eps in named if isinstance(eps, int | float)]
 
 

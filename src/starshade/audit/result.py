@@ -7,11 +7,11 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.audit.evidence import Asked, Evidence, best_of
-from starshade.audit.giveaway import GivesAway
+from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
 from starshade.plain import counted, percent
-from starshade.release.verify.claims import NEAR_MODELS
+from starshade.release.verify.claims import PROXIMITY_MODELS
 
 __all__ = ["AuditResult", "Finding", "alone_with_sensitive"]
 
@@ -90,7 +90,7 @@ class AuditResult:
     seconds : float
     tracker : Asked or None
         The attack on a query interface, before and after; None where no queries are answered.
-    gives_away : GivesAway or None
+    profile_disclosure : ProfileDisclosure or None
         What averaged profiles give away beyond who is who; None on other layouts.
     profile : str or None
         What the cells of averaged profiles are: "padded", "simple", "model" or "pooled"; None on
@@ -116,7 +116,7 @@ class AuditResult:
     digest: str
     seconds: float
     tracker: Asked | None = None
-    gives_away: GivesAway | None = None
+    profile_disclosure: ProfileDisclosure | None = None
     profile: str | None = None
     alike_by: str = ""
     version: str = field(default=__version__)
@@ -164,7 +164,9 @@ class AuditResult:
                 "before": self.tracker.before.to_dict(),
                 "after": self.tracker.after.to_dict(),
             },
-            "gives_away": None if self.gives_away is None else self.gives_away.to_dict(),
+            "profile_disclosure": None
+            if self.profile_disclosure is None
+            else self.profile_disclosure.to_dict(),
             "utility": dict(self.utility),
             "disclosure": dict(self.disclosure),
             "audience": self.audience,
@@ -217,7 +219,7 @@ class AuditResult:
             f"of {of} points at the right record in {percent(before.expected_top1.rate)} of the "
             f"cases on the ratings {where}"
         )
-        given = self.gives_away
+        given = self.profile_disclosure
         if given is not None and not given.linked:
             return (
                 f"{text}; how often on this release, and how often they find the right group, is "
@@ -247,8 +249,8 @@ class AuditResult:
             self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
         )
         alone = self.disclosure.get("records_alone_with_sensitive")
-        if self.gives_away is not None:
-            return f"{_PROFILES.get(self.profile or '', '')}{self.gives_away}"
+        if self.profile_disclosure is not None:
+            return f"{_PROFILES.get(self.profile or '', '')}{self.profile_disclosure}"
         if shown is None or exists is None:
             return "whoever finds a person's class reads its profile."
         return (
@@ -267,7 +269,7 @@ class AuditResult:
     @property
     def _claims_near(self) -> bool:
         """Whether it is claimed that records are near others, as each of a class is to itself."""
-        return any(claim["model"] in NEAR_MODELS for claim in self.claims)
+        return any(claim["model"] in PROXIMITY_MODELS for claim in self.claims)
 
     @property
     def _tried_on(self) -> str:

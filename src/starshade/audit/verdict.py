@@ -30,8 +30,8 @@ from starshade.audit.findings import (
     models_of,
     records_differ,
 )
-from starshade.audit.giveaway import what_it_gives_away
 from starshade.audit.measure import measure_all
+from starshade.audit.profile_disclosure import what_it_gives_away
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import AuditSettings
 from starshade.audit.stated import judge_k, judge_scale
@@ -42,7 +42,7 @@ from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of
-from starshade.release.origin.origin import Origin, not_made_of
+from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
@@ -149,7 +149,7 @@ class Audit(AuditSettings):
     ) -> AuditResult:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
-        original = Origin(released, ratings).made_of
+        original = Match(released, ratings).made_of
         beside = judge_earlier(released, earlier, ratings)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
@@ -170,7 +170,7 @@ class Audit(AuditSettings):
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=asked,
-            gives_away=given,
+            profile_disclosure=given,
             profile=released.manifest.profile,
             alike_by=released.manifest.alike_by,
             utility=measure_all(released, ratings, probe=probe),

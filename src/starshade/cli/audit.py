@@ -91,7 +91,7 @@ def audit(
 def _summary(result: AuditResult) -> Any:
     from starshade.audit.figures import figures_found
 
-    unknown = result.gives_away is not None and not result.gives_away.linked
+    unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     attacks = columns(
         (
             "attack",
@@ -107,7 +107,7 @@ def _summary(result: AuditResult) -> Any:
                 str(e.before.expected_top1),
                 "not known" if unknown else str(e.after.expected_top1),
                 # an average agrees with nobody's ratings, however well its group is known
-                "–" if result.gives_away else percent(e.after.disclosed.rate),
+                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
             )
             for e in result.evidence
         ],
@@ -134,7 +134,7 @@ def _summary(result: AuditResult) -> Any:
 
 def _given(result: AuditResult) -> Any:
     """Show what averaged profiles tell beyond who is who."""
-    given = result.gives_away
+    given = result.profile_disclosure
     if given is None:
         return None
     if not given.linked:

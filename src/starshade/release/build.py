@@ -19,8 +19,8 @@ from starshade.release.disclosure import (
     users_rating_disclosed,
     users_rating_exists,
 )
-from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
+from starshade.release.provenance import Provenance
 from starshade.release.quasi import quasi_table, split_classes
 from starshade.release.table import Release
 
@@ -34,7 +34,7 @@ def generalized_release(
     original: Ratings,
     groups: NDArray[np.int64],
     cells: Cells,
-    made: Making,
+    made: Provenance,
     *,
     attributes: Literal["none", "generalized", "exact"] = "none",
     generalized: pa.Table | None = None,
@@ -58,7 +58,7 @@ def generalized_release(
         Group of each user, 0…G−1, none empty.
     cells : Cells
         One row per group over ``original.items``; `sizes` are the groups' sizes.
-    made : Making
+    made : Provenance
         What was done, by which method; what it promises; what was left out before.
     attributes : {"none", "generalized", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is

@@ -15,8 +15,8 @@ from starshade.release.attributes import check_attributes, in_order, plain_attri
 from starshade.release.cells import cells_of
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
-from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
 __all__ = ["record_release"]
@@ -25,7 +25,7 @@ __all__ = ["record_release"]
 def record_release(
     original: Ratings,
     released: Ratings,
-    made: Making,
+    made: Provenance,
     *,
     attributes: Literal["none", "exact"] = "none",
     groups: NDArray[np.int64] | None = None,
@@ -44,7 +44,7 @@ def record_release(
     released : Ratings
         The same users and items, with ratings, nulls and scale as published; days are not
         released.
-    made : Making
+    made : Provenance
         What was done, by which method; what it promises; what was left out before.
     attributes : {"none", "exact"}
         With "exact" the personal attributes are released as they are, and the audience is

@@ -10,7 +10,7 @@ import numpy as np
 from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.origin.origin import Moved, Origin, not_made_of
+from starshade.release.match.match import Changes, Match, not_made_of
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -97,9 +97,9 @@ class Distortion:
                 "ratings_invented",
             )
         )
-        origin = None if original is None else Origin(release, original)
-        if origin is not None and origin.moved is not None:
-            figures = _figures(origin.moved, release)
+        origin = None if original is None else Match(release, original)
+        if origin is not None and origin.changes is not None:
+            figures = _figures(origin.changes, release)
         return UtilityResult(
             measure="distortion",
             figures=figures,
@@ -109,7 +109,7 @@ class Distortion:
         )
 
 
-def _figures(moved: Moved, release: Release) -> dict[str, float | int | None]:
+def _figures(moved: Changes, release: Release) -> dict[str, float | int | None]:
     lacking = release.n_records - moved.records
     if lacking:
         raise not_made_of(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
 
@@ -68,7 +68,7 @@ class GeneralizationLoss:
 
 def _mean_loss(release: Release, original: Ratings) -> float | None:
     cells = release.cells()
-    ranges = column_ranges(Origin(release, original).part)
+    ranges = column_ranges(Match(release, original).part)
     low, high = cells.symbols.bounds
     width = (high - low)[cells.codes]
     column = ranges[cells.columns]

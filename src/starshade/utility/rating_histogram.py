@@ -16,7 +16,7 @@ from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import UtilityResult
@@ -140,7 +140,7 @@ class RatingHistogram:
         scale = release.scale
         before = after = np.empty(0)
         if scale.step is not None:
-            before = _shares(_of_cells(cells_of(Origin(release, original).part), scale))
+            before = _shares(_of_cells(cells_of(Match(release, original).part), scale))
             after = released_shares(release)
         some = len(before) > 0
         return HistogramResult(

@@ -12,7 +12,7 @@ from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from tests.naive.generalize import dgh, generalized, ndgh, span
 from tests.naive.k_anonymity import class_sizes, contents
 from tests.strategies import SCALES, ratings_tables, table
@@ -148,7 +148,7 @@ def test_coarser_hierarchies_never_make_more_classes(case):
             ratings,
             groups,
             cells,
-            Making(method="m", seed=0),
+            Provenance(method="m", seed=0),
         )
         assert sorted(release.classes.sizes.tolist()) == class_sizes(cells)
         return release.manifest.classes

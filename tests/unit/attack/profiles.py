@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.profile.profiles import quantize
 from starshade.release.profile.release import profile_release
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
 
@@ -58,7 +58,7 @@ def averaged(
         ratings,
         quantize(profiles, ratings.scale, step),
         groups,
-        Making(
+        Provenance(
             method="by hand",
             seed=0,
             claims=(Claim(model="review-graph", parameters={"k": k}),) if k > 1 else (),

@@ -22,7 +22,7 @@ from starshade.ratings.write.write import write_ratings
 from starshade.release.build import generalized_release
 from starshade.release.cells import cells_of
 from starshade.release.folder.read import read_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
 EXACT = Knowledge(known=8, day_error=0)
@@ -44,7 +44,7 @@ def verbatim(ratings: Ratings) -> Release:
         ratings,
         np.arange(ratings.n_users),
         cells_of(ratings),
-        Making(method="verbatim copy", seed=0, rare_items="keep"),
+        Provenance(method="verbatim copy", seed=0, rare_items="keep"),
     )
 
 

@@ -75,7 +75,7 @@ def test_groups_give_an_item_away_as_the_twin_says(
     groups = groups_of(released, look(released, original, None))
     truths = records_of.records_of_table(original)
     members = [[truths[u] for u in np.flatnonzero(groups.of_user == g)] for g in range(len(groups))]
-    expected = naive.gives_away(members, item)
+    expected = naive.profile_disclosure(members, item)
     found = _alike(original, item, groups)
     assert found.groups == pytest.approx(np.mean(expected))
     in_them = sum(len(group) for group, away in zip(members, expected, strict=True) if away)

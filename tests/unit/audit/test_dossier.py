@@ -354,13 +354,13 @@ def test_why_no_averages_were_compared(dossier: Dossier) -> None:
 
 def test_a_found_group_is_told_with_its_figures(tmp_path: Path) -> None:
     found = compiled(PredictiveAnonymizer(k=5, profile="padded"), tmp_path)
-    given = found.audit.gives_away
+    given = found.audit.profile_disclosure
     assert given is not None
     assert given.group is not None
     told, share = found.internal(), percent(given.group.share.rate)
     said = f"must name one group names the right one in {share} of the cases"
     assert said in told["verdict"]["paragraph"]
-    assert f"names the right group in {share} of the cases" in told["gives_away"]["text"]
+    assert f"names the right group in {share} of the cases" in told["profile_disclosure"]["text"]
 
 
 def test_figures_of_the_receipt_are_bands_without_it(dossier: Dossier, folder: Path) -> None:

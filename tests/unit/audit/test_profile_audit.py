@@ -15,8 +15,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.link.existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
-from starshade.audit.giveaway import GivesAway, what_it_gives_away
 from starshade.audit.measure import measure_all
+from starshade.audit.profile_disclosure import ProfileDisclosure, what_it_gives_away
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
@@ -40,9 +40,9 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, A
     return made
 
 
-def given(result: AuditResult) -> GivesAway:
-    assert result.gives_away is not None
-    return result.gives_away
+def given(result: AuditResult) -> ProfileDisclosure:
+    assert result.profile_disclosure is not None
+    return result.profile_disclosure
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +96,7 @@ def test_the_right_group_is_credited_by_the_group(audited: Any) -> None:
 def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     out, result = audited["padded"]
     release = read_release(out, private=out.parent / "receipt")
-    told = json.loads(json.dumps(result.to_dict()))["gives_away"]
+    told = json.loads(json.dumps(result.to_dict()))["profile_disclosure"]
     links = LinkExistence().run(release, original=PEOPLE).to_dict()
     padding = PaddingAttack().run(release, original=PEOPLE, rng=1).to_dict()
     for name, alone in (("link_existence", links), ("padding", padding)):

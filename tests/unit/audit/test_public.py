@@ -28,7 +28,7 @@ from starshade.release.manifest import Claim
 from starshade.release.table import Release
 from starshade.report.page import render_report
 from tests.strategies import table
-from tests.unit.release.moved import released
+from tests.unit.release.changes import released
 from tests.unit.release.profiled import profile
 from tests.unit.release.samples import contents_of, covering
 

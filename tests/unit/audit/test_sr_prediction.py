@@ -22,7 +22,7 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng
@@ -45,7 +45,7 @@ class Plain:
         return record_release(
             own,
             moved,
-            Making(method="plain", seed=0),
+            Provenance(method="plain", seed=0),
         )
 
 

@@ -18,7 +18,7 @@ from starshade.audit.stated import judge_scale
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from tests.contract.cast import CAST
 from tests.strategies import table
 from tests.unit.release.damage import signed
@@ -75,7 +75,7 @@ def test_the_scale_that_is_published_passes(method: str, inferred: bool) -> None
     ratings = found_in_data(ratings) if inferred else ratings
     release = METHODS[method].anonymize(ratings, rng=0)
     assert (str(release.scale) == "1:5:1") == (not inferred)
-    part = Origin(release, ratings).made_of
+    part = Match(release, ratings).made_of
     assert judge_scale(release, ratings, part) is None
     lie = release.manifest.scale.model_copy(update={"maximum": 9.0})
     lying = replace(release, manifest=release.manifest.model_copy(update={"scale": lie}))
@@ -90,7 +90,7 @@ def test_a_real_scale_is_held_against_the_ratings() -> None:
     ratings = table([{0: v, 1: -v} for v in (0.5, 0.25, 1.7, 3.3)] * 3, Scale(-10, 10))
     for given in (ratings, found_in_data(ratings)):
         release = KLikeness(k=3).anonymize(given, rng=0)
-        assert judge_scale(release, given, Origin(release, given).made_of) is None
+        assert judge_scale(release, given, Match(release, given).made_of) is None
         lie = release.manifest.scale.model_copy(update={"maximum": 99.0})
         lying = replace(release, manifest=release.manifest.model_copy(update={"scale": lie}))
         assert judge_scale(lying, given, given) is not None

@@ -11,7 +11,7 @@ from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.review_graph import ReviewGraph
 from starshade.ratings.scale import Scale
 from starshade.release.cells import cells_of
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.naive.k_anonymity import k_anonymous
@@ -67,7 +67,7 @@ def test_days_and_people_are_outside_the_graph():
     release = record_release(
         people,
         people,
-        Making(method="by hand", seed=0),
+        Provenance(method="by hand", seed=0),
         attributes="exact",
     )
     assert ReviewGraph(2).check(release).satisfied

@@ -15,8 +15,8 @@ from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
-from starshade.release.making import Making
 from starshade.release.manifest import Claim
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from tests.naive import query as naive
 from tests.strategies import ratings_tables, table
@@ -42,7 +42,9 @@ def release_of(
         ratings,
         groups,
         cells,
-        Making(method="by-hand", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)),
+        Provenance(
+            method="by-hand", seed=0, claims=(Claim(model="k-anonymity", parameters={"k": k}),)
+        ),
         attributes="none" if ratings.attributes is None else "exact",
         **more,
     )

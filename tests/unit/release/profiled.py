@@ -15,7 +15,7 @@ from starshade.release.profile.release import profile_release
 from starshade.release.table import Release
 from tests.naive import profile_release as naive
 from tests.strategies import ratings_tables
-from tests.unit.release.makings import made_and_rest
+from tests.unit.release.provenances import made_and_rest
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from starshade.release.table import Release
 from tests.naive.generalized_release import Content, content, interval
 from tests.naive.quasi import said
 from tests.strategies import ratings_tables
-from tests.unit.release.makings import made_and_rest
+from tests.unit.release.provenances import made_and_rest
 
 NULL = float("-inf")
 

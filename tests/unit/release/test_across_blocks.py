@@ -20,8 +20,8 @@ from starshade.release.verify.rows import Failed
 from starshade.release.verify.truth import check_rare
 from starshade.release.verify.verify import verify_folder
 from tests.strategies import table
+from tests.unit.release.changes import k_eps, released
 from tests.unit.release.damage import change, permute, say
-from tests.unit.release.moved import k_eps, released
 
 STARS = Scale(1, 5, 1)
 #: five classes, of 2, 1, 3, 1 and 2 records; ascending by content as a release has them

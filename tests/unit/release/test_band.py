@@ -20,7 +20,7 @@ from starshade.release.folder.read import read_release
 from starshade.release.manifest import Manifest
 from starshade.release.table import Release
 from tests.strategies import table
-from tests.unit.release.moved import released
+from tests.unit.release.changes import released
 from tests.unit.release.profiled import profile
 from tests.unit.release.samples import contents_of, covering
 

@@ -11,7 +11,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.build import generalized_release
 from starshade.release.cells import Cells
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.symbols import Symbols
 from tests.strategies import table
 
@@ -49,7 +49,7 @@ def build(original, groups, cells, **more):
         original,
         groups,
         cells,
-        Making(method="m", seed=1),
+        Provenance(method="m", seed=1),
         **more,
     )
 

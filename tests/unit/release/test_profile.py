@@ -13,9 +13,9 @@ from starshade import budget
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
-from starshade.release.making import Making
 from starshade.release.profile.profiles import Profiles, default_step, quantize, released_levels
 from starshade.release.profile.release import _permute
+from starshade.release.provenance import Provenance
 from starshade.utility.class_sizes import class_sizes
 from starshade.utility.disclosure_shares import DisclosureShares
 from starshade.utility.distortion import Distortion
@@ -181,7 +181,7 @@ def test_groups_and_profiles_that_do_not_belong_together(how, message):
             drawn.original,
             levels,
             drawn.groups,
-            Making(method="m", seed=1),
+            Provenance(method="m", seed=1),
             step=0.5,
             profile="padded",
         )

@@ -21,8 +21,8 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder import columns
 from starshade.release.folder import write as store
 from starshade.release.folder.read import read_release
-from starshade.release.making import Making
 from starshade.release.manifest import Claim, Manifest
+from starshade.release.provenance import Provenance
 from starshade.release.verify.verify import verify_folder
 from tests.naive import profile_release as naive
 from tests.strategies import table
@@ -489,7 +489,7 @@ def test_no_second_copy_is_held(tmp_path, monkeypatch):
         original,
         levels,
         np.arange(8000),
-        Making(method="m", seed=1, rare_items="keep"),
+        Provenance(method="m", seed=1, rare_items="keep"),
         step=0.05,
         profile="model",
     )

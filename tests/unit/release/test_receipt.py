@@ -21,8 +21,8 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder import receipt
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of, ratings_digest, read_receipt
-from starshade.release.origin import same
-from starshade.release.origin.origin import Origin
+from starshade.release.match import ratings as matching
+from starshade.release.match.match import Match
 from tests.strategies import ratings_tables, table
 from tests.unit.release.damage import signed
 from tests.unit.release.test_store import small
@@ -268,13 +268,13 @@ def test_other_ratings_are_refused_and_the_same_looked_up_once(saved, monkeypatc
     truth = replace(release.private.original)
     other = replace(truth, levels=truth.levels[::-1].copy())
     counted = []
-    compute = same.ratings_digest
+    compute = matching.ratings_digest
     monkeypatch.setattr(same, "ratings_digest", lambda table: counted.append(1) or compute(table))
     for _ in range(3):
-        _ = Origin(back, truth).row_of_user
+        _ = Match(back, truth).row_of_user
     assert len(counted) == 1
     with pytest.raises(ConfigError, match="other ratings than the release was made of"):
-        _ = Origin(back, other).row_of_user
+        _ = Match(back, other).row_of_user
 
 
 def test_some_items_are_known_by_the_whole(saved):
@@ -283,9 +283,9 @@ def test_some_items_are_known_by_the_whole(saved):
     whole = replace(release.private.original)
     some = whole.keep_items(np.array([0]))
     with pytest.raises(ConfigError, match="released items are not in these ratings"):
-        _ = Origin(back, some).row_of_user
-    Origin(back, whole).refuse_other_ratings(some)
-    assert len(Origin(back, some).row_of_user) == some.n_users
+        _ = Match(back, some).row_of_user
+    Match(back, whole).refuse_other_ratings(some)
+    assert len(Match(back, some).row_of_user) == some.n_users
 
 
 def test_what_a_receipt_and_its_release_both_say_must_agree(saved):

@@ -15,12 +15,12 @@ from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.read import read_release
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.verify.verify import verify_folder
 from tests.naive import record_release as naive
 from tests.strategies import SCALES, table
-from tests.unit.release.moved import (
+from tests.unit.release.changes import (
     files_of,
     k_eps,
     moved_tables,
@@ -118,7 +118,7 @@ def test_tables_must_belong_together() -> None:
             record_release(
                 original,
                 other,
-                Making(method="m", seed=0),
+                Provenance(method="m", seed=0),
             )
 
 

@@ -15,16 +15,16 @@ from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.release.folder.read import read_release
 from starshade.release.verify import claims as verify_claims
-from starshade.release.verify import near as verify_near
 from starshade.release.verify import points as verify_points
-from starshade.release.verify.near import ball_totals, certified
+from starshade.release.verify import proximity as verify_near
 from starshade.release.verify.points import columns_of, points_of
+from starshade.release.verify.proximity import ball_totals, certified
 from starshade.release.verify.verify import check_folder, recount, verify_folder
 from tests.naive.balls import balls
 from tests.naive.record_release import spread
 from tests.strategies import ratings_tables, table
+from tests.unit.release.changes import k_eps, released
 from tests.unit.release.damage import change, permute, say
-from tests.unit.release.moved import k_eps, released
 
 STARS = Scale(1, 5, 1)
 NULLS = st.sampled_from(["strict", "ignore", "zero"])

@@ -326,7 +326,7 @@ def test_averaged_profiles_and_held_out_ratings_have_their_place(told: dict[str,
     query = {"name": "c", "title": "Queries off by", "value": 7.25, "unit": "percent"}
     query |= {"meaning": "0 is exact."}
     more = {
-        "gives_away": {"rows": [row], "text": "Whoever finds a group reads it."},
+        "profile_disclosure": {"rows": [row], "text": "Whoever finds a group reads it."},
         "recommender": {"rows": [error], "tested": 1234, "meaning": "How well it predicts."},
         "query_error": {"rows": [query], "conditions": 77, "meaning": "How far off."},
     }

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.table import Ratings
-from starshade.release.making import Making
 from starshade.release.profile.profiles import released_levels
 from starshade.release.profile.release import profile_release
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
-from tests.unit.release.moved import moved_tables, released
+from tests.unit.release.changes import moved_tables, released
 
 LAYOUTS = ("generalized", "record", "profile")
 
@@ -29,7 +29,7 @@ def profiled(
         original,
         np.array(levels, dtype=np.uint8),
         np.array(groups, dtype=np.int64),
-        Making(method="some-method", seed=1, rare_items="keep"),
+        Provenance(method="some-method", seed=1, rare_items="keep"),
         step=step,
         profile=profile,
     )

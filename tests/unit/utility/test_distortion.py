@@ -16,7 +16,7 @@ from starshade.utility.distortion import Distortion
 from starshade.utility.generalization_loss import GeneralizationLoss
 from tests.naive.record_release import distortion
 from tests.strategies import table
-from tests.unit.release.moved import k_eps, moved_tables, released, rows_of
+from tests.unit.release.changes import k_eps, moved_tables, released, rows_of
 
 STARS = Scale(1, 5, 1)
 ROWS = [{0: 5, 1: 3}, {0: 4, 1: 3}, {1: 2}, {1: 2}, {0: 4, 1: 3}]

@@ -17,7 +17,7 @@ from starshade.utility.held_out.released_rows import ReleasedRows, expected_rati
 from starshade.utility.rating_histogram import RatingHistogram
 from tests.naive.released_rows import expected, histogram, reading, row_of_users, rows_of
 from tests.strategies import ratings_tables, table
-from tests.unit.release.moved import released
+from tests.unit.release.changes import released
 from tests.unit.utility.cases import probe_of, probed, profiled, releases
 
 STARS = Scale(1, 5, 1)

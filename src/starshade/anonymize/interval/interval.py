@@ -23,7 +23,7 @@ from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.table import Ratings
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
@@ -123,7 +123,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         return record_release(
             table,
             records.table_by_user(self._on_published_scale(ratings, moved), table.users),
-            Making(
+            Provenance(
                 method=self.name,
                 seed=seed,
                 config=config_of(self),

@@ -34,10 +34,10 @@ from starshade.recommend.recommender import Recommender
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
-from starshade.release.making import Making
 from starshade.release.manifest import Claim
 from starshade.release.profile.profiles import default_step, released_levels
 from starshade.release.profile.release import profile_release
+from starshade.release.provenance import Provenance
 from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -233,7 +233,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             table,
             levels,
             records.by_user(groups),
-            Making(
+            Provenance(
                 method=self.name,
                 seed=seed,
                 config=config_of(self, **self._resolved(step)),

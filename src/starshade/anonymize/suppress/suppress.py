@@ -20,7 +20,7 @@ from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.proximity.spread import moments, refuse_above_bound
 from starshade.ratings.table import Ratings
-from starshade.release.making import Making
+from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
 from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
@@ -153,7 +153,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         return record_release(
             found.ratings,
             replace(found.ratings, days=None, first_day=0),
-            Making(
+            Provenance(
                 method=self.name,
                 seed=seed,
                 config=config_of(self, sensitive=found.sensitive or None),

@@ -6,7 +6,7 @@ from typing import Any
 
 from starshade.audit.evidence import Evidence
 from starshade.audit.findings import limit_of, records_differ
-from starshade.audit.giveaway import GivesAway
+from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Rate
 from starshade.plain import counted
@@ -38,7 +38,7 @@ _TITLES = {
 def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge; `people`: whom the release is of."""
     limit = limit_of(result.config["max_success"], result.k, differ=records_differ(release))
-    unknown = result.gives_away is not None and not result.gives_away.linked
+    unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     return [
         {
             "attack": tried.after.attack,
@@ -50,7 +50,7 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "guessing": 1 / max(tried.after.records, 1),
             "before": rate_of(tried.before.expected_top1),
             "after": None if unknown else rate_of(tried.after.expected_top1),
-            "profile": None if result.gives_away else rate_of(tried.after.disclosed),
+            "profile": None if result.profile_disclosure else rate_of(tried.after.disclosed),
             "targets": tried.before.targets,
             "people": people,
             "tried": tried_on(tried, people),
@@ -89,7 +89,7 @@ def tracker_row(result: AuditResult) -> dict[str, Any] | None:
     }
 
 
-def given_away(given: GivesAway | None) -> dict[str, Any] | None:
+def given_away(given: ProfileDisclosure | None) -> dict[str, Any] | None:
     """Return what averaged profiles tell beyond who is who; no model limits it."""
     if given is None:
         return None

@@ -43,7 +43,7 @@ from starshade.audit.verdict import Audit
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -131,7 +131,7 @@ class Dossier:
         What these rates mean.
     ``tracker``
         ``{before: rate, after: rate, meaning}`` or None: people whom counting queries single out.
-    ``gives_away``
+    ``profile_disclosure``
         ``{rows[{name, value, unit, meaning}], text}`` or None: what averaged profiles give away.
     ``models``
         ``[{name, passed, text}]``: the privacy models, counted by checks of their own.
@@ -281,7 +281,7 @@ def gather(
 
 def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str, Any]:
     """Return what the owner is told of a judgement, and of the ratings that it is about."""
-    audited = Origin(release, ratings).made_of
+    audited = Match(release, ratings).made_of
     data = data_section(ratings, audited, release.scale)
     return {
         "verdict": verdict_section(result, release, audited.n_users),
@@ -292,7 +292,7 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
         "attacks": attack_rows(result, release, audited.n_users),
         "attack_meaning": ATTACK_MEANING,
         "tracker": tracker_row(result),
-        "gives_away": given_away(result.gives_away),
+        "profile_disclosure": given_away(result.profile_disclosure),
         "models": model_rows(result),
         "disclosure": {
             "rows": disclosure_rows(result.disclosure, release),

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from starshade.audit.dossier.attacks import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import limit_of, records_differ, understated
-from starshade.audit.giveaway import GivesAway
+from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult, Finding, alone_with_sensitive
 from starshade.plain import counted, percent
 from starshade.release.table import Release
-from starshade.release.verify.claims import NEAR_MODELS
+from starshade.release.verify.claims import PROXIMITY_MODELS
 
 __all__ = ["NEAR", "head", "hidden", "paragraph_of", "shown_of", "within"]
 
@@ -22,7 +22,7 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
     release is of.
     """
-    near = records_differ(release) and any(c["model"] in NEAR_MODELS for c in result.claims)
+    near = records_differ(release) and any(c["model"] in PROXIMITY_MODELS for c in result.claims)
     reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
@@ -73,7 +73,7 @@ def hidden(release: Release, *, near: bool) -> Iterator[str]:
 
 
 def _found(result: AuditResult, release: Release, *, near: bool, people: int) -> Iterator[str]:
-    worst, given = best_of(result.evidence), result.gives_away
+    worst, given = best_of(result.evidence), result.profile_disclosure
     before, after = (percent(side.expected_top1.rate) for side in (worst.before, worst.after))
     known = counted(worst.knowledge.known, "rating")
     where = "of the same people and items" if result.same_people else "of these items as they are"
@@ -113,8 +113,8 @@ def within(k: int, by: str, *, alone: bool) -> str:
 
 
 def _tells(result: AuditResult, *, near: bool) -> Iterator[str]:
-    if result.gives_away is not None and not near:
-        yield from _given_away(result.gives_away)
+    if result.profile_disclosure is not None and not near:
+        yield from _given_away(result.profile_disclosure)
     else:
         yield from shown_of(result.disclosure, near=near)
 
@@ -137,7 +137,7 @@ def shown_of(shares: Mapping[str, float | None], *, near: bool) -> Iterator[str]
             yield alone_with_sensitive(percent(alone))
 
 
-def _given_away(given: GivesAway) -> Iterator[str]:
+def _given_away(given: ProfileDisclosure) -> Iterator[str]:
     """Say how often a group is found, and how well what is real in its profile is told."""
     text = "Whoever finds a person's group reads its profile"
     if given.group is None:

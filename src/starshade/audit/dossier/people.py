@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from starshade.attack.risk.result import RiskResult
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 
 __all__ = ["LISTED", "at_risk", "stand_out"]
@@ -98,7 +98,7 @@ def _still_told(
 ) -> tuple[_Told, _Told, _Told]:
     """Return class sizes, ratings told and ratings known to exist; None: nobody can say."""
     nothing: _Told = [None] * len(users)
-    rows = Origin(release, ratings).row_of_user
+    rows = Match(release, ratings).row_of_user
     if rows is None:
         return nothing, nothing, nothing
     rows = rows[users]

@@ -28,7 +28,7 @@ from starshade.release.band import in_words
 from starshade.release.profile.profiles import Profiles
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
-from starshade.release.verify.claims import NEAR_MODELS
+from starshade.release.verify.claims import PROXIMITY_MODELS
 from starshade.utility.class_sizes import class_sizes
 from starshade.utility.disclosure_shares import DisclosureShares
 from starshade.utility.rating_histogram import released_shares
@@ -142,7 +142,7 @@ def _holds(release: Release) -> dict[str, Any]:
 
 def _near(release: Release) -> bool:
     claims = release.manifest.claims
-    return records_differ(release) and any(claim.model in NEAR_MODELS for claim in claims)
+    return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
 
 
 def _limit(release: Release, judgement: Judgement) -> str:

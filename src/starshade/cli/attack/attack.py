@@ -173,7 +173,7 @@ def _release(
 ) -> tuple[Release, Ratings]:
     """Read a release and the ratings behind it."""
     from starshade.release.folder.read import read_release
-    from starshade.release.origin.origin import Origin
+    from starshade.release.match.match import Match
 
     if original is None:
         raise ConfigError(
@@ -187,7 +187,7 @@ def _release(
     if items is None:
         return release, whole
     truth = items.apply(whole, show_values=reading.show_values)
-    Origin(release, whole).refuse_other_ratings(truth)  # the receipt knows all released items alone
+    Match(release, whole).refuse_other_ratings(truth)  # the receipt knows all released items alone
     return release, truth
 
 

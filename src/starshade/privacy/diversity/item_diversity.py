@@ -21,7 +21,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -202,7 +202,7 @@ def _rated(data: Release | Ratings, original: Ratings | None) -> Ratings | None:
     if isinstance(data, Ratings):
         return data if original is None else _same_items(data.items, original)
     if original is not None:
-        return Origin(data, original).part
+        return Match(data, original).part
     if data.private is None or data.private.original is None:
         return None
     return _same_items(data.classes.items, data.private.original)

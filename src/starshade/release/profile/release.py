@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import in_order
-from starshade.release.making import Making
 from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.profile.kind import ProfileKind
 from starshade.release.profile.profiles import Profiles, released_levels
+from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
 __all__ = ["into_classes", "profile_release"]
@@ -23,7 +23,7 @@ def profile_release(
     original: Ratings,
     levels: NDArray[np.uint8],
     groups: NDArray[np.int64],
-    made: Making,
+    made: Provenance,
     *,
     step: float,
     profile: ProfileKind,
@@ -49,7 +49,7 @@ def profile_release(
         is taken over: its rows are put in order where they are, which saves a second copy.
     groups : ndarray of int64, shape (n_users,)
         Group of each user, 0…G-1, none empty.
-    made : Making
+    made : Provenance
         What was done, by which method; what it promises; what was left out before.
     step : float
         Between released levels; see `starshade.release.profile.profiles.released_levels`.

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify.near import ball_totals, certified
 from starshade.release.verify.points import Columns, columns_of, points_of
+from starshade.release.verify.proximity import ball_totals, certified
 from starshade.release.verify.records import RatingRows
 from starshade.release.verify.rows import Failed, Written
 
-__all__ = ["NEAR_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
+__all__ = ["PROXIMITY_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
 
 _SLACK = 1e-9
 #: The models that can be claimed are a closed list, not the registry's: what is claimed is
@@ -27,7 +27,7 @@ _ASKED = {
 _ASKED_OF_VALUES = {"l-diversity": "l", "t-closeness": "t"}
 _ASKED_OF_PROFILES = {"review-graph": {"k"}, "diversity": {"b", "l"}}
 
-NEAR_MODELS = frozenset(_ASKED)
+PROXIMITY_MODELS = frozenset(_ASKED)
 VALUE_MODELS = frozenset(_ASKED_OF_VALUES)
 
 

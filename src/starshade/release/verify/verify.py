@@ -21,8 +21,9 @@ from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
 from starshade.release.band import Band, Exact
+from starshade.release.verify.changes import check_changes
 from starshade.release.verify.claims import (
-    NEAR_MODELS,
+    PROXIMITY_MODELS,
     VALUE_MODELS,
     Judged,
     check_claim,
@@ -30,7 +31,6 @@ from starshade.release.verify.claims import (
     name_of,
 )
 from starshade.release.verify.diversity import judge_diversity
-from starshade.release.verify.moved import check_moved
 from starshade.release.verify.profiles import walk_profiles
 from starshade.release.verify.quasi import check_quasi, declared, read_quasi
 from starshade.release.verify.rare import after_blanks, count_alone, few_have
@@ -251,8 +251,8 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         single = certain = np.zeros(len(sizes), dtype=np.bool_)
         certain[written.group_of_record[np.diff(rows.indptr) > 0]] = True
         if truth is not None:
-            check_moved(rows, written, truth, facts)
-        near = [c for c in facts["claims"] if c["model"] in NEAR_MODELS]
+            check_changes(rows, written, truth, facts)
+        near = [c for c in facts["claims"] if c["model"] in PROXIMITY_MODELS]
         groups = None if private is None else private.groups
         judged = {name_of(claim): judge_near(claim, rows, written, groups) for claim in near}
     _check_bands(facts, private, written)

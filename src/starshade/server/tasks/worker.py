@@ -27,8 +27,8 @@ from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
 from starshade.server.ask.labels import as_field
+from starshade.server.jobs.progress_channel import Telling
 from starshade.server.jobs.rows import DataRow
-from starshade.server.jobs.telling import Telling
 from starshade.server.tasks.tasks import Order, perform
 
 __all__ = ["main"]

@@ -11,7 +11,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.lookup import find_cells
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.origin.origin import Origin, not_made_of
+from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 
 __all__ = ["UNMEASURED", "Probe", "linked_probe", "linked_users"]
@@ -57,7 +57,7 @@ def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | Non
     ConfigError
         Somebody in the release, or a released item, is not in `original`.
     """
-    rows = Origin(release, original).row_of_user
+    rows = Match(release, original).row_of_user
     if rows is None:
         return None
     lacking = release.n_records - int((rows >= 0).sum())

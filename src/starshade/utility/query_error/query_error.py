@@ -18,7 +18,7 @@ from starshade.progress import announced, note
 from starshade.query.columns import Column, column_of
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.rng import generator
 from starshade.setting import check
@@ -141,7 +141,7 @@ class QueryError(QueryErrorSettings):
         scale = release.scale
         if name is None or scale.step is None or len(scale.levels) > _LEVELS:
             return QueryErrorResult.of(None, ())
-        part = Origin(release, original).part
+        part = Match(release, original).part
         if part.attributes is None or name not in part.attributes.column_names:
             note(
                 f"query error: the ratings were read without {name}, so nothing can be compared; "

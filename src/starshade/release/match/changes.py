@@ -12,11 +12,11 @@ from starshade.kernels.lookup import places_in
 from starshade.ratings.table import Ratings
 from starshade.release.table import Link, Release
 
-__all__ = ["Moved", "moved_cells"]
+__all__ = ["Changes", "changed_cells"]
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class Changes:
     """What became of the ratings of the linked users, on the items that both tables have.
 
     Attributes
@@ -44,7 +44,7 @@ class Moved:
         return len(self.invented) / max(len(self.shown) + len(self.invented), 1)
 
 
-def moved_cells(release: Release, original: Ratings, link: Link) -> Moved:
+def changed_cells(release: Release, original: Ratings, link: Link) -> Changes:
     """Compare a release of layout "record" with the ratings that it was made of.
 
     Parameters
@@ -82,7 +82,7 @@ def moved_cells(release: Release, original: Ratings, link: Link) -> Moved:
     found = place >= 0
     gone = np.ones(len(true[1]), dtype=np.bool_)
     gone[place[found]] = False
-    return Moved(
+    return Changes(
         records=len(there),
         true=true[2][place[found]],
         shown=shown[2][found],

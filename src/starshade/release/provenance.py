@@ -13,11 +13,11 @@ from starshade.release.band import Exact
 from starshade.release.manifest import Claim
 from starshade.release.table import Link, Private
 
-__all__ = ["Making"]
+__all__ = ["Provenance"]
 
 
 @dataclass(frozen=True)
-class Making:
+class Provenance:
     """What a method says of the release that it makes, whatever its layout.
 
     Attributes

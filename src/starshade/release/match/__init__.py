@@ -1,7 +1,7 @@
-"""Do these ratings belong to this release, cell by cell? One door, `origin.Origin`, tells.
+"""Do these ratings belong to this release, cell by cell? One door, `match.Match`, tells.
 
 A release names nobody, so that it can be held beside the wrong ratings, or the wrong link; a
-figure that is then counted would be of nothing. Whoever compares the two asks an `Origin` for
+figure that is then counted would be of nothing. Whoever compares the two asks a `Match` for
 what they need (the ratings that were released, the row of each user, what became of each cell),
 and is refused where something is found not to belong. How much can be found depends on what
 there is to go by:

@@ -13,16 +13,16 @@ from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.band import in_words, left_out
-from starshade.release.origin.moved import Moved, moved_cells
-from starshade.release.origin.same import not_made_of, refuse_other_ratings
-from starshade.release.origin.strangers import refuse_moved_link, refuse_strangers
+from starshade.release.match.changes import Changes, changed_cells
+from starshade.release.match.ratings import not_made_of, refuse_other_ratings
+from starshade.release.match.users import refuse_changed_link, refuse_unknown_users
 from starshade.release.table import Link, Release
 
-__all__ = ["Moved", "Origin", "not_made_of"]
+__all__ = ["Changes", "Match", "not_made_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class Match:
     """A release and ratings: what was released of them, and who became which row.
 
     Each answer is found when it is first asked for, and kept. Asking raises a `ConfigError`
@@ -50,14 +50,14 @@ class Origin:
         """The released items of the original, in the same order, and the users left there.
 
         Refused: a released item that is not in `original`, a rating off the release's scale (but
-        for layout "record"), and strangers (`refuse_strangers`).
+        for layout "record"), and strangers (`refuse_unknown_users`).
         """
         part, scale = self._on_items(), self.release.scale
         # where ratings were moved or people left out, some may lie beyond what is published
         moved = self.release.manifest.layout == "record"
         if not moved or scale.contains(part.levels[np.unique(part.codes)]).all():
             part = on_scale(part, scale)
-        refuse_strangers(self.release, part)
+        refuse_unknown_users(self.release, part)
         return part
 
     @cached_property
@@ -111,13 +111,13 @@ class Origin:
         return np.where(place < 0, -1, rows)
 
     @cached_property
-    def moved(self) -> Moved | None:
+    def changes(self) -> Changes | None:
         """What became of each rating; None without a link, and on other layouts than "record"."""
         if self.link is None or self.release.manifest.layout != "record":
             return None
-        return moved_cells(self.release, self.original, self.link)
+        return changed_cells(self.release, self.original, self.link)
 
-    def refuse_strangers(self) -> None:
+    def refuse_unknown_users(self) -> None:
         """Refuse ratings that the release, by itself, shows not to be what it was made of.
 
         Raises
@@ -125,7 +125,7 @@ class Origin:
         ConfigError
             No item in common, a user who fits no class, or a record that nobody's ratings can be.
         """
-        refuse_strangers(self.release, self.original)
+        refuse_unknown_users(self.release, self.original)
 
     def refuse_other_ratings(self, part: Ratings | None = None) -> None:
         """Refuse other ratings than the receipt's; without a receipt nothing is told.
@@ -142,7 +142,7 @@ class Origin:
         """
         refuse_other_ratings(self.release, self.original, part)
 
-    def refuse_moved_link(self) -> None:
+    def refuse_changed_link(self) -> None:
         """Refuse a link under which records cannot be what became of their users' ratings.
 
         Raises
@@ -151,8 +151,8 @@ class Origin:
             Layout "record": a rating changed on an item where none was, or another share of
             invented ratings than the release states.
         """
-        if self.moved is not None:
-            refuse_moved_link(self.release, self.original, self.moved)
+        if self.changes is not None:
+            refuse_changed_link(self.release, self.original, self.changes)
 
     def _on_items(self) -> Ratings:
         items = self.release.classes.items

@@ -26,11 +26,11 @@ from starshade.figure import Rate
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.origin.origin import Origin
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.stats import bootstrap
 
-__all__ = ["GivesAway", "GroupFound", "what_it_gives_away"]
+__all__ = ["GroupFound", "ProfileDisclosure", "what_it_gives_away"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class GroupFound:
 
 
 @dataclass(frozen=True)
-class GivesAway:
+class ProfileDisclosure:
     """What a release of averaged profiles gives away.
 
     Attributes
@@ -204,7 +204,7 @@ def what_it_gives_away(
     evidence: Sequence[Evidence],
     targets: int,
     seed: int,
-) -> GivesAway | None:
+) -> ProfileDisclosure | None:
     """Run the attacks that look for more than a record; None on other layouts.
 
     Parameters
@@ -238,14 +238,16 @@ def what_it_gives_away(
         padding = PaddingAttack().run(release, original=original, rng=seed) if linked else None
         step(linked)
     group = _group_found(original, release, evidence, seed) if linked else None
-    return GivesAway(group, max(found, key=lambda of: of.profile_found.rate), links, padding)
+    return ProfileDisclosure(
+        group, max(found, key=lambda of: of.profile_found.rate), links, padding
+    )
 
 
 def _group_found(
     original: Ratings, release: Release, evidence: Sequence[Evidence], seed: int
 ) -> GroupFound | None:
     """Credit the right group instead of the right record: t records tie, whole groups of them."""
-    rows = Origin(release, original).row_of_user
+    rows = Match(release, original).row_of_user
     if rows is None:
         return None
     found = []

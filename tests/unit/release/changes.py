@@ -14,7 +14,7 @@ from starshade.release.manifest import Claim
 from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.strategies import ratings_tables, table
-from tests.unit.release.makings import made_and_rest
+from tests.unit.release.provenances import made_and_rest
 
 Row = dict[int, float]
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Private
 
-__all__ = ["check_moved"]
+__all__ = ["check_changes"]
 
 _SLACK = 1e-9
 
 
-def check_moved(
+def check_changes(
     rows: RatingRows, written: Written, private: Private, facts: dict[str, Any]
 ) -> None:
     """Check the written ratings against the original table.

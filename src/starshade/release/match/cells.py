@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_rows
 from starshade.ratings.table import Ratings
-from starshade.release.origin.same import not_made_of
+from starshade.release.match.ratings import not_made_of
 from starshade.release.table import Release
 
 __all__ = ["refuse_misfits"]

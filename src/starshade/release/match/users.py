@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-from starshade.release.origin.fits import refuse_misfits
-from starshade.release.origin.moved import Moved
-from starshade.release.origin.same import not_made_of
+from starshade.release.match.cells import refuse_misfits
+from starshade.release.match.changes import Changes
+from starshade.release.match.ratings import not_made_of
 from starshade.release.table import Release
 
-__all__ = ["refuse_moved_link", "refuse_strangers"]
+__all__ = ["refuse_changed_link", "refuse_unknown_users"]
 
 
-def refuse_strangers(release: Release, original: Ratings) -> None:
+def refuse_unknown_users(release: Release, original: Ratings) -> None:
     """Refuse ratings that a release cannot have been made of."""
     if release.manifest.layout == "profile":
         return  # means of ratings are nobody's
@@ -24,12 +24,12 @@ def refuse_strangers(release: Release, original: Ratings) -> None:
     if not (common >= 0).any():
         raise not_made_of("the release and the ratings have no item in common")
     if release.manifest.layout == "record":
-        _refuse_strange_records(release, original, common)
+        _refuse_unknown_records(release, original, common)
     else:
         refuse_misfits(release, original, common)
 
 
-def refuse_moved_link(release: Release, original: Ratings, moved: Moved) -> None:
+def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> None:
     """Refuse the link under which ratings were moved so, if a release says otherwise."""
     told = _never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[told[moved.item]] > SLACK).sum())
@@ -63,12 +63,12 @@ def _never_moved(release: Release) -> NDArray[np.bool_]:
     return np.array([key in named for key in release.classes.items], dtype=np.bool_)
 
 
-def _refuse_strange_records(release: Release, original: Ratings, common: NDArray[np.int64]) -> None:
+def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray[np.int64]) -> None:
     """Refuse ratings without enough users, or in which records have no user on unmoved items.
 
     On items that no rating was moved on, each record says exactly what its user's ratings say:
     as many users must say so as records do. How other ratings were moved is not told, and only
-    the link can show that they fit (`refuse_moved_link`).
+    the link can show that they fit (`refuse_changed_link`).
     """
     classes = release.cells()
     there = np.zeros(classes.n_items, dtype=np.bool_)

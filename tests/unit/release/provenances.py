@@ -1,0 +1,16 @@
+"""Keywords of a method and of a layout, told apart."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from starshade.release.provenance import Provenance
+
+_OWN = {field.name for field in fields(Provenance)}
+
+
+def made_and_rest(arguments: dict[str, Any]) -> tuple[Provenance, dict[str, Any]]:
+    """Return the `Provenance` that these keywords say, and those that are not its own."""
+    own = {key: value for key, value in arguments.items() if key in _OWN}
+    return Provenance(**own), {key: value for key, value in arguments.items() if key not in _OWN}
