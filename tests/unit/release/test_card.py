@@ -99,7 +99,7 @@ def test_what_was_left_out_is_said():
     facts |= {"rare_items": "keep", "invented_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)
     assert "rated were kept" in dataset_card(kept)
-    assert "Under 20 % of the cells were rated by nobody" in dataset_card(kept)
+    assert "Cells that were rated by nobody: under 20 % of all" in dataset_card(kept)
     assert "No privacy model is claimed" in dataset_card(kept)
 
 

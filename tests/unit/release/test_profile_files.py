@@ -126,7 +126,7 @@ def test_the_card(tmp_path, monkeypatch, kind):
     assert "shown by the profiles of at least l different groups" in card or "covered by" in card
     assert "rating can be read off" not in card
     assert "null alone has no row" not in card
-    assert ("rated by one of their class" in head) == (kind in ("padded", "simple"))
+    assert ("Cells that one of their class rated" in head) == (kind in ("padded", "simple"))
     assert ("as if it were one person" in head) == (kind == "pooled")
     assert ("as if it were one person" in card.split("## What is promised")[1]) == (
         kind == "pooled"
@@ -424,7 +424,8 @@ def test_fake_edges_are_declared_and_counted(tmp_path):
     release.save(tmp_path / "out")
     assert read_release(tmp_path / "out").manifest.invented_cells == "more"
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "20 % or more of the cells that are not null are not the mean of ratings" in card
+    assert "Cells that are not the mean of ratings of their class" in card
+    assert "groups are alike: 20 % or more of those that are not null" in card
 
 
 @pytest.mark.parametrize("min_raters", [1, 2, 3])

@@ -167,14 +167,15 @@ def _about(manifest: Manifest) -> str:
         share = in_words(manifest.rare_items_dropped)
         lines.append(f"- Items that {_too_few(manifest)} rated: left out, {share}")
     if manifest.invented_cells is not None:
-        whose = "that their own person did not rate"
-        what = f"are items {whose}" if manifest.layout == "record" else "were rated by nobody"
+        what, of = "were rated by nobody", "all"
+        if manifest.layout == "record":
+            what = "their own person did not rate"
         if manifest.layout == "profile":
-            what = f"that are not null {stands_behind(manifest)}"
-        lines.append(f"- {in_words(manifest.invented_cells).capitalize()} of the cells {what}")
+            what, of = stands_behind(manifest), "those that are not null"
+        lines.append(f"- Cells that {what}: {in_words(manifest.invented_cells)} of {of}")
     if manifest.single_rater_cells is not None:
-        share = in_words(manifest.single_rater_cells).capitalize()
-        lines.append(f"- {share} of the cells that are not null were rated by one of their class")
+        share = in_words(manifest.single_rater_cells)
+        lines.append(f"- Cells that one of their class rated: {share} of those that are not null")
     return "\n".join(lines) + "\n"
 
 
