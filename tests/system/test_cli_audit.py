@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,10 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
     assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
     assert "right in the same" not in " ".join(call(*audit).stdout.split())
-    measured = " ".join(call("measure", ratings_csv, out).stdout.split())
+    measure = ("measure", ratings_csv, out)
+    measured = " ".join(call(*measure, "--private", receipt).stdout.split())
     assert f"People left out by the method {made['users_deleted']} " in measured
+    measured = " ".join(call(*measure).stdout.split())
+    assert re.search(r"People left out by the method (under \d+ %|20 % or more) ", measured)
+    assert told(*measure)["users_deleted"] is None
     assert "Items left out because too few rated them" in measured

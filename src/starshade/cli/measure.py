@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,8 +11,14 @@ from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted
+from starshade.release.band import in_words
+
+if TYPE_CHECKING:
+    from starshade.release.table import Release
 
 __all__ = ["measure"]
+
+_BANDS = ("users_deleted", "rare_items_dropped")
 
 
 @click.command()
@@ -50,10 +57,22 @@ def measure(
                 f"{release}: {counted(released.n_records, 'record')} on "
                 f"{counted(released.manifest.items, 'item')}"
             ),
-            figures(figures_found(found)),
+            figures(figures_found(_known(found, released))),
             words(_said(released.attributes is not None, probe is not None, found)),
         ),
     )
+
+
+def _known(
+    found: dict[str, float | int | None], release: Release
+) -> dict[str, float | int | str | None]:
+    """Leave out what does not apply; say in bands what only the receipt has in figures."""
+    told: dict[str, float | int | str | None] = {}
+    for name, value in found.items():
+        known = in_words(getattr(release.manifest, name)) if name in _BANDS else None
+        if value is not None or known is not None:
+            told[name] = known if value is None else value
+    return told
 
 
 def _said(attributes: bool, probed: bool, found: dict[str, float | int | None]) -> str:

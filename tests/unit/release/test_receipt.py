@@ -269,7 +269,9 @@ def test_other_ratings_are_refused_and_the_same_looked_up_once(saved, monkeypatc
     other = replace(truth, levels=truth.levels[::-1].copy())
     counted = []
     compute = matching.ratings_digest
-    monkeypatch.setattr(same, "ratings_digest", lambda table: counted.append(1) or compute(table))
+    monkeypatch.setattr(
+        matching, "ratings_digest", lambda table: counted.append(1) or compute(table)
+    )
     for _ in range(3):
         _ = Match(back, truth).row_of_user
     assert len(counted) == 1
