@@ -35,7 +35,7 @@ from starshade.utility.rating_histogram import released_shares
 
 __all__ = ["Judgement", "public_edition"]
 
-_STEP = 5  # percent; limits are told on this grid
+_GRID = 5  # percent; limits are told on this grid
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _on_grid(limit: float | None) -> int | None:
     """Round a limit up; what is a step but for the dust of floating point is one."""
     if limit is None:
         return None
-    return _STEP * max(ceil(100 * limit / _STEP - 1e-9), int(limit > 0))
+    return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
 
 
 def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
