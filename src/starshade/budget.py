@@ -19,6 +19,7 @@ from starshade.progress import note
 
 __all__ = [
     "amount",
+    "available_processors",
     "free_memory",
     "given",
     "left",
@@ -202,9 +203,16 @@ def _numba_threads(n: int | None) -> Iterator[None]:
         numba.set_num_threads(active)
 
 
+def available_processors() -> int:
+    """Return the processors given to us; where a system does not tell, all that there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _most_threads() -> tuple[int, str]:
     """Return the processors given to us, or fewer as the environment says; and which, in words."""
-    processors = len(os.sched_getaffinity(0))
+    processors = available_processors()
     said = os.environ.get("NUMBA_NUM_THREADS", "")
     if said.isdecimal() and 1 <= int(said) < processors:
         return int(said), f"NUMBA_NUM_THREADS is {said}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -38,7 +37,7 @@ def doctor(run: Run) -> None:
             name: all(util.find_spec(module) is not None for module in modules)
             for name, modules in _EXTRAS.items()
         },
-        "cpus": len(os.sched_getaffinity(0)),
+        "cpus": budget.available_processors(),
         "threads": budget.threads(),
         "threading_layer": _threading_layer(),
         "kernel_cache": _kernel_cache(),
