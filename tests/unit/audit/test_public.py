@@ -191,6 +191,7 @@ def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
     attack, shown = told["limits"]
     # k = 4: whoever asks for more than 1 in 4 is held to that
     assert attack["limit"] == (f"{told_as}%" if told_as < 25 else "1 in 4")
+    assert attack["by"] == ("the owner" if told_as < 25 else "the claim")
     assert shown["limit"] == f"{told_as}%"
     held = dict(judgement.answers)["disclosed"]
     assert shown["held"] == ("held" if held else "not shown to hold")

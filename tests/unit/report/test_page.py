@@ -314,7 +314,7 @@ def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
     assert "the release may not" in page.text
     assert "Does every attack stay within the limit? No. Found." in page.text
     assert "Raise k." in page.text
-    assert "What the release holds is not told here" in page.text
+    assert "What its cells and classes say is not told here" in page.text
     assert set(page.named("href")) <= {f"#{name}" for name in page.named("id")}
 
 

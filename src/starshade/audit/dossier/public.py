@@ -125,7 +125,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
 
 
 def _holds(release: Release) -> dict[str, Any]:
-    """Describe what is in the folder; of one that stays in the house nothing is told."""
+    """Describe what cells and classes say; of a folder that stays in the house it is not told."""
     shares = DisclosureShares().measure(release).figures
     return {
         "scale": scale_text(release.scale),
@@ -145,12 +145,12 @@ def _near(release: Release) -> bool:
     return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
 
 
-def _limit(release: Release, judgement: Judgement) -> str:
-    """Say what attacks were held against: what was asked or 1 in k, whichever is stricter."""
+def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
+    """Say what attacks were held against, asked or 1 in k, whichever is stricter, and by whom."""
     asked, k = judgement.max_success, release.manifest.claimed_k
     if asked is None or (k and asked * k >= 100 and not records_differ(release)):
-        return f"1 in {k}" if k else "none"
-    return f"{asked}%"
+        return (f"1 in {k}", "the claim") if k else ("none", "–")
+    return f"{asked}%", "the owner"
 
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
@@ -177,26 +177,23 @@ def _attack(release: Release, judgement: Judgement) -> str:
     return (
         "Attacks were tried on it, with the knowledge of a few ratings of a person, right or "
         f"nearly so: none points at the right record{mean} more often than the limit of "
-        f"{_limit(release, judgement)}."
+        f"{_limit(release, judgement)[0]}."
     )
 
 
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Return the limits that were set, by whom, and whether they held."""
     shown = judgement.max_disclosed
-    asked = judgement.max_success is not None
     rows = [
         (
             "attack",
             "How often an attack points at the right record",
-            _limit(release, judgement),
-            "the owner" if asked else "the claim",
+            *_limit(release, judgement),
         ),
         (
             "disclosed",
             "People of whom a rating is shown",
-            "none" if shown is None else f"{shown}%",
-            "–" if shown is None else "the owner",
+            *(("none", "–") if shown is None else (f"{shown}%", "the owner")),
         ),
     ]
     words = {True: "held", False: "not shown to hold", None: "not judged"}
@@ -207,53 +204,61 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
+#: question → what yes says, what no says
+_SAID = {
+    "tracker": (
+        "Behind a query interface nobody is singled out by counting.",
+        "Behind a query interface COUNT queries single people out unless they are refused.",
+    ),
+    "audience": (
+        "It was made to be published.",
+        "It holds exact personal attributes and may only stand behind a query service.",
+    ),
+    "identifying": (
+        "No personal attribute names people: most share their value with others.",
+        "A personal attribute that it tells is as good as a name.",
+    ),
+    "rare-values": (
+        "No value of a personal attribute is found to be that of fewer than k people.",
+        "A personal attribute that it tells has values that fewer than k people have.",
+    ),
+    "settings": ("", "release.json says another k of its making than it claims."),
+    "scale": ("", "release.json says another scale than the ratings have."),
+    "earlier": (
+        "No earlier release that was named is of the same data, but for this very one.",
+        "An earlier release is of the same data, or may be: whoever holds both can intersect "
+        "their groups, and then nobody hides among k any more.",
+    ),
+}
+
+
 def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Return every question and its answer, in words that depend on the answer alone."""
-    limit, shown = _limit(release, judgement), judgement.max_disclosed
+    limit, shown = _limit(release, judgement)[0], judgement.max_disclosed
+    up_to = "at most " * (judgement.max_success is not None)  # the limit itself may be less
+    models = {
+        title_of(claim): (
+            f"The check of {claim.model}, which shares no code with the method, agrees.",
+            f"The check of {claim.model} does not find what is claimed.",
+        )
+        for claim in models_of(release)
+    }
     said = {
         "claims": (
             "Its claims were counted again on the files and hold.",
             "Not everything that it claims was found again on the files, or it claims nothing.",
         ),
-        **{
-            title_of(claim): (
-                f"The check of {claim.model}, which shares no code with the method, agrees.",
-                f"The check of {claim.model} does not find what is claimed.",
-            )
-            for claim in models_of(release)
-        },
+        **models,
         "attack": (
             _attack(release, judgement),
             "It was not shown that attacks point at the right record no more often than the limit "
-            f"({limit}).",
-        ),
-        "tracker": (
-            "Behind a query interface nobody is singled out by counting.",
-            "Behind a query interface COUNT queries single people out unless they are refused.",
-        ),
-        "audience": (
-            "It was made to be published.",
-            "It holds exact personal attributes and may only stand behind a query service.",
-        ),
-        "identifying": (
-            "No personal attribute names people: most share their value with others.",
-            "A personal attribute that it tells is as good as a name.",
-        ),
-        "rare-values": (
-            "No value of a personal attribute is found to be that of fewer than k people.",
-            "A personal attribute that it tells has values that fewer than k people have.",
+            f"({up_to}{limit}).",
         ),
         "disclosed": (
             f"The share of people of whom a rating is shown is within the limit ({shown}%).",
-            f"The share of people of whom a rating is shown is above the limit (up to {shown}%).",
+            f"The share of people of whom a rating is shown is above the limit (at most {shown}%).",
         ),
-        "settings": ("", "release.json says another k of its making than it claims."),
-        "scale": ("", "release.json says another scale than the ratings have."),
-        "earlier": (
-            "No earlier release that was named is of the same data, but for this very one.",
-            "An earlier release is of the same data, or may be: whoever holds both can intersect "
-            "their groups, and then nobody hides among k any more.",
-        ),
+        **_SAID,
     }
     return [
         {"name": name, "passed": answer, "text": texts[not answer]}
