@@ -118,10 +118,10 @@ def test_nothing_but_results_stays(ran: Any) -> None:
     ("cell", "words"),
     [
         ("ratings", "60 users, 30 items, 900 ratings"),
-        ("attack", "right when it must answer"),
+        ("attack", "Right when it must answer"),
         ("release", "What it promises"),
         ("verdict", "k-anonymity holds"),
-        ("measure", "gen iloss"),
+        ("measure", "Generalization loss (GenILoss)"),
     ],
 )
 def test_results_are_tables(ran: Any, cell: str, words: str) -> None:

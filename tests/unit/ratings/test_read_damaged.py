@@ -138,6 +138,7 @@ TEXTS = {
     "a header that comes late": ("1,2,3\nuser,item,rating\n", ["line 2: rating 'rating'"]),
     "html": ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", ["this is a web page"]),
     "json": ('{"user": "anna", "item": "alien"}\n', ["this is JSON"]),
+    "a list of JSON": ('[ {\n "user": "anna"}]\n', ["this is JSON"]),
 }
 
 

@@ -504,6 +504,12 @@ def test_a_column_is_named_by_its_number(tmp_path) -> None:
     assert cells(by_number) == cells(by_text) == {("a", "1"): (5.0, None), ("b", "1"): (4.0, None)}
 
 
+def test_an_id_may_begin_with_a_brace(tmp_path) -> None:
+    path = write(tmp_path / "u.data", b"{\t7\t4\t0\n[{\t7\t5\t0\n")
+    found = read_ratings(path, format="movielens-100k", dates=False)
+    assert sorted(user for user, _ in cells(found)) == ["[{", "{"]
+
+
 @pytest.mark.parametrize("source", [{"user": [1]}, 5, None, np.eye(2), b"x"])
 def test_sources_that_hold_no_ratings(source) -> None:
     with pytest.raises(ConfigError, match="ratings cannot be read from"):

@@ -10,6 +10,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -36,12 +37,12 @@ _FOREIGN = {  # files that are often tried, and what to do instead
     b"Rar!": "a RAR archive",
     b"ARROW1": "an Arrow (Feather) file",
     b"Obj\x01": "an Avro file",
-    b"{": "JSON",
-    b"[{": "JSON",
+    b"{}": "JSON",
     b"<!DOCTYPE": "a web page",
     b"<html": "a web page",
     b"<?xml": "XML",
 }
+_JSON = re.compile(rb"(\[\s*)?\{\s*\"")  # a brace alone may begin an id
 
 
 class Input(NamedTuple):
@@ -115,8 +116,9 @@ def plain_text(item: Input, scratch: Path) -> Input:
     if opener is not None:
         item = _unpacked(item, scratch, lambda path: opener(path))
         head = _first_bytes(item)
+    start = head.lstrip()
     for magic, what in _FOREIGN.items():
-        if head.lstrip().startswith(magic):
+        if start.startswith(magic) or (what == "JSON" and _JSON.match(start)):
             raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
         return _transcoded(item, scratch)
