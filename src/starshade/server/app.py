@@ -34,16 +34,8 @@ def create_app(
 ) -> FastAPI:
     """Make the application.
 
-    Parameters
-    ----------
-    store : Store
-    engine : Engine
-    token : str
-        What the address opened first must carry (``?token=``).
-    port : int
-        Where it will listen: requests for another host or port are refused.
-    most_upload : int
-        Bytes of an upload at most.
+    `token`: what the address opened first must carry (``?token=``); requests for another
+    host or `port` are refused; `most_upload`: bytes of an upload at most.
     """
     app = FastAPI(openapi_url=None)
     app.state.closing = Event()  # to be set before the server is told to stop
@@ -52,7 +44,7 @@ def create_app(
         app.include_router(routes(desk))
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     for kind in (StarshadeError, HTTPException):
-        app.add_exception_handler(kind, _told)
+        app.add_exception_handler(kind, _failure)
     app.add_exception_handler(RequestValidationError, _nowhere)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
@@ -60,7 +52,7 @@ def create_app(
     return app
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _failure(request: Request, error: Exception) -> Response:
     return failure(request, error)
 
 

@@ -31,34 +31,25 @@ _WRITTEN = re.compile(
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set.
+    """One thing that can be set."""
 
-    Attributes
-    ----------
-    name, label, help, kind, required, more, only_for, suggestions
-        As in `contexts.Field`.
-    default : str or tuple of str
-        What stands in it at first; of ``choices`` the values that are chosen.
-    choices : tuple of Choice
-    least, most : float or None
-        Of a number.
-    above, below : bool
-        A number must be greater than `least`, or less than `most`, not just as great.
-    allowed : str
-        Of a text what it must be, in a sentence.
-    """
-
+    # `name`, `label`, `help`, `kind`, `required`, `more`, `only_for`, `suggestions`: as in
+    # `contexts.Field`
     name: str
     label: str
     help: str
     kind: Literal["integer", "number", "text", "choice", "choices", "yes-no"]
+    # what stands in it at first; of ``choices`` the values that are chosen
     default: str | tuple[str, ...] = ""
     choices: tuple[Choice, ...] = ()
+    # `least`, `most`: of a number
     least: float | None = None
     most: float | None = None
+    # `above`, `below`: a number must be greater than `least`, or less than `most`, not just as
+    # great
     above: bool = False
     below: bool = False
-    allowed: str = "Type something."
+    allowed: str = "Type something."  # of a text what it must be, in a sentence
     required: bool = False
     more: bool = False
     only_for: tuple[str, ...] = ()
@@ -66,13 +57,7 @@ class Setting:
 
 
 def parse(body: bytes) -> dict[str, list[str]]:
-    """Take an ``application/x-www-form-urlencoded`` body apart.
-
-    Raises
-    ------
-    ConfigError
-        It is none.
-    """
+    """Take an ``application/x-www-form-urlencoded`` body apart."""
     try:
         return parse_qs(
             body.decode("ascii"), keep_blank_values=True, max_num_fields=500, errors="strict"
@@ -121,15 +106,15 @@ def fields(
     )
 
 
-def _field(setting: Setting, said: Sequence[str], error: str) -> Field:
-    shown = (said[0] if said else "")[:_LONGEST]
+def _field(setting: Setting, sent: Sequence[str], error: str) -> Field:
+    shown = (sent[0] if sent else "")[:_LONGEST]
     return Field(
         name=setting.name,
         label=setting.label,
         help=setting.help,
         kind=setting.kind,
         value=("yes" if shown else "") if setting.kind == "yes-no" else shown,
-        choices=tuple(replace(c, chosen=c.value in said) for c in setting.choices),
+        choices=tuple(replace(c, chosen=c.value in sent) for c in setting.choices),
         least=_bound(setting.least),
         most=_bound(setting.most),
         step={"integer": "1", "number": "any"}.get(setting.kind, ""),
@@ -145,14 +130,14 @@ def _bound(value: float | None) -> str:
     return "" if value is None else f"{value:.15g}"
 
 
-def _value(setting: Setting, said: Sequence[str]) -> Any:
+def _value(setting: Setting, sent: Sequence[str]) -> Any:
     if setting.kind == "yes-no":
-        return bool(said and said[0])
+        return bool(sent and sent[0])
     if setting.kind == "choices":
-        return _several(setting, said)
-    if len(said) > 1:
-        raise ConfigError(f"This was sent {len(said)} times, and once is meant. Send it once.")
-    text = said[0].strip() if said else ""
+        return _several(setting, sent)
+    if len(sent) > 1:
+        raise ConfigError(f"This was sent {len(sent)} times, and once is meant. Send it once.")
+    text = sent[0].strip() if sent else ""
     if len(text) > _LONGEST:
         raise ConfigError(f"That is too long: at most {_LONGEST:,} characters.")
     if not text:
@@ -174,8 +159,8 @@ def _one(setting: Setting, text: str) -> str:
     return text
 
 
-def _several(setting: Setting, said: Sequence[str]) -> tuple[str, ...]:
-    chosen = tuple(dict.fromkeys(_one(setting, text) for text in said if text))
+def _several(setting: Setting, sent: Sequence[str]) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(_one(setting, text) for text in sent if text))
     if setting.required and not chosen:
         raise ConfigError("Nothing is chosen. Choose at least one.")
     return chosen

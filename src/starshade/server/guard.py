@@ -76,16 +76,7 @@ def cookie_name(port: int) -> str:
 
 
 def guard(app: ASGIApp, *, token: str, port: int, refuse: Refuse) -> ASGIApp:
-    """Let through to `app` what may pass; answer all else.
-
-    Parameters
-    ----------
-    app : ASGI application
-    token : str
-    port : int
-    refuse : callable
-        Makes the answer to a request that is refused.
-    """
+    """Let through to `app` what may pass; all else is answered by `refuse`."""
     ours = hosts(port)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,8 +133,8 @@ def _without_body(send: Send) -> Send:
 
 def _foreign(request: Request, ours: frozenset[str]) -> tuple[str, str] | None:
     """Say what shows that another site is behind a request; None: nothing."""
-    said = [value.lower() for value in request.headers.getlist("host")]
-    if len(said) != 1 or said[0] not in ours:
+    names = [value.lower() for value in request.headers.getlist("host")]
+    if len(names) != 1 or names[0] not in ours:
         return (
             "This request was sent to another name than this machine's, and is refused.",
             _FRESH,
@@ -184,8 +175,8 @@ def _cookie(request: Request, port: int) -> str:
     return ""
 
 
-def _same(said: str, token: str) -> bool:
-    return hmac.compare_digest(said.encode("utf-8", "replace"), token.encode())
+def _same(sent: str, token: str) -> bool:
+    return hmac.compare_digest(sent.encode("utf-8", "replace"), token.encode())
 
 
 def _welcome(request: Request, token: str, port: int) -> Response:

@@ -39,20 +39,11 @@ _WAY_IN = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Opened:
-    """A studio that is ready.
+    """A studio that is ready."""
 
-    Attributes
-    ----------
-    address : str
-        What to open in a browser; it holds the token, so it is a secret.
-    port : int
-    work : Path
-        Where everything is kept.
-    """
-
-    address: str
+    address: str  # what to open in a browser; it holds the token, so it is a secret
     port: int
-    work: Path
+    work: Path  # where everything is kept
 
 
 def open_studio(
@@ -66,27 +57,8 @@ def open_studio(
 ) -> None:
     """Serve the studio on this machine until it is interrupted.
 
-    Parameters
-    ----------
-    work : path
-        The work folder; made if it does not exist.
-    ratings : str, optional
-        A file to begin with.
-    port : int, optional
-        None: 8321, or any that is free.
-    browser : bool
-        Open the page in a browser.
-    most_upload : int, optional
-        Bytes of an upload at most.
-    tell : callable
-        Hears when the studio is ready.
-
-    Raises
-    ------
-    ConfigError
-        The extra ``web`` is not installed, or the file is not there.
-    OutputError
-        The port is taken, or the work folder cannot be used.
+    The folder `work` is made if it does not exist; `ratings`: a file to begin with; port
+    None: 8321, or any that is free; `most_upload`: bytes; `tell` hears when the studio is ready.
     """
     _ensure_installed()
     from starshade.server.app import MOST_UPLOAD, create_app

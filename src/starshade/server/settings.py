@@ -16,21 +16,8 @@ __all__ = ["built", "checked"]
 def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
     """Make an attack, a method or knowledge; what was not set has its own default.
 
-    Parameters
-    ----------
-    cls : class
-        A dataclass that declares its settings.
-    what : str
-        What messages call it: "the attack scoreboard".
-    values : mapping
-        Setting → value, as JSON has it.
-    **given
-        Settings that are made in another way; they are not among `values`.
-
-    Raises
-    ------
-    ConfigError
-        A setting that it does not have, one that is missing, or a value that is not allowed.
+    `what`: as messages call it, "the attack scoreboard"; `values`: as JSON has them; `given`: what
+    is made in another way and is not among `values`.
     """
     own = [setting for setting in settings_of(cls) if setting.name not in given]
     _refuse_unknown(what, values, [setting.name for setting in own])
@@ -46,18 +33,7 @@ def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
 def checked(what: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values in their types.
 
-    Parameters
-    ----------
-    what : str
-        What messages call the whole.
-    values : mapping
-    hints : mapping of str to type
-        The names that are allowed.
-
-    Raises
-    ------
-    ConfigError
-        An unknown name, or a value of another kind.
+    `what`: as messages call the whole; `hints`: the allowed names, with their types.
     """
     _refuse_unknown(what, values, hints)
     return {name: _typed(what, name, value, hints[name]) for name, value in values.items()}
@@ -83,5 +59,5 @@ def _typed(what: str, name: str, value: Any, hint: Any) -> Any:
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Input should be ").partition(", unable")[0]
         # of a list the entries may be ids, which no message names
-        said = f" {value!r}" if isinstance(value, int | float | str) else ""
-        raise ConfigError(f"{what}: {name}{said} should be {reason}", setting=name) from None
+        text = f" {value!r}" if isinstance(value, int | float | str) else ""
+        raise ConfigError(f"{what}: {name}{text} should be {reason}", setting=name) from None

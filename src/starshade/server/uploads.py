@@ -31,20 +31,15 @@ class TooLargeError(InputError):
     """More bytes than the studio takes."""
 
 
-def shown_name(said: str) -> str:
+def shown_name(name: str) -> str:
     r"""Return a name as the pages show it: of a path its end, without what cannot be seen.
-
-    Raises
-    ------
-    InputError
-        Nothing is left.
 
     Examples
     --------
     >>> shown_name("C:\\data\\ratings.csv"), shown_name("../../etc/passwd")
     ('ratings.csv', 'passwd')
     """
-    end = re.split(r"[/\\]", unicodedata.normalize("NFC", said))[-1]
+    end = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     # control and format characters could turn the line round or end it (category C)
     seen = "".join(c for c in end if unicodedata.category(c)[0] != "C").strip()
     if not seen.strip("."):
@@ -73,24 +68,8 @@ async def receive(
 ) -> None:
     """Write what comes to a new file; if not all of it comes, nothing is left.
 
-    Parameters
-    ----------
-    chunks : asynchronous iterator of bytes
-    place : Path
-        The file, in a folder of its own.
-    declared : int or None
-        Bytes that were announced (``Content-Length``).
-    most : int
-        Bytes that are taken at most.
-
-    Raises
-    ------
-    TooLargeError
-        Also where a zip file would be too large unpacked.
-    InputError
-        Less came than was announced, or nothing.
-    OutputError
-        It does not fit on the disk, or the folder cannot be written to.
+    The file `place` is in a folder of its own; `declared`: bytes that were announced; `most`: bytes
+    that are taken at most, also of a zip file unpacked.
     """
     try:
         if declared is not None:

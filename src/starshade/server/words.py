@@ -111,11 +111,7 @@ def sentence(text: str) -> str:
 def without_paths(text: str, files: Mapping[str, str] | None = None) -> str:
     """Call files as their reader does.
 
-    Parameters
-    ----------
-    text : str
-    files : mapping, optional
-        Path → the name by which the page calls the file.
+    `files`: path → the name by which the page calls the file.
 
     Examples
     --------

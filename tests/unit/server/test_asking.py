@@ -19,12 +19,11 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import parse_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.registry import find
-from starshade.server.ask.again import address, said
-from starshade.server.ask.again import said as said_again
-from starshade.server.ask.asking import Asking, Facts, asked
+from starshade.server.ask.again import address, form_values
+from starshade.server.ask.asking import Asking, Facts, job_settings
 from starshade.server.ask.attack import ATTACK, ATTACKS
 from starshade.server.ask.compare import COMPARE
-from starshade.server.ask.data import MAPPING, PATH, SYNTHETIC, said_before
+from starshade.server.ask.data import MAPPING, PATH, SYNTHETIC, values_before
 from starshade.server.ask.release import METHODS, RELEASE
 from starshade.server.forms import Sent, prefilled
 from starshade.server.jobs.rows import JobKind
@@ -41,13 +40,13 @@ def sent(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> Sent:
 
 
 def settings(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> dict[str, Any]:
-    found, errors = asked(asking, facts, sent(asking, facts, **said))
+    found, errors = job_settings(asking, facts, sent(asking, facts, **said))
     assert not errors
     return found
 
 
 def errors(asking: Asking, facts: Facts = FACTS, **said: str | list[str]) -> dict[str, str]:
-    return asked(asking, facts, sent(asking, facts, **said))[1]
+    return job_settings(asking, facts, sent(asking, facts, **said))[1]
 
 
 def attack_of(told: dict[str, Any]) -> tuple[Any, Knowledge]:
@@ -111,7 +110,7 @@ def test_what_a_class_declares_has_a_field_that_says_it(
     told = settings(asking, **{asking.chooser: chosen, **said})
     usual = settings(asking, **{asking.chooser: chosen})["config"]
     assert told["config"] == usual | {k: v for k, v in said.items() if k == "profile"} | config
-    again = said_again(asking.id, told)  # as “Change the settings” fills the form in
+    again = form_values(asking.id, told)  # as “Change the settings” fills the form in
     assert settings(asking, **{k: filled(v) for k, v in again.items() if v is not None}) == told
 
 
@@ -280,7 +279,7 @@ def test_reading_is_asked_as_read_ratings_takes_it(tmp_path: Path) -> None:
     assert told["null_values"] == ["99"]
     assert (told["header"], told["dates"]) == (False, False)
     inspect.signature(read_ratings).bind("a.csv", **told)
-    again, _ = asked(MAPPING, FACTS, sent(MAPPING) | said_before(told))
+    again, _ = job_settings(MAPPING, FACTS, sent(MAPPING) | values_before(told))
     assert again == told
 
 
@@ -339,7 +338,7 @@ def test_what_was_asked_can_be_asked_again(
     kind: JobKind, asking: Asking, said_first: dict[str, Any]
 ) -> None:
     told = settings(asking, **said_first)
-    place = urlsplit(address(1, kind, said(kind, told)))
+    place = urlsplit(address(1, kind, form_values(kind, told)))
     given = parse_qs(place.query, keep_blank_values=True)
     assert given.pop("form") == [asking.id] == [place.fragment]
     assert settings(asking, **given) == told

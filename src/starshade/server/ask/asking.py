@@ -46,7 +46,7 @@ from typing import Any
 from starshade.server.context.contexts import Form
 from starshade.server.forms import Sent, Setting, fields, prefilled, read
 
-__all__ = ["SEED", "Asking", "Facts", "as_sent", "asked", "form", "given_only"]
+__all__ = ["SEED", "Asking", "Facts", "as_sent", "form", "given_only", "job_settings"]
 
 #: what is known of a data set (`DataRow.facts`); empty before it was read
 Facts = Mapping[str, Any]
@@ -64,23 +64,15 @@ SEED = Setting(
 
 @dataclass(frozen=True)
 class Asking:
-    """One form, and how what it says becomes the settings of a job.
+    """One form, and how what it says becomes the settings of a job."""
 
-    Attributes
-    ----------
-    id, title, intro, submit, chooser
-        As in `contexts.Form`.
-    settings : callable
-        Facts → what can be set.
-    ask : callable
-        Values, facts → the job's settings, and what is wrong by the name of the field.
-    """
-
+    # `id`, `title`, `intro`, `submit`, `chooser`: as in `contexts.Form`
     id: str
     title: str
     intro: str
     submit: str
-    settings: Callable[[Facts], tuple[Setting, ...]]
+    settings: Callable[[Facts], tuple[Setting, ...]]  # facts → what can be set
+    # values, facts → the job's settings, and what is wrong by the name of the field
     ask: Callable[[dict[str, Any], Facts], tuple[dict[str, Any], dict[str, str]]]
     chooser: str = ""
 
@@ -109,7 +101,7 @@ def as_sent(
     return _form(asking, action, made, error, advice, True)
 
 
-def asked(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, Any], dict[str, str]]:
+def job_settings(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings of the job that was asked for, and what is wrong by field."""
     values, errors = read(asking.settings(facts), sent, asking.chooser)
     if errors:

@@ -148,9 +148,9 @@ def _have(items: int) -> str:
 
 def attack_title(settings: dict[str, Any]) -> str:
     """Return what a job of this kind is called."""
-    told = settings.get("knowledge", {})
-    wrong = f", {told['wrong']} wrong" if told.get("wrong") else ""
-    return f"Attack: {settings.get('attack')}, {told.get('known')} facts known{wrong}"
+    knowledge = settings.get("knowledge", {})
+    wrong = f", {knowledge['wrong']} wrong" if knowledge.get("wrong") else ""
+    return f"Attack: {settings.get('attack')}, {knowledge.get('known')} facts known{wrong}"
 
 
 ATTACK = Asking(

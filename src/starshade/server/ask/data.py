@@ -16,7 +16,7 @@ from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 from starshade.setting import setting_of, settings_of
 
-__all__ = ["MAPPING", "PATH", "SYNTHETIC", "said_before"]
+__all__ = ["MAPPING", "PATH", "SYNTHETIC", "values_before"]
 
 #: of what can be said of how ratings are read, what few need
 _RARE = {"on_duplicate", "delimiter", "header", "format", "users", "item_names"}
@@ -79,17 +79,17 @@ _SYNTHETIC = (
 
 def _path(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
-    found = {
+    options = {
         name: _existing(name, values[name], errors) for name in ("path", "users", "item_names")
     }
-    return given_only(found), errors
+    return given_only(options), errors
 
 
-def _existing(name: str, said: str | None, errors: dict[str, str]) -> str | None:
+def _existing(name: str, text: str | None, errors: dict[str, str]) -> str | None:
     """Return the whole path of something that is there."""
-    if said is None:
+    if text is None:
         return None
-    unquoted = said.strip().strip("'\"").removeprefix("file://")
+    unquoted = text.strip().strip("'\"").removeprefix("file://")
     path = str(Path(os.path.expanduser(unquoted)).absolute())
     try:
         Path(path).stat()
@@ -148,7 +148,7 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
     }, errors
 
 
-def said_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
+def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the mapping's form as the options of a data set would have filled it in."""
     sent: dict[str, list[str]] = {}
     for name, value in options.items():

@@ -39,23 +39,19 @@ def field_from(declaration: type, name: str, **otherwise: Any) -> Setting:
 def others(entries: Sequence[Entry], besides: Mapping[str, Collection[str]]) -> tuple[Setting, ...]:
     """Make a field for everything that can be set of these and has none of its own.
 
-    Parameters
-    ----------
-    entries : sequence of Entry
-    besides : mapping of str to collection of str
-        The names of settings that the form, or another way, sets, by the name of the entry.
+    `besides`: by the name of the entry, the settings that are set in another way.
     """
-    found: dict[str, list[Entry]] = {}
+    having: dict[str, list[Entry]] = {}
     made: dict[str, Setting] = {}
     for entry in entries:
         for declared in settings_of(entry.declaration()):
             if declared.name in besides[entry.name] or declared.kind not in _KINDS:
                 continue
             name = name_of(entry, declared.name, entries)
-            found.setdefault(name, []).append(entry)
+            having.setdefault(name, []).append(entry)
             made[name] = replace(_field(declared), name=name, more=True, required=False)
     return tuple(
-        replace(field, only_for=tuple(entry.name for entry in found[name]))
+        replace(field, only_for=tuple(entry.name for entry in having[name]))
         for name, field in made.items()
     )
 
@@ -88,14 +84,14 @@ def config_of(
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what was said in the fields of `others`, but for what is so anyway."""
-    said = {}
+    config = {}
     for declared in settings_of(entry.declaration()):
         if declared.name not in besides:
             value = values.get(name_of(entry, declared.name, entries))
             value = _YES_NO.get(str(value), value) if declared.kind == "flag" else value
             if value is not None and value != declared.default:
-                said[declared.name] = value
-    return said
+                config[declared.name] = value
+    return config
 
 
 def _field(declared: Declared) -> Setting:
@@ -104,11 +100,11 @@ def _field(declared: Declared) -> Setting:
         default = ", ".join(map(str, default))
     if isinstance(default, bool):
         default = "yes" if default else ""
-    told = declared.default_told if declared.default is None and not declared.choices else ""
+    otherwise = declared.default_told if declared.default is None and not declared.choices else ""
     return Setting(
         declared.name,
         declared.label,
-        f"{declared.help} Else: {told}." if told else declared.help,
+        f"{declared.help} Else: {otherwise}." if otherwise else declared.help,
         _kind(declared),
         f"{default:.15g}" if isinstance(default, int | float) else str(default),
         choices=_choices(declared),

@@ -63,8 +63,8 @@ def _field(kind: JobKind | None, setting: str, value: Value) -> str:
         return ELSEWHERE.get(name, "")
     quoted = field.label.replace("“", "‘").replace("”", "’")
     where = "" if field.name in settings_of(kind) else f" under “{MAPPING.title}”"
-    said = "" if field.kind == "yes-no" else _said(field, value)
-    return f"“{quoted}”{where}{said and f': {said}'}"
+    text = "" if field.kind == "yes-no" else _text(field, value)
+    return f"“{quoted}”{where}{text and f': {text}'}"
 
 
 def _find(kind: JobKind, name: str) -> Setting | None:
@@ -76,10 +76,10 @@ def _find(kind: JobKind, name: str) -> Setting | None:
     return None
 
 
-def _said(field: Setting, value: Value) -> str:
+def _text(field: Setting, value: Value) -> str:
     """Say a value in the words of the form."""
     if isinstance(value, list | tuple):
-        return ", ".join(filter(None, (_said(field, each) for each in value)))
+        return ", ".join(filter(None, (_text(field, each) for each in value)))
     if isinstance(value, bool):
         value = "yes" if value else "no"
     text = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

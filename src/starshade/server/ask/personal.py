@@ -8,7 +8,7 @@ from starshade.server.ask.asking import given_only
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 
-__all__ = ["personal_asked", "personal_settings"]
+__all__ = ["personal_config", "personal_settings"]
 
 
 def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple[Setting, ...]:
@@ -65,22 +65,22 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
     )
 
 
-def personal_asked(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
+def personal_config(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
     """Return the settings of a method that were asked for; what is wrong goes to `errors`."""
-    said, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
+    sensitive, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
     if values.get("attributes") != "generalized":
-        if said or distinct:
+        if sensitive or distinct:
             errors["attributes"] = (
                 "Personal attributes are left out, so nothing can be asked of them. Choose to make "
                 "them part of what k people share, or leave the settings below empty."
             )
         return {}
-    if distinct and not said:
+    if distinct and not sensitive:
         errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
     return given_only(
         {
             "attributes": "generalized",
-            "sensitive_attributes": list(said),
+            "sensitive_attributes": list(sensitive),
             "l": distinct or None,
             "rare_values": values.get("rare_values"),
         }

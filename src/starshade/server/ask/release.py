@@ -18,7 +18,7 @@ from starshade.audit.settings import AuditSettings
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
 from starshade.server.ask.declared import config_of, field_from, having, others
-from starshade.server.ask.personal import personal_asked, personal_settings
+from starshade.server.ask.personal import personal_config, personal_settings
 from starshade.server.context.contexts import Choice
 from starshade.server.forms import Setting
 from starshade.server.words import count
@@ -224,7 +224,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "How many items go into the release, the most rated first. Fewer items lose less detail "
         "on each. Empty: all of them, which generalizes long-tailed data to almost nothing.",
     )
-    few = replace(items, only_for=tuple(e.name for e in METHODS if e.name not in PREDICTIVE))
+    chosen = replace(items, only_for=tuple(e.name for e in METHODS if e.name not in PREDICTIVE))
     many = replace(
         items,
         name=PREDICTIVE_ITEMS,
@@ -234,7 +234,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     )
     personal = personal_settings(tuple(facts.get("attributes") or ()), GROUPING)
     k = replace(K, default=str(usual_k(facts)))
-    return (chooser, k, EPS, PROFILE, few, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
+    return (chooser, k, EPS, PROFILE, chosen, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
@@ -247,7 +247,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     config = given_only({name: values.get(name) for name in names})
     method = find(METHODS, values["method"], "method")
     config |= config_of(method, METHODS, ASKED[method.name], values)
-    config |= _sensitive_items(values, errors) | personal_asked(values, errors)
+    config |= _sensitive_items(values, errors) | personal_config(values, errors)
     items = values.get("items") or values.get(PREDICTIVE_ITEMS)
     return {
         "method": values["method"],
@@ -287,8 +287,8 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
 
 
 def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
-    told = [part.strip() for part in (values.get("sensitive") or "").split(",")]
-    sensitive = [part for part in told if part]
+    parts = [part.strip() for part in (values.get("sensitive") or "").split(",")]
+    sensitive = [part for part in parts if part]
     if values.get("l") and not sensitive:
         errors["sensitive"] = "A spread is asked for, but of no item. Name one or more, by id."
     return {"sensitive": sensitive} if sensitive else {}

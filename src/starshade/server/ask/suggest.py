@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from starshade.plain import percent
-from starshade.server.ask.again import address, said
+from starshade.server.ask.again import address, form_values
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
 from starshade.server.ask.release import FEWEST, only_people, usual_k
@@ -55,21 +55,21 @@ def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
         return (_nobody_can_hide(facts),)
     known = usual_known(facts)
     wrong = 2 if known >= 6 else 0
-    told = f"{known} facts" if known > 1 else "1 fact"
+    known_facts = f"{known} facts" if known > 1 else "1 fact"
     mistaken = f" and is wrong about {wrong}" if wrong else ""
-    asked = {"known": known, "wrong": wrong}
+    knowledge = {"known": known, "wrong": wrong}
     return (
         Next(
             "Check that columns and scale are right. Then see how exposed the people in it are. "
-            f"Suggested: somebody knows {told} about a person{mistaken}.",
-            Link("Try this attack", address(data_id, "attack", asked)),
+            f"Suggested: somebody knows {known_facts} about a person{mistaken}.",
+            Link("Try this attack", address(data_id, "attack", knowledge)),
         ),
     )
 
 
 def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     """Suggest a method and a k, or an attacker who knows more."""
-    found = top1_of(job.result or {})
+    success = top1_of(job.result or {})
     method, items = _choice(facts)
     if facts.get("users", FEWEST) < FEWEST:
         return (_nobody_can_hide(facts),)
@@ -89,12 +89,12 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         main=False,
     )
     compare = Next(
-        f"{_judged(found)} See what each method would lose, and still give away.",
+        f"{_judged(success)} See what each method would lose, and still give away.",
         Link("Compare methods", address(job.data_id, "compare", {})),
     )
     known = int((job.settings.get("knowledge") or {}).get("known") or 8)
-    if found is not None and found <= _FEW and 2 * known <= facts.get("items", 2 * known):
-        more = {**said("attack", job.settings), "known": 2 * known}
+    if success is not None and success <= _FEW and 2 * known <= facts.get("items", 2 * known):
+        more = {**form_values("attack", job.settings), "known": 2 * known}
         stronger = Next(
             "Few were found. That is good news only about an attacker who knows no more: try one "
             f"who knows {2 * known} facts.",
@@ -113,13 +113,13 @@ def _nobody_can_hide(facts: Facts) -> Next:
     )
 
 
-def _judged(found: float | None) -> str:
+def _judged(success: float | None) -> str:
     """Say what an attack's success means for these ratings."""
-    if found is None:
+    if success is None:
         return "It is not known how many were found."
-    if found <= _FEW:
+    if success <= _FEW:
         return "Few were found, by this attacker."
-    if found <= _LIMIT:
+    if success <= _LIMIT:
         return "Some people can be found in these ratings as they are."
     return (
         f"Published as they are, these ratings would expose people: a release with k = {_USUAL_K} "
@@ -175,8 +175,8 @@ def after_failure(job: JobRow) -> tuple[Next, ...]:
 
 
 def _change(job: JobRow) -> Link:
-    told = said(job.kind, job.settings)
-    return Link("Change the settings", address(job.data_id, job.kind, told, failed=job.id))
+    values = form_values(job.kind, job.settings)
+    return Link("Change the settings", address(job.data_id, job.kind, values, failed=job.id))
 
 
 def _another(data_id: int) -> Next:

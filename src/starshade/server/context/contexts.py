@@ -55,196 +55,91 @@ __all__ = [
 
 @dataclass(frozen=True)
 class HomePage:
-    """The first page: choose data, or go on with some.
-
-    Attributes
-    ----------
-    frame : Frame
-    intro : str
-        What this is for, in two sentences.
-    steps : tuple of str
-        The whole way in a few short sentences.
-    data : tuple of DataLine
-        The latest first.
-    data_left_out : int
-        Older ones that are not listed.
-    jobs : tuple of JobLine
-        Running, waiting and interrupted ones, then the latest others.
-    path : Form
-        Name a file on this machine.
-    upload : Upload
-    synthetic : Form
-    """
+    """The first page: choose data, or go on with some."""
 
     frame: Frame
-    intro: str
-    steps: tuple[str, ...]
-    data: tuple[DataLine, ...]
-    data_left_out: int
-    jobs: tuple[JobLine, ...]
-    path: Form
+    intro: str  # what this is for, in two sentences
+    steps: tuple[str, ...]  # the whole way in a few short sentences
+    data: tuple[DataLine, ...]  # the latest first
+    data_left_out: int  # older ones that are not listed
+    jobs: tuple[JobLine, ...]  # running, waiting and interrupted ones, then the latest others
+    path: Form  # name a file on this machine
     upload: Upload
     synthetic: Form
 
 
 @dataclass(frozen=True)
 class DataPage:
-    """One data set: what was recognised, what was found, what to do with it.
-
-    Attributes
-    ----------
-    frame : Frame
-    id, name : str
-    kind_text : str
-    ok : bool
-        It was read; otherwise there are neither figures nor forms but `mapping`.
-    reading : JobView or None
-        The job that reads it, while it is waiting, running, failed, cancelled or interrupted.
-    intro : str
-        What was found, in a sentence or two.
-    figures : tuple of Figure
-        Shape, scale, sparsity, long tail.
-    columns : Table or None
-        Which column was taken for what.
-    histogram : Chart or None
-        How ratings spread.
-    per_user : Table or None
-        Ratings per user and per item.
-    notes : tuple of str
-        What was dropped, merged or decided while reading; nothing is done silently.
-    next : tuple of Next
-        What to do now; the main one first.
-    mapping : Form or None
-        Read it again with other columns or another scale; None: made-up data.
-    attack, compare, release : Form or None
-        None before it was read; the last two also where there are too few people.
-    jobs : tuple of JobLine
-        Of this data set, the latest first, reading left out.
-    jobs_left_out : int
-        Older ones that are not listed.
-    delete : Form
-        Removes the data set, what was uploaded, and its jobs and releases.
-    """
+    """One data set: what was recognised, what was found, what to do with it."""
 
     frame: Frame
     id: str
     name: str
     kind_text: str
-    ok: bool
+    ok: bool  # it was read; otherwise there are neither figures nor forms but `mapping`
+    # the job that reads it, while it is waiting, running, failed, cancelled or interrupted
     reading: JobView | None
-    intro: str
-    figures: tuple[Figure, ...]
-    columns: Table | None
-    histogram: Chart | None
-    per_user: Table | None
+    intro: str  # what was found, in a sentence or two
+    figures: tuple[Figure, ...]  # shape, scale, sparsity, long tail
+    columns: Table | None  # which column was taken for what
+    histogram: Chart | None  # how ratings spread
+    per_user: Table | None  # ratings per user and per item
+    # what was dropped, merged or decided while reading; nothing is done silently
     notes: tuple[str, ...]
-    next: tuple[Next, ...]
-    mapping: Form | None
+    next: tuple[Next, ...]  # what to do now; the main one first
+    mapping: Form | None  # read it again with other columns or another scale; None: made-up data
+    # `attack`, `compare`, `release`: none before it was read; the last two also where there are too
+    # few people
     attack: Form | None
     compare: Form | None
     release: Form | None
-    jobs: tuple[JobLine, ...]
-    jobs_left_out: int
-    delete: Form
+    jobs: tuple[JobLine, ...]  # of this data set, the latest first, reading left out
+    jobs_left_out: int  # older ones that are not listed
+    delete: Form  # removes the data set, what was uploaded, and its jobs and releases
 
 
 @dataclass(frozen=True)
 class JobPage:
-    """One job: progress while it runs, what it found when it is done.
-
-    Attributes
-    ----------
-    frame : Frame
-    data : Link
-        The data set that it is about.
-    job : JobView
-    outcome : Outcome or None
-        None until it is done.
-    next : tuple of Next
-    """
+    """One job: progress while it runs, what it found when it is done."""
 
     frame: Frame
-    data: Link
+    data: Link  # the data set that it is about
     job: JobView
-    outcome: Outcome | None
+    outcome: Outcome | None  # None until it is done
     next: tuple[Next, ...]
 
 
 @dataclass(frozen=True)
 class ReleasePage:
-    """A release that was made: its verdict, its files, and what to do with each.
-
-    Attributes
-    ----------
-    frame : Frame
-    data : Link
-    job : Link
-        The job that made it.
-    verdict : Verdict
-    claims : Table or None
-        What was asked for, what was counted on the files, whether it holds.
-    findings : tuple of str
-        Why the verdict is as it is.
-    warnings : tuple of str
-        What to know.
-    figures : tuple of Figure
-        Risk before and after, what is disclosed, what was lost.
-    attacks : Table or None
-        The same attacks before and after.
-    files : Table or None
-        Names, sizes and hashes of what is in the release.
-    download : Link or None
-        The release as one zip file. None: it is not for publication, or it is gone.
-    report, public_report : Link or None
-        The two editions: for the house, and for publication.
-    receipt : Link or None
-        Who is which record.
-    publish : tuple of str
-        What may be published.
-    keep : tuple of str
-        What must stay in the house, and why.
-    next : tuple of Next
-    """
+    """A release that was made: its verdict, its files, and what to do with each."""
 
     frame: Frame
     data: Link
-    job: Link
+    job: Link  # the job that made it
     verdict: Verdict
-    claims: Table | None
-    findings: tuple[str, ...]
-    warnings: tuple[str, ...]
-    figures: tuple[Figure, ...]
-    attacks: Table | None
-    files: Table | None
+    claims: Table | None  # what was asked for, what was counted on the files, whether it holds
+    findings: tuple[str, ...]  # why the verdict is as it is
+    warnings: tuple[str, ...]  # what to know
+    figures: tuple[Figure, ...]  # risk before and after, what is disclosed, what was lost
+    attacks: Table | None  # the same attacks before and after
+    files: Table | None  # names, sizes and hashes of what is in the release
+    # the release as one zip file. None: it is not for publication, or it is gone.
     download: Link | None
+    # `report`, `public_report`: the two editions: for the house, and for publication
     report: Link | None
     public_report: Link | None
-    receipt: Link | None
-    publish: tuple[str, ...]
-    keep: tuple[str, ...]
+    receipt: Link | None  # who is which record
+    publish: tuple[str, ...]  # what may be published
+    keep: tuple[str, ...]  # what must stay in the house, and why
     next: tuple[Next, ...]
 
 
 @dataclass(frozen=True)
 class ErrorPage:
-    """Something that is refused, not there, or broken.
+    """Something that is refused, not there, or broken."""
 
-    Attributes
-    ----------
-    frame : Frame
-        Without a running job where the visitor is not known.
-    status : int
-        Of HTTP.
-    message : str
-        What happened.
-    advice : str
-        What to do.
-    home : Link or None
-        None where the visitor is not let in.
-    """
-
-    frame: Frame
-    status: int
-    message: str
-    advice: str
-    home: Link | None
+    frame: Frame  # without a running job where the visitor is not known
+    status: int  # of HTTP
+    message: str  # what happened
+    advice: str  # what to do
+    home: Link | None  # None where the visitor is not let in

@@ -19,12 +19,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Link:
-    """Somewhere to go.
-
-    Attributes
-    ----------
-    text, href : str
-    """
+    """Somewhere to go."""
 
     text: str
     href: str
@@ -32,55 +27,26 @@ class Link:
 
 @dataclass(frozen=True)
 class Next:
-    """What to do now, and why.
+    """What to do now, and why."""
 
-    Attributes
-    ----------
-    why : str
-        One or two sentences.
-    link : Link
-        What to press.
-    main : bool
-        The one thing that is suggested; at most one of a page's steps is.
-    """
-
-    why: str
-    link: Link
-    main: bool = True
+    why: str  # one or two sentences
+    link: Link  # what to press
+    main: bool = True  # the one thing that is suggested; at most one of a page's steps is
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that is said in words.
+    """One number that is said in words."""
 
-    Attributes
-    ----------
-    label : str
-        Of what.
-    value : str
-        Written out, e.g. ``98.2 %``, with its interval where there is one.
-    meaning : str
-        What a high or a low value means; may be empty.
-    share : float or None
-        The same from 0 to 1, where a bar may be drawn of it.
-    """
-
-    label: str
-    value: str
-    meaning: str = ""
-    share: float | None = None
+    label: str  # of what
+    value: str  # written out, e.g. ``98.2 %``, with its interval where there is one
+    meaning: str = ""  # what a high or a low value means; may be empty
+    share: float | None = None  # the same from 0 to 1, where a bar may be drawn of it
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the first cell of each row is its head.
-
-    Attributes
-    ----------
-    caption : str
-    head : tuple of str
-    rows : tuple of tuple of str
-    """
+    """A table; the first cell of each row is its head."""
 
     caption: str
     head: tuple[str, ...]
@@ -89,91 +55,47 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture and what it says to somebody who does not see it.
-
-    Attributes
-    ----------
-    title : str
-    spec : dict
-        Vega-Lite, with its data in it. Of a frontier chart every datum has ``href``, the address
-        of the form for that release (see `Point`).
-    text : str
-        The picture in a sentence or two.
-    table : Table or None
-        The picture's numbers; None where they stand beside it (`Outcome.points`).
-    """
+    """A picture and what it says to somebody who does not see it."""
 
     title: str
+    # Vega-Lite, with its data in it. Of a frontier chart every datum has ``href``, the address of
+    # the form for that release (see `Point`).
     spec: dict[str, Any]
-    text: str
+    text: str  # the picture in a sentence or two
+    # the picture's numbers; None where they stand beside it (`Outcome.points`)
     table: Table | None = None
 
 
 @dataclass(frozen=True)
 class Point:
-    """One release that was tried in a comparison; never kept.
+    """One release that was tried in a comparison; never kept."""
 
-    Attributes
-    ----------
-    name : str
-        ``k-likeness (k = 5)``.
-    method : str
-    k : int
-    loss, success : str
-        Formatted; empty where refused.
-    loss_kind : str
-        What `loss` measures, in words; only losses of one kind can be compared.
-    best : bool
-        On the frontier: no other one of its kind is better in everything.
-    limit : str
-        1/k, beside which `success` is read, or that there is none; empty where refused.
-    href : str
-        The form that makes it; empty where refused.
-    refused : str
-        Why there is none; empty otherwise.
-    """
-
-    name: str
+    name: str  # ``k-likeness (k = 5)``
     method: str
     k: int
+    # `loss`, `success`: formatted; empty where refused
     loss: str
     success: str
-    loss_kind: str
-    best: bool
-    limit: str
-    href: str
-    refused: str
+    loss_kind: str  # what `loss` measures, in words; only losses of one kind can be compared
+    best: bool  # on the frontier: no other one of its kind is better in everything
+    limit: str  # 1/k, beside which `success` is read, or that there is none; empty where refused
+    href: str  # the form that makes it; empty where refused
+    refused: str  # why there is none; empty otherwise
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job found.
+    """What a job found."""
 
-    Attributes
-    ----------
-    headline : str
-        The one thing to know.
-    text : str
-        The result's own paragraph; may be empty.
-    figures : tuple of Figure
-    chart : Chart or None
-    points : tuple of Point
-        Of a comparison: the frontier first.
-    attacker : str
-        What the attacker of all `points` knows, after “somebody who knows”; empty without any.
-    tables : tuple of Table
-    reading_help : str
-        How to read these figures; may be empty.
-    """
-
-    headline: str
-    text: str
+    headline: str  # the one thing to know
+    text: str  # the result's own paragraph; may be empty
     figures: tuple[Figure, ...] = ()
     chart: Chart | None = None
-    points: tuple[Point, ...] = ()
+    points: tuple[Point, ...] = ()  # of a comparison: the frontier first
+    # what the attacker of all `points` knows, after “somebody who knows”; empty without any
     attacker: str = ""
     tables: tuple[Table, ...] = ()
-    reading_help: str = ""
+    reading_help: str = ""  # how to read these figures; may be empty
 
 
 @dataclass(frozen=True)

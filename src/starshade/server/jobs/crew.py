@@ -27,25 +27,14 @@ _LAST_BREATH = 5.0  # seconds from closing its socket to being gone; more if it 
 
 
 class Worker:
-    """A worker process; it ends with the thread that made it.
-
-    Parameters
-    ----------
-    work : Path
-        The work folder.
-
-    Raises
-    ------
-    OutputError
-        The system starts no process.
-    """
+    """A worker process; it ends with the thread that made it."""
 
     def __init__(self, work: Path) -> None:
         ours, theirs = socket.socketpair()
-        told = [str(Path(__file__).parents[3]), str(theirs.fileno())]
+        arguments = [str(Path(__file__).parents[3]), str(theirs.fileno())]
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, *told, str(os.getpid()), str(work)],
+                [sys.executable, "-P", "-c", _START, *arguments, str(os.getpid()), str(work)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=_STDERR,  # stdout is the command's, for its result

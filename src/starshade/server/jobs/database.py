@@ -54,17 +54,7 @@ class Database:
     Any thread may use it: whoever reads has a connection to themselves meanwhile, and so never
     waits for a write; writes take turns, and are on the disk when they return.
 
-    Parameters
-    ----------
-    file : Path
-        Made if it does not exist or is empty.
-    studio : str
-        The id of the studio that it belongs to.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written to, is damaged, or belongs to another studio.
+    The file is made if it does not exist or is empty; `studio`: the id of the one it belongs to.
     """
 
     def __init__(self, file: Path, studio: str) -> None:
@@ -94,26 +84,13 @@ class Database:
                 self._idle.pop().close()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        """Read.
-
-        Raises
-        ------
-        OutputError
-            The file is damaged, or the disk refuses.
-        """
+        """Read."""
         with self._in_words(), self._borrowed() as db:
             return db.execute(query, values).fetchall()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Write all that is done inside, or nothing.
-
-        Raises
-        ------
-        OutputError
-            The disk is full or refuses (any OSError from the body too), or the file is not there
-            any more; nothing was written.
-        """
+        """Write all that is done inside, or nothing; an OSError inside is an OutputError too."""
         with self._writing, self._in_words(), self._borrowed() as db:
             self.ensure_there()  # SQLite writes to a file without a name as if nothing had been
             db.execute("BEGIN IMMEDIATE")
@@ -127,13 +104,7 @@ class Database:
                 raise
 
     def ensure_there(self) -> None:
-        """Refuse to go on without the file.
-
-        Raises
-        ------
-        OutputError
-            It, or the folder that it lies in, was removed or replaced.
-        """
+        """Refuse to go on without the file."""
         try:
             there = _which(self._file) == self._is
         except OSError:
@@ -210,15 +181,7 @@ class Database:
 def refuse_foreign(file: Path) -> None:
     """Refuse a database that no studio of this version made; it is only looked at.
 
-    Parameters
-    ----------
-    file : Path
-        Not empty.
-
-    Raises
-    ------
-    OutputError
-        It is another program's, of another version of starshade, or damaged.
+    The file is not empty.
     """
     with file.open("rb") as opened:
         header = opened.read(_HEADER)
@@ -259,8 +222,8 @@ def _create(file: Path, studio: str) -> None:
 
 def _which(file: Path) -> tuple[int, int]:
     """Return what tells a file from another one of the same name."""
-    found = file.stat()
-    return found.st_dev, found.st_ino
+    stat = file.stat()
+    return stat.st_dev, stat.st_ino
 
 
 def _damaged(file: Path, how: str) -> OutputError:

@@ -48,10 +48,6 @@ class _End:
 class Engine:
     """Does the jobs of a store, one after the other, in a process of their own.
 
-    Parameters
-    ----------
-    store : Store
-
     Examples
     --------
     >>> engine = Engine(store)  # doctest: +SKIP
@@ -72,13 +68,7 @@ class Engine:
         self.trouble: StarshadeError | None = None
 
     def start(self) -> None:
-        """Say what was interrupted, clean up after it, and begin with what waits.
-
-        Raises
-        ------
-        OutputError
-            The disk is full or refuses.
-        """
+        """Say what was interrupted, clean up after it, and begin with what waits."""
         error, advice = _INTERRUPTED
         for job in self._store.jobs(states=("running",)):
             self._store.finish(job.id, "interrupted", error=error, advice=advice)
@@ -94,11 +84,6 @@ class Engine:
         """End a job that waits or runs, whatever it does; return it as it ended.
 
         One that had ended before stays as it is.
-
-        Raises
-        ------
-        ConfigError
-            There is no such job.
         """
         with self._changed:
             if self._current == job_id:
@@ -173,8 +158,8 @@ class Engine:
         try:
             end = self._have_done(job)
         except Exception as error:
-            told = _in_words(error)
-            end = _End("failed", error=told.message, advice=told.advice)
+            failure = _in_words(error)
+            end = _End("failed", error=failure.message, advice=failure.advice)
         try:
             self._settle(job, end)
         finally:

@@ -29,13 +29,8 @@ def event(name: str, data: str) -> str:
 async def follow(look: Callable[[], tuple[str, str | None]], closing: Event) -> AsyncIterator[str]:
     """Send ``panel`` whenever it changes, and ``done`` at the end.
 
-    Parameters
-    ----------
-    look : callable
-        Returns the fragment as it is now, and the state that the job ended in or None. It is
-        called in a thread, as it reads from the disk.
-    closing : Event
-        The studio is being ended: nothing more is sent.
+    `look` returns the fragment as it is now, and the state that the job ended in or None; it reads
+    from the disk, so it is called in a thread. Once `closing` is set nothing more is sent.
     """
     last, silent = None, 0.0
     yield "retry: 2000\n\n"

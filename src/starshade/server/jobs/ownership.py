@@ -25,18 +25,10 @@ _ELSEWHERE = "Choose another folder with --work, and take from here what you nee
 
 @dataclass(frozen=True)
 class Claim:
-    """A folder that nobody else works in.
+    """A folder that nobody else works in."""
 
-    Parameters
-    ----------
-    studio : str
-        The id of the studio that it belongs to.
-    handle : int
-        Held until `release`, also when the process is killed.
-    """
-
-    studio: str
-    handle: int
+    studio: str  # the id of the studio that it belongs to
+    handle: int  # held until `release`, also when the process is killed
 
     def release(self) -> None:
         """Let go of the folder."""
@@ -46,15 +38,7 @@ class Claim:
 def claim(work: Path) -> Claim:
     """Take a folder for this studio; one that is refused is left as it was.
 
-    Parameters
-    ----------
-    work : Path
-        Made if it does not exist.
-
-    Raises
-    ------
-    OutputError
-        Another studio works there, the folder holds something else, or it cannot be written to.
+    `work`: made if it does not exist.
     """
     refuse_in_release(Path(os.path.realpath(work)), work)
     try:
@@ -78,15 +62,7 @@ def claim(work: Path) -> Claim:
 def refuse_newer(places: Places, *, data: int, job: int) -> None:
     """Refuse a folder with files of which its database, an older copy, cannot know.
 
-    Parameters
-    ----------
-    places : Places
-    data, job : int
-        The last numbers that were given.
-
-    Raises
-    ------
-    OutputError
+    `data` and `job`: the last numbers that were given.
     """
     for name, last in (("data", data), ("releases", job)):
         folder = places.work / name
@@ -155,13 +131,13 @@ def _lock(work: Path, create: int) -> int:
 
 
 def _read(work: Path, handle: int) -> str:
-    said = os.pread(handle, 100, 0).decode(errors="replace").strip()
-    if not said:
+    content = os.pread(handle, 100, 0).decode(errors="replace").strip()
+    if not content:
         raise OutputError(
             f"{work / MARK}: is empty, which says to which studio these files belong",
             advice=f"Put it back. {_ELSEWHERE}",
         )
-    return said
+    return content
 
 
 def _mark(handle: int) -> str:

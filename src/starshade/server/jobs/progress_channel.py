@@ -30,7 +30,7 @@ class _Begun:
     done: float = 0.0
     ended: float | None = None
 
-    def told(self, now: float) -> dict[str, Any]:
+    def fields(self, now: float) -> dict[str, Any]:
         return {
             "label": self.label,
             "done": self.done,
@@ -46,10 +46,7 @@ class Telling:
     Kernels run for long without a word: a sign that had to wait for the next call might come
     much too late.
 
-    Parameters
-    ----------
-    send : callable
-        Gets ``{"progress": [fields of Step], "notes": [text]}``.
+    `send`: gets ``{"progress": [fields of Step], "notes": [text]}``.
     """
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
@@ -123,6 +120,6 @@ class Telling:
             now = time.monotonic()
             more = [f"… and {self._more:,} more notes"] if self._more else []
             return {
-                "progress": [step.told(now) for step in self._steps.values()],
+                "progress": [step.fields(now) for step in self._steps.values()],
                 "notes": [*self._notes, *more],
             }

@@ -33,16 +33,7 @@ class Store:
     Any thread may use it: each reads over a connection of its own, and so never waits for a
     write; writes take turns.
 
-    Parameters
-    ----------
-    work : Path
-        Made if it does not exist.
-
-    Raises
-    ------
-    OutputError
-        Another studio works there, the folder holds something else, it cannot be written to, or
-        its database is damaged, of another version, or another one than that of its files.
+    `work`: made if it does not exist.
     """
 
     def __init__(self, work: Path) -> None:
@@ -64,13 +55,7 @@ class Store:
         self._opened.close()
 
     def ensure_there(self) -> None:
-        """Refuse to begin what could not be kept.
-
-        Raises
-        ------
-        OutputError
-            The work folder was removed or replaced.
-        """
+        """Refuse to begin what could not be kept."""
         self._database.ensure_there()
 
     # data sets
@@ -84,30 +69,18 @@ class Store:
         return self.data(data_id)
 
     def data(self, data_id: int) -> DataRow:
-        """Return one data set.
-
-        Raises
-        ------
-        ConfigError
-            There is none of this id.
-        """
-        found = self._database.rows("SELECT * FROM data WHERE id = ?", data_id)
-        if not found:
+        """Return one data set."""
+        rows = self._database.rows("SELECT * FROM data WHERE id = ?", data_id)
+        if not rows:
             raise ConfigError("this data set is not here", advice="It may have been removed.")
-        return _data_row(found[0])
+        return _data_row(rows[0])
 
     def all_data(self) -> tuple[DataRow, ...]:
         """Return all data sets, the newest first."""
         return tuple(map(_data_row, self._database.rows("SELECT * FROM data ORDER BY id DESC")))
 
     def remove_data(self, data_id: int) -> None:
-        """Forget a data set and its jobs, and remove every file that was made of it.
-
-        Raises
-        ------
-        ConfigError
-            There is none of this id, or a job of it waits or runs.
-        """
+        """Forget a data set and its jobs, and remove every file that was made of it."""
         self.data(data_id)
         with self._database.write() as db:
             busy = db.execute(
@@ -128,20 +101,9 @@ class Store:
     def add_upload(self, name: str, file: str, part: Path) -> DataRow:
         """Remember a file that was uploaded whole, and give it its place.
 
-        Parameters
-        ----------
-        name : str
-            What the pages call it.
-        file : str
-            What it is called on the disk.
-        part : Path
-            Where it lies: in the folder of uploads, under a name that is not a number (which is
-            swept away if it is still there at the next start). Flushed to the disk.
-
-        Raises
-        ------
-        OutputError
-            The disk is full or refuses; the file stays where it is.
+        `name`: what the pages call it; `file`: what it is called on the disk; `part`: where it
+        lies, flushed to the disk: in the folder of uploads, under a name that is not a number
+        (what is still there at the next start is swept away).
         """
         place: Path | None = None
         try:
@@ -163,13 +125,7 @@ class Store:
     def add_job(
         self, kind: JobKind, data_id: int, settings: Mapping[str, Any] | None = None
     ) -> JobRow:
-        """Put a job at the end of the queue (and wake the engine).
-
-        Raises
-        ------
-        ConfigError
-            There is no such data set.
-        """
+        """Put a job at the end of the queue (and wake the engine)."""
         self.data(data_id)
         with self._database.write() as db:
             cursor = db.execute(
@@ -179,17 +135,11 @@ class Store:
         return self.job(int(cursor.lastrowid or 0))
 
     def job(self, job_id: int) -> JobRow:
-        """Return one job as it stands, with its progress up to now.
-
-        Raises
-        ------
-        ConfigError
-            There is none of this id.
-        """
-        found = self._database.rows("SELECT * FROM job WHERE id = ?", job_id)
-        if not found:
+        """Return one job as it stands, with its progress up to now."""
+        rows = self._database.rows("SELECT * FROM job WHERE id = ?", job_id)
+        if not rows:
             raise ConfigError("this job is not here", advice="It may have been removed.")
-        return self._job_row(found[0])
+        return self._job_row(rows[0])
 
     def jobs(
         self,
@@ -201,20 +151,14 @@ class Store:
     ) -> tuple[JobRow, ...]:
         """Return all jobs, or those of one data set, the newest first.
 
-        Parameters
-        ----------
-        data_id : int, optional
-        kinds, states : sequence of str
-            Only these; empty: all.
-        limit : int, optional
-            No more than these; what jobs found can be long.
+        Empty `kinds` or `states`: all; `limit`, as results can be long.
         """
-        asked = {"kind": kinds, "state": states, "data_id": () if data_id is None else (data_id,)}
-        where = [f"{name} IN ({', '.join('?' * len(of))})" for name, of in asked.items() if of]
+        wanted = {"kind": kinds, "state": states, "data_id": () if data_id is None else (data_id,)}
+        where = [f"{name} IN ({', '.join('?' * len(of))})" for name, of in wanted.items() if of]
         rows = self._database.rows(
             f"SELECT * FROM job {'WHERE' if where else ''} {' AND '.join(where)} "
             "ORDER BY id DESC LIMIT ?",
-            *(value for of in asked.values() for value in of),
+            *(value for of in wanted.values() for value in of),
             -1 if limit is None else limit,
         )
         return tuple(map(self._job_row, rows))
@@ -227,8 +171,8 @@ class Store:
 
     def next_job(self) -> JobRow | None:
         """Return the job that has waited longest."""
-        found = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
-        return self._job_row(found[0]) if found else None
+        rows = self._database.rows("SELECT * FROM job WHERE state = 'queued' ORDER BY id LIMIT 1")
+        return self._job_row(rows[0]) if rows else None
 
     def begin(self, job_id: int) -> bool:
         """Mark a waiting job as running; False if it waits no longer."""
@@ -255,24 +199,11 @@ class Store:
     ) -> bool:
         """End a job that waits or runs; all at once, and on the disk when this returns.
 
-        Parameters
-        ----------
-        job_id : int
-        state : str
-            "done", "failed", "cancelled" or "interrupted".
-        result, error, advice : optional
-            As in `JobRow`.
-        facts : mapping, optional
-            What was found in its data set, which is read as the job's settings say from now on
-            (if they say anything).
-
-        Returns
-        -------
-        bool
-            False if the job had ended before; then nothing is changed.
+        `facts`: what was found in its data set, which is read as the job's settings say from now
+        on (if they say anything). False if the job had ended before; then nothing is changed.
         """
         live = self._live.get(job_id, _Live())
-        told = (
+        values = (
             state,
             time.time(),
             _text([asdict(replace(step, over=True)) for step in live.now()]),
@@ -286,7 +217,7 @@ class Store:
             changed = db.execute(
                 "UPDATE job SET state = ?, finished = ?, progress = ?, notes = ?, result = ?, "
                 "error = ?, advice = ? WHERE id = ? AND state IN ('queued', 'running')",
-                told,
+                values,
             ).rowcount
             if changed and facts is not None:
                 db.execute(
@@ -311,12 +242,12 @@ class Store:
         return int(cursor.lastrowid or 0)
 
     def _job_row(self, row: sqlite3.Row) -> JobRow:
-        told = dict(row)
-        told["settings"] = json.loads(told["settings"])
-        told["progress"] = tuple(Step(**step) for step in json.loads(told["progress"]))
-        told["notes"] = tuple(json.loads(told["notes"]))
-        told["result"] = None if told["result"] is None else json.loads(told["result"])
-        job = JobRow(**told)
+        fields = dict(row)
+        fields["settings"] = json.loads(fields["settings"])
+        fields["progress"] = tuple(Step(**step) for step in json.loads(fields["progress"]))
+        fields["notes"] = tuple(json.loads(fields["notes"]))
+        fields["result"] = None if fields["result"] is None else json.loads(fields["result"])
+        job = JobRow(**fields)
         live = self._live.get(job.id)
         if live is None or job.state in ENDED:
             return job
@@ -341,10 +272,10 @@ class _Live:
 
 
 def _data_row(row: sqlite3.Row) -> DataRow:
-    told = dict(row)
-    told["options"] = json.loads(told["options"])
-    told["facts"] = None if told["facts"] is None else json.loads(told["facts"])
-    return DataRow(**told)
+    fields = dict(row)
+    fields["options"] = json.loads(fields["options"])
+    fields["facts"] = None if fields["facts"] is None else json.loads(fields["facts"])
+    return DataRow(**fields)
 
 
 def _text(value: Any) -> str:

@@ -30,12 +30,7 @@ PART = "part-"  # how the name of an upload begins while it comes
 
 @dataclass(frozen=True)
 class Places:
-    """What lies where in a work folder.
-
-    Parameters
-    ----------
-    work : Path
-    """
+    """What lies where in a work folder."""
 
     work: Path
 
@@ -58,13 +53,7 @@ class Places:
 
 
 def furnish(work: Path) -> None:
-    """Make the folder's parts where they are missing, for its owner alone.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written to.
-    """
+    """Make the folder's parts where they are missing, for its owner alone."""
     try:
         work.chmod(0o700)
         for name in FOLDERS:

@@ -39,22 +39,12 @@ _LOST = "It may have been removed, or the address is mistyped. Begin at the firs
 
 @dataclass(frozen=True)
 class Desk:
-    """What the routes work with.
-
-    Attributes
-    ----------
-    store : Store
-    engine : Engine
-    most_upload : int
-        Bytes that are taken at most.
-    closing : Event
-        Set when the studio is being ended.
-    """
+    """What the routes work with."""
 
     store: Store
     engine: Engine
-    most_upload: int
-    closing: Event = field(default_factory=Event)
+    most_upload: int  # bytes that are taken at most
+    closing: Event = field(default_factory=Event)  # set when the studio is being ended
 
 
 def html(template: str, page: Any, status: int = 200) -> HTMLResponse:
@@ -89,8 +79,8 @@ def go_to(request: Request, place: str) -> Response:
 
 def wants_json(request: Request) -> bool:
     """Tell whether a script asks, not a browser that shows a page."""
-    said = request.headers.get("accept", "")
-    return "application/json" in said and "text/html" not in said
+    accepted = request.headers.get("accept", "")
+    return "application/json" in accepted and "text/html" not in accepted
 
 
 def refusal(request: Request, status: int, message: str, advice: str) -> Response:
@@ -109,9 +99,9 @@ def refusal(request: Request, status: int, message: str, advice: str) -> Respons
 def failure(request: Request, error: Exception) -> Response:
     """Answer an error; what is our own mistake is said to be one, without its insides."""
     if isinstance(error, HTTPException):
-        told = error.detail if isinstance(error.detail, Mapping) else {}
+        detail = error.detail if isinstance(error.detail, Mapping) else {}
         lost = "There is nothing at this address, or nothing that can be asked so."
-        message, advice = told.get("message", lost), told.get("advice", _LOST)
+        message, advice = detail.get("message", lost), detail.get("advice", _LOST)
         return refusal(request, error.status_code, str(message), str(advice))
     if isinstance(error, StarshadeError) and not isinstance(error, InternalError):
         return refusal(request, _status(error), error.message, error.advice)
@@ -131,14 +121,7 @@ def missing(error: ConfigError) -> HTTPException:
 
 
 async def sent_form(request: Request) -> Sent:
-    """Read a form that was sent (a dependency).
-
-    Raises
-    ------
-    ConfigError
-        It is no form.
-    TooLargeError
-    """
+    """Read a form that was sent (a dependency)."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = bytearray()
     async for chunk in request.stream():

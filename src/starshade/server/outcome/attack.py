@@ -16,9 +16,11 @@ Result = Mapping[str, Any]
 
 def attack_outcome(result: Result) -> Outcome:
     """Say what an attack found."""
-    found, records = top1_of(result), result.get("records") or 0
-    told = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
-    first, *rest = [*map(_figure, told)] or [Figure("Right when it must answer", percent(found))]
+    success, records = top1_of(result), result.get("records") or 0
+    figures = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
+    first, *rest = [*map(_figure, figures)] or [
+        Figure("Right when it must answer", percent(success))
+    ]
     guess = Figure(
         "Guessing without the data",
         "not known" if not records else f"1 in {records:,}",
@@ -27,7 +29,7 @@ def attack_outcome(result: Result) -> Outcome:
     )
     headline = (
         f"Somebody who knows {facts_known(result.get('knowledge') or {})} finds the right record "
-        f"in {percent(found)} of the cases{_attacked(result)}."
+        f"in {percent(success)} of the cases{_attacked(result)}."
     )
     return Outcome(
         headline=headline,
@@ -48,29 +50,29 @@ def facts_known(knowledge: Mapping[str, Any]) -> str:
     >>> facts_known({"known": 8, "ratings": True, "wrong": 2, "dates": True, "day_error": 14})
     "8 of a person's ratings (exactly, dates to within 14 days, 2 of them wrong)"
     """
-    told = knowledge.get
-    known, wrong, error = told("known") or 0, told("wrong") or 0, told("rating_error") or 0
-    how = [f"to within {error:g}" if error else "exactly"] if told("ratings", True) else []
-    days = told("day_error") if told("dates", True) else None
+    of = knowledge.get
+    known, wrong, error = of("known") or 0, of("wrong") or 0, of("rating_error") or 0
+    how = [f"to within {error:g}" if error else "exactly"] if of("ratings", True) else []
+    days = of("day_error") if of("dates", True) else None
     if days is None:
         how.append("no dates")
     else:
         how.append(f"dates to within {count(int(days), 'day')}" if days else "dates exactly")
     if wrong:
-        never = told("wrong_kind") == "item"
+        never = of("wrong_kind") == "item"
         how.append(f"{wrong:,} of them " + ("items that were never rated" if never else "wrong"))
-    if outside := told("outside_top"):
+    if outside := of("outside_top"):
         how.append(f"none of the {count(outside, 'most rated item')}")
-    if told("about_count"):
+    if of("about_count"):
         how.append("and about how many there are")
-    what = "a person's ratings" if told("ratings", True) else "the items that a person rated"
+    what = "a person's ratings" if of("ratings", True) else "the items that a person rated"
     return f"{known:,} of {what} ({', '.join(how)})"
 
 
 def top1_of(result: Result) -> float | None:
     """Return how often the attacker who must answer is right."""
-    told = result.get("expected_top1")
-    value = told.get("rate") if isinstance(told, Mapping) else told
+    rate = result.get("expected_top1")
+    value = rate.get("rate") if isinstance(rate, Mapping) else rate
     return None if value is None else float(value)
 
 
@@ -108,9 +110,9 @@ def _rests_on(result: Result) -> str:
     return "Everybody of whom so much can be known was tried; the facts were drawn at random."
 
 
-def _figure(told: Mapping[str, Any]) -> Figure:
-    share = told["value"] if told["unit"] == "share" else None
-    return Figure(told["title"], told["text"], told["meaning"], share)
+def _figure(row: Mapping[str, Any]) -> Figure:
+    share = row["value"] if row["unit"] == "share" else None
+    return Figure(row["title"], row["text"], row["meaning"], share)
 
 
 def _chart(spec: Any, text: str) -> Chart | None:

@@ -114,7 +114,7 @@ def _point(row: Result, data_id: int, items: str, losses: Sequence[Result]) -> P
     label = method if profile is None else f"{method}, {profile}"
     refused = str(row.get("refused") or "")
     where = PREDICTIVE_ITEMS if method == "predictive" else "items"
-    asked = {"method": method, "k": k, "eps": eps, "profile": profile, where: items}
+    settings = {"method": method, "k": k, "eps": eps, "profile": profile, where: items}
     return Point(
         name=f"{label} (k = {k}{'' if eps is None else f', ε = {eps:g}'})",
         method=method,
@@ -124,7 +124,7 @@ def _point(row: Result, data_id: int, items: str, losses: Sequence[Result]) -> P
         loss_kind="" if lost is None else f"{lost['title']}: {lost['meaning']}",
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
-        href="" if refused else address(data_id, "release", asked),
+        href="" if refused else address(data_id, "release", settings),
         refused=refused,
     )
 

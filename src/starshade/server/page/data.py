@@ -13,7 +13,7 @@ from starshade.server.ask.again import FORM_OF
 from starshade.server.ask.asking import Asking, Facts, form
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
-from starshade.server.ask.data import MAPPING, said_before
+from starshade.server.ask.data import MAPPING, values_before
 from starshade.server.ask.release import FEWEST, RELEASE
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
@@ -50,27 +50,20 @@ def data_page(
 ) -> DataPage:
     """Build the page of a data set.
 
-    Parameters
-    ----------
-    store : Store
-    data : DataRow
-    given : mapping, optional
-        What the address says: ``form`` names the one to unfold, ``failed`` the job that was asked
-        for with it in vain, the rest fills it in.
-    refused : mapping of id to Form, optional
-        A form that was sent and refused.
+    `given` is what the address says: ``form`` names the one to unfold, ``failed`` the job that
+    failed with it, the rest fills it in; `refused`: forms that were sent and refused, by id.
     """
     given, facts = given or {}, data.facts or {}
     ok = data.facts is not None
     reading = latest_reading(store, data.id)
     shown = reading if reading is not None and reading.state != "done" else None
     jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
-    said = data.options if reading is None else reading.settings
+    options = data.options if reading is None else reading.settings
     files = files_of(store, data)
     if data.kind != "synthetic":
         facts = {**facts, "columns": columns_of(source_of(store, data))}
     forms = {
-        name: _form(asking, data, facts, given, said)
+        name: _form(asking, data, facts, given, options)
         for name, asking in FORMS.items()
         if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
     }
@@ -87,7 +80,7 @@ def data_page(
         reading=None if shown is None else job_view(shown, files),
         intro=_intro(data, shown),
         figures=tuple(_figures(facts)) if ok else (),
-        columns=_columns(facts, said),
+        columns=_columns(facts, options),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
         notes=tuple(without_paths(note, files) for note in _notes(facts)),
@@ -106,10 +99,10 @@ def _form(
     asking: Asking, data: DataRow, facts: Facts, given: Sent, options: Mapping[str, Any]
 ) -> Form:
     action = f"/data/{data.id}/{asking.id}"
-    asked = (given.get("form") or [""])[0] == asking.id
+    unfold = (given.get("form") or [""])[0] == asking.id
     if asking is MAPPING:
-        return form(asking, action, facts, said_before(options), unfold=asked)
-    return form(asking, action, facts, given if asked else {}, unfold=asked)
+        return form(asking, action, facts, values_before(options), unfold=unfold)
+    return form(asking, action, facts, given if unfold else {}, unfold=unfold)
 
 
 def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:
@@ -124,7 +117,7 @@ def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:
 
 def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
     """Say in a form why what it asked for failed: at the field that did it, or else on top."""
-    told, wrong = job_view(job, files), field_at_fault(job)
+    view, wrong = job_view(job, files), field_at_fault(job)
     made = tuple(
         replace(field, error=sentence(without_paths(job.error or "", files)))
         if wrong is not None and field.name == wrong.name
@@ -135,8 +128,8 @@ def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
     if job.kind == "read":  # the page says on top why ratings could not be read
         return form
     at = ", ".join(field.label for field in made if field.error)
-    error = f"This could not be done. Please look at: {at}." if at else told.error
-    return replace(form, error=error, advice=told.advice)
+    error = f"This could not be done. Please look at: {at}." if at else view.error
+    return replace(form, error=error, advice=view.advice)
 
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:
@@ -164,7 +157,7 @@ def _figures(facts: Facts) -> list[Figure]:
         if scale.get("inferred")
         else "As it was declared."
     )
-    told = [
+    figures = [
         Figure("People", whole(facts["users"]), "Everybody who gave a rating."),
         Figure("Items", whole(facts["items"]), "Whatever was rated: films, products, questions."),
         Figure("Ratings", whole(facts["ratings"]), ""),
@@ -178,7 +171,7 @@ def _figures(facts: Facts) -> list[Figure]:
         ),
     ]
     if "top_10_percent" in tail:
-        told.append(
+        figures.append(
             Figure(
                 "Ratings on the 10% most rated items",
                 percent(tail["top_10_percent"]),
@@ -188,7 +181,7 @@ def _figures(facts: Facts) -> list[Figure]:
             )
         )
     if facts.get("first_day"):
-        told.append(
+        figures.append(
             Figure(
                 "Dates",
                 f"{facts['first_day']} to {facts['last_day']}",
@@ -196,14 +189,14 @@ def _figures(facts: Facts) -> list[Figure]:
             )
         )
     if facts.get("attributes"):
-        told.append(
+        figures.append(
             Figure(
                 "Personal attributes",
                 ", ".join(facts["attributes"]),
                 "They single people out; a release leaves them out unless you ask for more.",
             )
         )
-    return told
+    return figures
 
 
 def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
@@ -260,30 +253,30 @@ def _spread(facts: Facts) -> Table | None:
         spread = facts.get(name)
         if spread:
             names = ("q05", "q25", "median", "q75", "q95", "mean")
-            rows.append((label, *(_few(spread[q]) for q in names)))
+            rows.append((label, *(_number(spread[q]) for q in names)))
     if not rows:
         return None
     head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
     return Table("How many ratings", head, tuple(rows))
 
 
-def _few(number: float) -> str:
+def _number(number: float) -> str:
     """Write a number of ratings that may be a mean: 16, 16.5."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
 def _notes(facts: Facts) -> list[str]:
-    told = []
+    sentences = []
     if facts.get("users_dropped"):
         people = count(facts["users_dropped"], "person", "people")
-        told.append(f"{people} left out: no rating of theirs was left.")
+        sentences.append(f"{people} left out: no rating of theirs was left.")
     if facts.get("items_dropped"):
-        told.append(f"{count(facts['items_dropped'], 'item')} left out: nobody rated them.")
+        sentences.append(f"{count(facts['items_dropped'], 'item')} left out: nobody rated them.")
     if facts.get("duplicates_merged"):
-        told.append(f"{count(facts['duplicates_merged'], 'rating')} merged with another one.")
+        sentences.append(f"{count(facts['duplicates_merged'], 'rating')} merged with another one.")
     if facts.get("days_unknown"):
-        told.append(f"{percent(facts['days_unknown'])} of the ratings have no date.")
-    return told + [str(note) for note in facts.get("notes") or ()]
+        sentences.append(f"{percent(facts['days_unknown'])} of the ratings have no date.")
+    return sentences + [str(note) for note in facts.get("notes") or ()]
 
 
 def _delete(data: DataRow) -> Form:

@@ -108,8 +108,8 @@ def shape_of(data: DataRow) -> str:
 
 def latest_reading(store: Store, data_id: int) -> JobRow | None:
     """Return the job that read a data set last, or is to."""
-    found = store.jobs(data_id, kinds=("read",), limit=1)
-    return found[0] if found else None
+    jobs = store.jobs(data_id, kinds=("read",), limit=1)
+    return jobs[0] if jobs else None
 
 
 def data_line(data: DataRow, reading: JobRow | None) -> DataLine:

@@ -26,16 +26,7 @@ _STEPS = (
 def home_page(
     store: Store, *, most_upload: int, path: Form | None = None, synthetic: Form | None = None
 ) -> HomePage:
-    """Build the first page.
-
-    Parameters
-    ----------
-    store : Store
-    most_upload : int
-        Bytes.
-    path, synthetic : Form, optional
-        A form that was refused.
-    """
+    """Build the first page; `path` and `synthetic` are forms that were refused."""
     data = store.all_data()
     shown = data[:_LISTED]
     names = {row.id: row.name for row in data}

@@ -10,8 +10,8 @@ from typing import Any
 from starshade.server.ask.again import field_of
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.suggest import after_attack, after_compare, after_failure
-from starshade.server.context.asked import asked_for
 from starshade.server.context.contexts import JobPage, JobView, Link, Next
+from starshade.server.context.requested import requested
 from starshade.server.context.steps import steps_of
 from starshade.server.forms import Setting
 from starshade.server.jobs.rows import DataRow, JobRow
@@ -66,10 +66,10 @@ def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:
 def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
     """Return a job as it is now; `files`: see `files_of`."""
 
-    def said(text: str) -> str:
+    def shown(text: str) -> str:
         return without_paths(text, files)
 
-    at, error = field_at_fault(job), said(job.error or "")
+    at, error = field_at_fault(job), shown(job.error or "")
     if at is not None and f"“{at.label}”" not in f"{error} {job.advice}":
         error = f"“{at.label}”: {error}"
     return JobView(
@@ -80,10 +80,10 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
         state_text=_state_text(job),
         ended=job.ended,
         steps=steps_of(job),
-        notes=tuple(map(said, job.notes)),
-        settings=asked_for(job.kind, job.settings),
+        notes=tuple(map(shown, job.notes)),
+        settings=requested(job.kind, job.settings),
         error=error if error.startswith(tuple(files.values())) else sentence(error),
-        advice=said(job.advice or ""),
+        advice=shown(job.advice or ""),
         cancel="" if job.ended else f"/jobs/{job.id}/cancel",
         again=f"/jobs/{job.id}/again" if _may_end_otherwise(job) else "",
         events=f"/jobs/{job.id}/events",

@@ -8,7 +8,7 @@ from typing import Any
 
 from starshade.plain import percent
 from starshade.report.phrases import figure, size
-from starshade.server.ask.again import address, said
+from starshade.server.ask.again import address, form_values
 from starshade.server.context.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
@@ -94,9 +94,9 @@ def _next(
     data: DataRow, job: JobRow, passed: bool, whole: bool, verdict: Result
 ) -> tuple[Next, ...]:
     report = Link("Read the report", f"/releases/{job.id}/report")
-    asked = said("release", job.settings)
+    settings = form_values("release", job.settings)
     if not whole:
-        again = address(data.id, "release", asked)
+        again = address(data.id, "release", settings)
         return (Next("Its files are gone.", Link("Make it again", again)),)
     if passed:
         return (
@@ -106,8 +106,8 @@ def _next(
                 report,
             ),
         )
-    k = 2 * int(asked.get("k") or 5)
-    larger = address(data.id, "release", {**asked, "k": k})
+    k = 2 * int(settings.get("k") or 5)
+    larger = address(data.id, "release", {**settings, "k": k})
     advice = " ".join(map(str, verdict.get("advice") or ()))
     return (
         Next(
@@ -166,7 +166,7 @@ def _files(result: Result) -> Table | None:
 
 def _figures(result: Result) -> list[Figure]:
     attacks = result.get("attacks") or ()
-    told = [_worst(attacks, when) for when in ("before", "after")]
+    figures = [_worst(attacks, when) for when in ("before", "after")]
     rows = [*(result.get("disclosure") or {}).get("rows", ()), *(result.get("losses") or ())]
     for row in rows:
         if row.get("value") is not None:
@@ -174,8 +174,8 @@ def _figures(result: Result) -> list[Figure]:
             unit: Any = row.get("unit") or "ratio"
             share = float(value) if unit == "share" else None
             label = str(row.get("title") or row["name"])
-            told.append(Figure(label, figure(value, unit), str(row.get("meaning") or ""), share))
-    return [one for one in told if one is not None]
+            figures.append(Figure(label, figure(value, unit), str(row.get("meaning") or ""), share))
+    return [one for one in figures if one is not None]
 
 
 _OTHERWISE = (

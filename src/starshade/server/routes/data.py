@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from starshade.errors import ConfigError, InputError, StarshadeError
 from starshade.server.ask.again import FORM_OF
-from starshade.server.ask.asking import as_sent, asked
+from starshade.server.ask.asking import as_sent, job_settings
 from starshade.server.ask.data import PATH, SYNTHETIC
 from starshade.server.context.contexts import Form
 from starshade.server.forms import Sent
@@ -47,14 +47,14 @@ def data_routes(desk: Desk) -> APIRouter:
 
     @router.post("/data/path")
     def by_path(request: Request, sent: Given) -> Response:
-        options, errors = asked(PATH, {}, sent)
+        options, errors = job_settings(PATH, {}, sent)
         if errors:
             return _refused(desk, path=as_sent(PATH, "/data/path", {}, sent, errors))
         return go_to(request, bring_path(desk, options))
 
     @router.post("/data/synthetic")
     def made_up(request: Request, sent: Given) -> Response:
-        options, errors = asked(SYNTHETIC, {}, sent)
+        options, errors = job_settings(SYNTHETIC, {}, sent)
         if errors:
             refused = as_sent(SYNTHETIC, "/data/synthetic", {}, sent, errors)
             return _refused(desk, synthetic=refused)
@@ -79,28 +79,28 @@ def data_routes(desk: Desk) -> APIRouter:
     def show(request: Request, data_id: Id) -> Response:
         query = request.query_params
         given = {name: query.getlist(name) for name in query}
-        return html("data.html.j2", data_page(store, _found(store, data_id), given=given))
+        return html("data.html.j2", data_page(store, _data_of(store, data_id), given=given))
 
     @router.post("/data/{data_id}/delete")
     def delete(request: Request, data_id: Id) -> Response:
-        data = _found(store, data_id)
+        data = _data_of(store, data_id)
         try:
             store.remove_data(data_id)
         except ConfigError as error:
             page = data_page(store, data)
-            told = replace(
+            form = replace(
                 page.delete, error=sentence(error.message), advice=error.advice, open=True
             )
-            return html("data.html.j2", replace(page, delete=told), 409)
+            return html("data.html.j2", replace(page, delete=form), 409)
         return go_to(request, "/")
 
     @router.post("/data/{data_id}/{what}")
     def work(request: Request, data_id: Id, what: str, sent: Given) -> Response:
-        data = _found(store, data_id)
+        data = _data_of(store, data_id)
         if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
             raise missing(ConfigError("there is nothing at this address"))
         asking, facts = FORMS[what], data.facts or {}
-        settings, errors = asked(asking, facts, sent)
+        settings, errors = job_settings(asking, facts, sent)
         error = "" if what == "mapping" or data.facts else "These data were not read yet."
         if errors or error:
             refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
@@ -111,7 +111,7 @@ def data_routes(desk: Desk) -> APIRouter:
     return router
 
 
-def _found(store: Store, data_id: int) -> DataRow:
+def _data_of(store: Store, data_id: int) -> DataRow:
     """Return a data set; one that is not there is no page."""
     try:
         return store.data(data_id)
@@ -152,5 +152,5 @@ def _refused(desk: Desk, *, path: Form | None = None, synthetic: Form | None = N
 
 
 def _length(request: Request) -> int | None:
-    said = request.headers.get("content-length", "")
-    return int(said) if said.isascii() and said.isdigit() else None
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else None

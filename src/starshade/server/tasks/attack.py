@@ -25,23 +25,17 @@ _SETTINGS = {
 
 
 def perform(order: Order) -> Done:
-    """Run one attack.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be run as asked, or there is nobody to attack.
-    """
+    """Run one attack."""
     from starshade.attack.knowledge import Knowledge
     from starshade.attack.registry import ENTRIES
     from starshade.registry import find
 
-    asked = checked("an attack", order.settings, _SETTINGS)
-    entry = find(ENTRIES, asked.get("attack", "scoreboard-rh"), "attack")
-    attack = built(entry.load(), f"the attack {entry.name}", asked.get("config", {}))
-    knowledge = built(Knowledge, "what the adversary knows", asked.get("knowledge", {}))
+    settings = checked("an attack", order.settings, _SETTINGS)
+    entry = find(ENTRIES, settings.get("attack", "scoreboard-rh"), "attack")
+    attack = built(entry.load(), f"the attack {entry.name}", settings.get("config", {}))
+    knowledge = built(Knowledge, "what the adversary knows", settings.get("knowledge", {}))
     result = attack.run(
-        open_ratings(order), knowledge, targets=asked.get("targets"), rng=asked.get("seed")
+        open_ratings(order), knowledge, targets=settings.get("targets"), rng=settings.get("seed")
     )
     return Done(
         {

@@ -24,29 +24,23 @@ _SETTINGS = {
 
 
 def perform(order: Order) -> Done:
-    """Compare.
-
-    Raises
-    ------
-    ConfigError
-        See `starshade.audit.compare.compare.compare`.
-    """
+    """Compare."""
     from starshade.audit.compare.compare import compare
     from starshade.audit.compare.figures import LOSSES, compared
     from starshade.audit.compare.frontier import frontier_chart
     from starshade.ratings.select import parse_items
 
-    asked = checked("a comparison", order.settings, _SETTINGS)
-    items, seed = asked.pop("items", None), asked.pop("seed", None)
+    settings = checked("a comparison", order.settings, _SETTINGS)
+    items, seed = settings.pop("items", None), settings.pop("seed", None)
     result = compare(
         open_ratings(order),
         items=None if items is None else parse_items(items),
-        **asked,
+        **settings,
         rng=seed,
     )
     made = len(result.refused) < len(result.rows)
     size = f"{result.data['users']:,} people, {result.data['items']:,} items"
     chart = frontier_chart(result, size) if made else None
     losses = [figure.to_dict() for figure in compared() if figure.key in LOSSES]
-    told = {**result.to_dict(), "text": str(result), "chart": chart, "losses": losses}
-    return Done(told)
+    payload = {**result.to_dict(), "text": str(result), "chart": chart, "losses": losses}
+    return Done(payload)

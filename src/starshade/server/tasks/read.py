@@ -23,15 +23,7 @@ __all__ = ["open_ratings", "perform"]
 
 
 def perform(order: Order) -> Done:
-    """Read, describe, store.
-
-    Raises
-    ------
-    InputError, ConfigError
-        It cannot be read as ratings, or not as asked.
-    OutputError
-        The store cannot be written.
-    """
+    """Read, describe, store."""
     from starshade.ratings.describe import describe
     from starshade.ratings.store.store import write_store
 
@@ -50,15 +42,7 @@ def perform(order: Order) -> Done:
 
 
 def open_ratings(order: Order) -> Ratings:
-    """Open the ratings of a job's data set.
-
-    Raises
-    ------
-    ConfigError
-        They were not read yet.
-    InputError
-        The store is damaged.
-    """
+    """Open the ratings of a job's data set."""
     from starshade.ratings.store.store import open_store
 
     facts = order.data.facts
@@ -77,12 +61,12 @@ def _read(order: Order, options: dict[str, Any]) -> Ratings:
     for name in ("return", "source", "show_values"):
         del hints[name]
     hints |= dict.fromkeys(("users", "item_names"), str)
-    asked = checked("reading", options, hints)
+    settings = checked("reading", options, hints)
     if order.data.kind == "upload":
-        return read_ratings(order.places.upload(order.data.id) / order.data.source, **asked)
+        return read_ratings(order.places.upload(order.data.id) / order.data.source, **settings)
     source = Path(order.data.source).expanduser()
     before = _as_it_is(source)
-    ratings = read_ratings(source, **asked)
+    ratings = read_ratings(source, **settings)
     if _as_it_is(source) != before:
         raise InputError(
             f"{source}: was changed while it was read",
@@ -94,8 +78,8 @@ def _read(order: Order, options: dict[str, Any]) -> Ratings:
 def _as_it_is(source: Path) -> list[tuple[str, int, int, int]]:
     """Return what shows that a file, or one in a folder, was written to or replaced."""
     files = sorted(source.iterdir()) if source.is_dir() else [source]
-    found = [(path.name, path.stat()) for path in files if path.exists()]
-    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in found]
+    stats = [(path.name, path.stat()) for path in files if path.exists()]
+    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in stats]
 
 
 def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
@@ -103,7 +87,7 @@ def _made_up(order: Order, options: dict[str, Any]) -> Ratings:
 
     hints: dict[str, Any] = {"like": str, "seed": int | None}
     hints |= dict.fromkeys(("n_users", "n_items", "n_ratings"), int | None)
-    asked = checked("making up ratings", options, hints)
-    seed = asked.pop("seed", None)
-    like = asked.pop("like", order.data.source)
-    return synthesize(like, **asked, rng=seed)
+    settings = checked("making up ratings", options, hints)
+    seed = settings.pop("seed", None)
+    like = settings.pop("like", order.data.source)
+    return synthesize(like, **settings, rng=seed)

@@ -62,15 +62,7 @@ _TOLD = (
 
 
 def perform(order: Order) -> Done:
-    """Make a release and everything that goes with it.
-
-    Raises
-    ------
-    ConfigError, UnmetError
-        The method refuses these ratings, or cannot be used as asked.
-    OutputError
-        The disk is full or refuses.
-    """
+    """Make a release and everything that goes with it."""
     from starshade.anonymize.registry import ENTRIES
     from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import knowable, numbers_to_try
@@ -81,14 +73,16 @@ def perform(order: Order) -> Done:
     from starshade.report.page import save_report
     from starshade.rng import resolve_seed
 
-    asked = checked("a release", order.settings, _SETTINGS)
-    entry = find(ENTRIES, asked.get("method", "k-likeness"), "method")
-    items = None if asked.get("items") is None else parse_items(asked["items"])
-    method = built(entry.load(), f"the method {entry.name}", asked.get("config", {}), items=items)
-    limits = {"known", "targets", "max_success", "max_disclosed"} & asked.keys()
-    audit = Audit(**{name: asked[name] for name in limits})
-    seed = resolve_seed(asked.get("seed"))
-    ratings, probe = _set_aside(open_ratings(order), asked.get("held_out", 0.0), seed)
+    settings = checked("a release", order.settings, _SETTINGS)
+    entry = find(ENTRIES, settings.get("method", "k-likeness"), "method")
+    items = None if settings.get("items") is None else parse_items(settings["items"])
+    method = built(
+        entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
+    )
+    limits = {"known", "targets", "max_success", "max_disclosed"} & settings.keys()
+    audit = Audit(**{name: settings[name] for name in limits})
+    seed = resolve_seed(settings.get("seed"))
+    ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)
     # what the audit would refuse is refused before the long work
     numbers_to_try(audit.known, knowable(ratings if items is None else items.apply(ratings)))
 
@@ -98,8 +92,8 @@ def perform(order: Order) -> Done:
     with task(f"making a release by {entry.name}"):
         made = make_release(ratings, method, out=release, private=receipt, rng=seed)
     # no path for the pages; and the most memory held is that of all jobs before, too
-    told = {**made.to_dict(), "out": "The release", "peak_rss_mb": None}
-    made = replace(made, figures=told)
+    figures = {**made.to_dict(), "out": "The release", "peak_rss_mb": None}
+    made = replace(made, figures=figures)
     note(str(made))
     with task("judging it"):
         dossier = compile_dossier(
@@ -115,7 +109,7 @@ def perform(order: Order) -> Done:
         {
             "k": int(method.k),
             "seed": seed,
-            "figures": told,
+            "figures": figures,
             "text": str(made),
             "passed": dossier.passed,
             "zip_bytes": size,

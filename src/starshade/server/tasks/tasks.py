@@ -16,24 +16,13 @@ __all__ = ["Done", "Order", "perform"]
 
 @dataclass(frozen=True)
 class Order:
-    """A job as the worker gets it.
-
-    Attributes
-    ----------
-    job : int
-    kind : {"read", "attack", "compare", "release"}
-    data : DataRow
-    settings : dict
-        See `starshade.server.ask.asking`; not validated yet.
-    work : Path
-        The work folder.
-    """
+    """A job as the worker gets it."""
 
     job: int
     kind: JobKind
     data: DataRow
-    settings: dict[str, Any]
-    work: Path
+    settings: dict[str, Any]  # see `starshade.server.ask.asking`; not validated yet
+    work: Path  # the work folder
 
     @property
     def places(self) -> Places:
@@ -43,28 +32,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of it; all its files are in their places.
+    """What came of it; all its files are in their places."""
 
-    Attributes
-    ----------
-    result : dict
-        For `JobRow.result`.
-    facts : dict, optional
-        For `DataRow.facts`.
-    """
-
-    result: dict[str, Any]
-    facts: dict[str, Any] | None = None
+    result: dict[str, Any]  # for `JobRow.result`
+    facts: dict[str, Any] | None = None  # for `DataRow.facts`
 
 
 def perform(order: Order) -> Done:
-    """Do a job.
-
-    Raises
-    ------
-    StarshadeError
-        It cannot be done as asked.
-    """
+    """Do a job."""
     # only what is asked for is loaded
     task: Callable[[Order], Done] = import_module(f"starshade.server.tasks.{order.kind}").perform
     return task(order)

@@ -39,13 +39,7 @@ _NICE = 5  # pages come first
 
 
 def main(arguments: list[str]) -> None:
-    """Do orders until the parent is gone.
-
-    Parameters
-    ----------
-    arguments : list of str
-        The socket's file handle, the parent's process id, the work folder.
-    """
+    """Do orders until the parent is gone; arguments: socket handle, parent's id, work folder."""
     handle, parent, work = int(arguments[0]), int(arguments[1]), Path(arguments[2])
     _die_with(parent)
     _settle_in(work)
@@ -92,18 +86,20 @@ def _warm_up() -> None:
     import starshade.ratings.read  # noqa: F401
 
 
-def _do(told: dict[str, Any], work: Path, connection: Connection) -> None:
+def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
     sending = threading.Lock()
 
     def send(message: dict[str, Any]) -> None:
         # the parent is gone where this fails, and `_listen` ends the process
         with sending, suppress(OSError):
-            connection.send_bytes(json.dumps({"job": told["job"], **message}).encode())
+            connection.send_bytes(json.dumps({"job": request["job"], **message}).encode())
 
-    order = Order(told["job"], told["kind"], DataRow(**told["data"]), told["settings"], work)
+    order = Order(
+        request["job"], request["kind"], DataRow(**request["data"]), request["settings"], work
+    )
     telling = Telling(send)
     try:
-        with speak(as_field(order.kind)), watch(telling), budget.limits(**told["limits"]):
+        with speak(as_field(order.kind)), watch(telling), budget.limits(**request["limits"]):
             done = perform(order)
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:

@@ -1,4 +1,4 @@
-"""What a job was asked for, in the words of the form that asked."""
+"""The settings of a job, in the words of its form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starshade.server.context.contexts import Figure
 from starshade.server.jobs.rows import JobKind
 from starshade.server.words import count
 
-__all__ = ["asked_for"]
+__all__ = ["requested"]
 
 #: what a form says by another field
 _LABELS = {"dates": "The attacker knows dates", "like": "Made up to resemble", "seed": "Seed"}
@@ -18,8 +18,8 @@ _LABELS |= {"n_users": "People", "n_items": "Items", "n_ratings": "Ratings"}
 _HIDDEN = (None, False, "", 0, 0.0)
 
 
-def asked_for(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Say what was asked for; what was left alone is not told."""
+def requested(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Return what was set; what was left alone is left out."""
     return tuple(
         Figure(_label(kind, name), _written(kind, name, value))
         for name, value in _flat(settings)
