@@ -121,7 +121,7 @@ def _point(row: Result, data_id: int, items: str, losses: Sequence[Result]) -> P
         k=k,
         loss="" if refused or lost is None else figure(row[lost["key"]], lost["unit"]),
         success="" if refused else percent(row.get("expected_top1")),
-        loss_kind="" if lost is None else f"{lost['title']}: {lost['meaning']}",
+        loss_kind="" if lost is None else f"{lost['title']}: {lost['meaning'].removesuffix('.')}",
         best=bool(row.get("frontier")),
         limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
         href="" if refused else address(data_id, "release", settings),
