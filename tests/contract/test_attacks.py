@@ -60,6 +60,24 @@ def sound(result: AttackResult, users: int) -> None:
     assert 0 <= result.no_answer <= 1
     assert str(result)
     assert result._repr_html_()
+    declared(result)
+
+
+def declared(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> None:
+    """What is shown under a key of the JSON is what stands there."""
+    payload = result.to_dict()
+    shown = {figure.key: figure for figure in result.found}
+    assert all(figure.title for figure in result.found)
+    assert len(shown.keys() & payload.keys()) >= 3
+    for key in shown.keys() & payload.keys() - {"by_length", "top", "bound", "breached"}:
+        there, figure = payload[key], shown[key]
+        if figure.value is None:
+            assert there in (None, 0), key
+        elif isinstance(there, dict) and "mean" in there:
+            assert figure.mean == there["mean"], key
+        else:
+            rate = there["rate"] if isinstance(there, dict) else there
+            assert figure.value == rate or figure.mean == rate, key
 
 
 @aimed

@@ -42,6 +42,8 @@ def test_figures_are_plain_and_the_same_on_disk(entry: Entry, name: str) -> None
     assert result.meaning
     assert str(result)
     assert result._repr_html_()
+    assert {figure.key: figure.value for figure in result.found} == result.to_dict()
+    assert all(figure.title and figure.meaning for figure in result.found)
     back = make(entry).measure(release.linked, original=CAST[name])
     assert back.to_dict() == result.to_dict()
 
