@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from starshade.anonymize.dense import dense_levels
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.anonymize.k_likeness import KLikeness, likeness_groups
 from starshade.anonymize.order import seeded_order
+from starshade.anonymize.points import dense_levels
 from starshade.errors import ConfigError
 from starshade.kernels.likeness.likeness import distances
 from starshade.privacy.k_anonymity import KAnonymity

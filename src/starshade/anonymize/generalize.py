@@ -28,18 +28,8 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     to the greatest, with a `Dgh` the interval of the lowest level that holds them all. A cell
     that is null in the whole group has no entry.
 
-    Parameters
-    ----------
-    hierarchy : Dgh, "ndgh" or "range"
-        Fits ``ratings.scale`` (`starshade.anonymize.hierarchy.hierarchy.resolve`).
-    ratings : Ratings
-    groups : ndarray of int64, shape (n_users,)
-        Group of each user, 0…G-1, none empty.
-
-    Returns
-    -------
-    Cells
-        A row per group.
+    `hierarchy`: fits ``ratings.scale`` (`starshade.anonymize.hierarchy.hierarchy.resolve`).
+    `groups` (int64 (n_users,)): group of each user, 0…G-1, none empty. Returns: a row per group.
     """
     present = _present(ratings, groups)
     if hierarchy == "ndgh":
@@ -63,16 +53,9 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
 class _Present:
     """Which values occur in each cell of each group that somebody rated.
 
-    Attributes
-    ----------
-    sizes : shape (n_groups,)
-        Users of each group.
-    group, item : shape (n_cells,)
-        Ascending by group, then item.
-    null : shape (n_cells,)
-        Whether some user of the group has a null there.
-    offsets, codes
-        Cell c has the codes ``codes[offsets[c]:offsets[c + 1]]``, ascending, each once.
+    `sizes` (n_groups,): users of each group. `group`, `item` (n_cells,): ascending by group, then
+    item. `null` (n_cells,): whether some user of the group has a null there. `offsets`, `codes`:
+    cell c has the codes ``codes[offsets[c]:offsets[c + 1]]``, ascending, each once.
     """
 
     sizes: Ints

@@ -108,8 +108,8 @@ class Grouping(GroupingSettings, ABC):
             refuse_repeated(what, getattr(self, what))
         named = hierarchies_of(self.attribute_hierarchies)
         object.__setattr__(self, "attribute_hierarchies", named)
-        told = self.quasi_identifiers, self.sensitive_attributes
-        check_settings(self.attributes, *told, self.l, self.t, named)
+        names = self.quasi_identifiers, self.sensitive_attributes
+        check_settings(self.attributes, *names, self.l, self.t, named)
         if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
             object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
 
@@ -157,10 +157,10 @@ class Grouping(GroupingSettings, ABC):
             null_occurs=table.n_ratings < table.n_users * table.n_items,
         )
         quasi, sensitive = self._chosen(table)
-        told = (*quasi, *sensitive) or exact_names(table, self.attributes)
+        released = (*quasi, *sensitive) or exact_names(table, self.attributes)
         joined = dict(self.attribute_hierarchies)
         kept = without_rare_values(table, self.k, self.rare_values, quasi, sensitive, joined)
-        records = by_content(kept, seed, told)
+        records = by_content(kept, seed, released)
         points = Points(records.ratings, quasi_columns(records.ratings, quasi, joined))
         groups = self.group(points, seed)
         if self.l or self.t is not None:
@@ -196,8 +196,8 @@ class Grouping(GroupingSettings, ABC):
         if self.attributes != "generalized":
             return (), ()
         hierarchies = tuple(dict(self.attribute_hierarchies).items())
-        told = self.quasi_identifiers, self.sensitive_attributes
-        quasi, sensitive = chosen_names(ratings, *told, hierarchies)
+        names = self.quasi_identifiers, self.sensitive_attributes
+        quasi, sensitive = chosen_names(ratings, *names, hierarchies)
         refuse_identifiers(ratings, quasi, sensitive, hierarchies)
         return quasi, sensitive
 

@@ -48,23 +48,11 @@ class KLikeness(Grouping):
 def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
     """Group the rows of a matrix by k-Likeness, meeting them in a given order.
 
-    Parameters
-    ----------
-    matrix : ndarray of uint8, uint16 or float64, shape (n, n_items)
-        Null is a number as well. The type must hold the L1 distance of any two rows.
-    k : int
-        2 ≤ k ≤ n.
-    order : ndarray of int, shape (n,)
-        A permutation of the rows: the nucleus is always the first that is left in it, and it
-        settles ties.
+    `matrix` (uint8, uint16 or float64 (n, n_items)): null is a number as well. The type must hold
+    the L1 distance of any two rows. `k`: 2 ≤ k ≤ n. `order` (n,): a permutation of the rows: the
+    nucleus is always the first that is left in it, and it settles ties. Returns (n,): group of each
+    row, numbered in the order in which groups are formed.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Group of each row, numbered in the order in which groups are formed.
-
-    Examples
-    --------
     >>> rows = np.array([[1], [5], [1], [5], [4]], dtype=np.uint8)
     >>> likeness_groups(rows, 2, np.arange(5)).tolist()
     [0, 1, 0, 1, 1]
@@ -83,14 +71,7 @@ def sparse_likeness_groups(
 ) -> NDArray[np.int64]:
     """Group sparse rows by k-Likeness: the groups of `likeness_groups` on the full table.
 
-    Parameters
-    ----------
-    rows : SparseRows
-        In the order of the permutation.
-    k : int
-        2 ≤ k ≤ n.
-    order : ndarray of int, shape (n,)
-        The permutation.
+    `rows`: in the order of the permutation. `k`: 2 ≤ k ≤ n. `order` (n,): the permutation.
     """
     n = len(order)
     if n <= 2 * k - 1:

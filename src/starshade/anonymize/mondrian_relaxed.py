@@ -45,22 +45,9 @@ class MondrianRelaxed(RangeSettings, Grouping):
 def relaxed_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
     """Group the rows of a matrix by relaxed Mondrian.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, n_items)
-        Null is a number as well.
-    k : int
-        2 ≤ k ≤ n.
-    order : ndarray of int, shape (n,)
-        A permutation of the rows.
+    `matrix` (n, n_items): null is a number as well. `k`: 2 ≤ k ≤ n. `order` (n,): a permutation of
+    the rows. Returns (n,): group of each row; left halves before right ones.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Group of each row; left halves before right ones.
-
-    Examples
-    --------
     >>> rows = np.array([[1], [5], [5], [5]], dtype=np.uint8)
     >>> relaxed_groups(rows, 2, np.array([3, 2, 1, 0])).tolist()
     [0, 1, 1, 0]

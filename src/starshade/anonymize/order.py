@@ -41,12 +41,8 @@ _PARTS = (0, 1)  # of a fingerprint
 class Records:
     """The rows of a table without ids, in an order of their content.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        Their ratings; users are 0…n−1, and there are no days.
-    users : ndarray of int64, shape (n,)
-        The row of the table that each record is.
+    `ratings`: their ratings; users are 0…n−1, and there are no days. `users` (n,): the row of the
+    table that each record is.
     """
 
     ratings: Ratings
@@ -77,20 +73,10 @@ def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Rec
     compared by two keyed fingerprints of 64 bits: that two different rows among a million share
     both has a probability below 10⁻²⁶, whatever is in them, as the seed is not known beforehand.
 
-    Parameters
-    ----------
-    table : Ratings
-    seed : int
-    attributes : sequence of str
-        Names of those that count; the records have no others.
-
-    Raises
-    ------
-    ConfigError
-        A number among the attributes that is not finite.
+    `attributes`: names of those that count; the records have no others.
     """
-    told = table.attributes.select(list(attributes)) if attributes and table.attributes else None
-    plain = plain_attributes(told)
+    counted = table.attributes.select(list(attributes)) if attributes and table.attributes else None
+    plain = plain_attributes(counted)
     with task("ordering the records by content"):
         users = np.lexsort([*_of_attributes(plain, table.n_users, seed), *_of_rows(table, seed)])
         indptr, columns, codes, _ = keep_rows(table.indptr, table.columns, table.codes, None, users)
@@ -102,7 +88,7 @@ def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Rec
         codes=codes,
         days=None,
         first_day=0,
-        attributes=None if told is None else told.take(users),
+        attributes=None if counted is None else counted.take(users),
     )
     return Records(records, users)
 
@@ -111,10 +97,6 @@ def check_copy(table: Ratings) -> None:
     """Refuse a second copy of the ratings that would not fit.
 
     For methods that lay out nothing larger, which they would refuse in words of their own.
-
-    Raises
-    ------
-    ConfigError
     """
     held = table.n_ratings * (table.columns.itemsize + table.codes.itemsize)
     need, allowed = held + table.n_users * _PER_USER, budget.left(held)
@@ -128,13 +110,7 @@ def check_copy(table: Ratings) -> None:
 
 
 def exact_names(table: Ratings, attributes: str) -> tuple[str, ...]:
-    """Return the attributes that are released as they are: with ``"exact"`` all, else none.
-
-    Raises
-    ------
-    ConfigError
-        There are none, or their names do not fit.
-    """
+    """Return the attributes that are released as they are: with ``"exact"`` all, else none."""
     check_attributes(table, attributes)
     if attributes != "exact" or table.attributes is None:
         return ()
@@ -144,18 +120,8 @@ def exact_names(table: Ratings, attributes: str) -> tuple[str, ...]:
 def seeded_order(n_records: int, seed: int, purpose: str) -> NDArray[np.int64]:
     """Return a permutation of the records that looks random.
 
-    Parameters
-    ----------
-    n_records : int
-        In the order of their content (`by_content`).
-    seed : int
-    purpose : str
-        Different purposes give different orders.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_records,)
-        Records, first to last.
+    `n_records`: in the order of their content (`by_content`). `purpose`: different purposes give
+    different orders. Returns (n_records,): records, first to last.
     """
     return np.argsort(seeded_numbers(n_records, seed, purpose), kind="stable")
 
@@ -175,14 +141,14 @@ def _of_rows(table: Ratings, seed: int) -> list[NDArray[np.uint64]]:
 
 def _of_attributes(plain: pa.Table | None, n: int, seed: int) -> list[NDArray[np.uint64]]:
     """Return the fingerprints of each row's attributes; none where there are no attributes."""
-    found = []
+    marks = []
     for part in _PARTS if plain is not None else ():
         key = _key(seed, "attributes", part)
         mark = np.full(n, key)
         for rank in ranks(plain):
             mark = keyed_numbers(mark ^ rank.astype(np.uint64), key)
-        found.append(mark)
-    return found
+        marks.append(mark)
+    return marks
 
 
 def _key(seed: int, what: str, part: int) -> np.uint64:

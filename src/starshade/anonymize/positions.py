@@ -14,7 +14,7 @@ __all__ = ["positions"]
 
 _FINEST = 2**30  # places are told apart to a billionth of a column
 _TENS = tuple(10**d for d in range(7))
-_FEW = 64
+_TRIED_FIRST = 64
 
 
 def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
@@ -23,29 +23,16 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
     Shares of a column's range, as the baselines add and compare them, are then whole numbers, so
     that equal sums are equal whatever the order in which they were added.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, n_columns)
-        Finite numbers, n at least 1.
+    `matrix` (n, n_columns): finite numbers, n at least 1. Returns `places` (int8 or int32 (n,
+    n_columns)): all 0 in a constant column. `unit`: the place of every other column's greatest
+    value. Where all numbers stand whole steps of 1, 0.1, … or 0.000001 above their column's least
+    (within 1e-9, which is no difference between ratings), it is the least common multiple of the
+    ranges counted in these steps, so that no place is rounded. About 2³⁰ where some do not or that
+    multiple is larger, and places are rounded to it.
 
-    Returns
-    -------
-    places : ndarray of int8 or int32, shape (n, n_columns)
-        All 0 in a constant column.
-    unit : int
-        The place of every other column's greatest value. Where all numbers stand whole steps of
-        1, 0.1, … or 0.000001 above their column's least (within 1e-9, which is no difference
-        between ratings), it is the least common multiple of the ranges counted in these steps,
-        so that no place is rounded. About 2³⁰ where some do not or that multiple is larger, and
-        places are rounded to it.
-
-    Notes
-    -----
     So tables that differ in nothing but the unit of their numbers have the same places, as long
     as six decimals write them.
 
-    Examples
-    --------
     >>> places, unit = positions(np.array([[0, 3], [1, 0], [2, 1]], dtype=np.uint8))
     >>> places.tolist(), unit
     ([[0, 6], [3, 0], [6, 2]], 6)
@@ -76,7 +63,7 @@ def _decimal(away: NDArray[np.float64]) -> int:
         if ten > 1 and away.max() * ten > _FINEST:
             return 0
         # a few are looked at first: most columns of real numbers show there what they are
-        if _is_whole(away[:_FEW], ten) and _is_whole(away, ten):
+        if _is_whole(away[:_TRIED_FIRST], ten) and _is_whole(away, ten):
             return ten if round(float(away.max()) * ten) else 0
     return 0
 

@@ -34,14 +34,9 @@ __all__ = [
 class Prepared:
     """A table that is ready to be grouped.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        The items to release and the users who rated at least one of them.
-    rare_items_dropped : int
-        Items of the choice that fewer than k users rated.
-    users_without_rating : int
-        Users of the input who are not in `ratings`.
+    `ratings`: the items to release and the users who rated at least one of them.
+    `rare_items_dropped`: items of the choice that fewer than k users rated. `users_without_rating`:
+    users of the input who are not in `ratings`.
     """
 
     ratings: Ratings
@@ -50,12 +45,7 @@ class Prepared:
 
 
 def check_items(items: object) -> None:
-    """Refuse what is no choice of items.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse what is no choice of items."""
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items of type {type(items).__name__}: no choice of items",
@@ -72,21 +62,7 @@ def prepare(
     One round is enough: whoever is dropped rated none of the items that stay, so no item loses
     a rating by it.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    k : int
-        At least 2.
-    items : ItemSelection, optional
-        None: all of them.
-    rare_items : {"drop", "keep"}
-
-    Raises
-    ------
-    ConfigError
-        k below 2 or above the number of records; an unknown item.
-    UnmetError
-        No item is rated by k users.
+    `k`: at least 2. `items`: None: all of them. `rare_items` ({"drop", "keep"}).
     """
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
     if k > table.n_users:
@@ -128,18 +104,7 @@ def prepare(
 def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: int) -> None:
     """Refuse a sensitive item that was left out because too few rated it.
 
-    Parameters
-    ----------
-    before, table : Ratings
-        As they came, and with rare items dropped.
-    sensitive : sequence of str
-        Item ids.
-    k : int
-
-    Raises
-    ------
-    ConfigError
-        The item is named by its position.
+    `before`, `table`: as they came, and with rare items dropped. `sensitive`: item ids.
     """
     for place, key in enumerate(sensitive):
         was = before.items.index(key)

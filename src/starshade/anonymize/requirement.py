@@ -17,35 +17,29 @@ if TYPE_CHECKING:
     from starshade.anonymize.interval.interval import IntervalAnonymizer
     from starshade.anonymize.suppress.suppress import SuppressAnonymizer
 
-    Asked: TypeAlias = IntervalAnonymizer | SuppressAnonymizer
+    Requirement: TypeAlias = IntervalAnonymizer | SuppressAnonymizer
 
-__all__ = ["check_asked", "claims_of"]
+__all__ = ["check_requirement", "claims_of"]
 
 
-def check_asked(asked: Asked) -> None:
-    """Check the settings, and keep them as their kinds have them.
-
-    Raises
-    ------
-    ConfigError
-        One is out of its range, or l is above 0 and no item is sensitive.
-    """
-    object.__setattr__(asked, "sensitive", item_keys(asked.sensitive))
-    check(asked)
-    check_items(asked.items)
-    if asked.l > 0 and not asked.sensitive:
+def check_requirement(requirement: Requirement) -> None:
+    """Check the settings, and keep them as their kinds have them."""
+    object.__setattr__(requirement, "sensitive", item_keys(requirement.sensitive))
+    check(requirement)
+    check_items(requirement.items)
+    if requirement.l > 0 and not requirement.sensitive:
         raise ConfigError(
-            f"{called('l')} = {asked.l:g}: no item is sensitive, so nothing has to spread",
+            f"{called('l')} = {requirement.l:g}: no item is sensitive, so nothing has to spread",
             advice="Name the sensitive items, or leave l at 0.",
             setting="l",
         )
 
 
-def claims_of(asked: Asked, sensitive: Sequence[str]) -> tuple[Claim, ...]:
+def claims_of(requirement: Requirement, sensitive: Sequence[str]) -> tuple[Claim, ...]:
     """Return what a release claims; `sensitive` are the sensitive items in it."""
-    config = config_of(asked, sensitive=tuple(sensitive) or None)
+    config = config_of(requirement, sensitive=tuple(sensitive) or None)
     parameters = {n: config[n] for n in ("k", "eps", "nulls", "sensitive") if n in config}
-    near = Claim(model="k-eps", parameters=parameters)
-    if not asked.l or not sensitive:
-        return (near,)
-    return near, Claim(model="k-eps-l", parameters={**parameters, "l": asked.l})
+    proximity = Claim(model="k-eps", parameters=parameters)
+    if not requirement.l or not sensitive:
+        return (proximity,)
+    return proximity, Claim(model="k-eps-l", parameters={**parameters, "l": requirement.l})

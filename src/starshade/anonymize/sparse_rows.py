@@ -24,11 +24,7 @@ def is_sparse(points: Points, copies: int) -> bool:
 
     They also are where only they fit into memory.
 
-    Parameters
-    ----------
-    points : Points
-    copies : int
-        Full tables that would be held at once.
+    `copies`: full tables that would be held at once.
     """
     ratings = points.ratings
     cells = ratings.n_users * ratings.n_items
@@ -41,16 +37,7 @@ def is_sparse(points: Points, copies: int) -> bool:
 def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
     """Return the records in a given order, without making a full table.
 
-    Parameters
-    ----------
-    points : Points
-    order : ndarray of int, shape (n,)
-        A permutation of the records.
-
-    Raises
-    ------
-    ConfigError
-        Not even the rows would fit into memory.
+    `order` (n,): a permutation of the records.
     """
     ratings = points.ratings
     needed = _CELL * ratings.n_ratings

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.dense import dense_levels, narrowest
 from starshade.anonymize.order import seeded_order
+from starshade.anonymize.points import dense_levels, narrowest
 from starshade.anonymize.prepare import prepare
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import watch

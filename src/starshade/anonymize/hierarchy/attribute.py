@@ -70,20 +70,20 @@ class AttributeHierarchy:
             Values that fewer people have, all together, are joined further.
         """
         names, null = dict(self.rows), False
-        told = set()
+        joint = set()
         for member in members:
             if member is None:
                 null = True
             else:
-                told.add(member)
-        if len(told) > 1 or sum(people.get(value, 0) for value in told) < k:
-            for level in range(len(self.rows[0][1]) if told else 0):
-                called = {names[value][level] for value in told}
+                joint.add(member)
+        if len(joint) > 1 or sum(people.get(value, 0) for value in joint) < k:
+            for level in range(len(self.rows[0][1]) if joint else 0):
+                called = {names[value][level] for value in joint}
                 joined = {value for value, own in self.rows if own[level] in called}
                 if len(called) == 1 and sum(people.get(value, 0) for value in joined) >= k:
-                    told = joined
+                    joint = joined
                     break
-        return (*((None,) if null else ()), *sorted(told))
+        return (*((None,) if null else ()), *sorted(joint))
 
     def to_text(self) -> list[str]:
         """Return the lines of a file that says the same."""
@@ -111,13 +111,6 @@ def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
 def parse_attribute_hierarchy(text: str, place: str = "hierarchy") -> AttributeHierarchy:
     r"""Read the text of a file; `place` is what messages call it.
 
-    Raises
-    ------
-    ConfigError
-        As `read_attribute_hierarchy`.
-
-    Examples
-    --------
     >>> towns = parse_attribute_hierarchy("Ulm;south;*\nMunich;south;*\nKiel;north;*")
     >>> towns.join(["Ulm", "Munich"])
     ('Munich', 'Ulm')

@@ -16,18 +16,7 @@ __all__ = ["check"]
 def check(dgh: Dgh, scale: Scale, *, null_occurs: bool) -> None:
     """Refuse a hierarchy that leaves some group without a statement, or with two.
 
-    Parameters
-    ----------
-    dgh : Dgh
-        As read; nothing is assumed of its levels.
-    scale : Scale
-    null_occurs : bool
-        Whether null needs a place.
-
-    Raises
-    ------
-    ConfigError
-        Says level and value.
+    `dgh`: as read; nothing is assumed of its levels. `null_occurs`: whether null needs a place.
     """
     if not dgh.levels:
         raise ConfigError(

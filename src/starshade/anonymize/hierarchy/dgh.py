@@ -35,13 +35,8 @@ class Interval:
 class Dgh:
     """A domain generalization hierarchy.
 
-    Attributes
-    ----------
-    name : str
-        As the manifest names it; no path.
-    levels : tuple of tuple of Interval
-        Level 1 upwards, most specific first; intervals ascending. Level 0, the value itself, is
-        understood.
+    `name`: as the manifest names it; no path. `levels`: level 1 upwards, most specific first;
+    intervals ascending. Level 0, the value itself, is understood.
     """
 
     name: str
@@ -65,12 +60,7 @@ class Dgh:
     def blocks(self, level: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which interval of a level holds each value, -1 for none.
 
-        Parameters
-        ----------
-        level : int
-            Index into `levels`.
-        values : ndarray of float64, shape (n,)
-            Ratings, or the level of null.
+        `level`: index into `levels`. `values` (n,): ratings, or the level of null.
         """
         intervals = self.levels[level]
         # an end that is left out is moved inwards, so that one search serves both kinds

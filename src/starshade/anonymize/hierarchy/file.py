@@ -43,13 +43,7 @@ _INTERVAL = re.compile(rf"([\[(]){_END},{_END}([\])])", re.IGNORECASE)
 
 
 def read_hierarchy(path: str | Path) -> Dgh:
-    """Read a hierarchy file of either format.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, or a line of it is neither; the message has the line's number.
-    """
+    """Read a hierarchy file of either format."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -67,13 +61,6 @@ def read_hierarchy(path: str | Path) -> Dgh:
 def parse_hierarchy(text: str, place: str = "hierarchy") -> Dgh:
     r"""Read the text of a hierarchy file; `place` is what messages call it.
 
-    Raises
-    ------
-    ConfigError
-        As `read_hierarchy`.
-
-    Examples
-    --------
     >>> parse_hierarchy("[0,2] [3,5]\n[0,5]").to_text()
     ['[0,2] [3,5]', '[0,5]']
     >>> len(parse_hierarchy("1;low;*\n2;low;*\n3;high;*").levels)
@@ -135,7 +122,7 @@ def _arx_level(named: list[tuple[float, str]], level: int, place: str) -> tuple[
             )
         ends.setdefault(name, [value]).append(value)
         before = name
-    return tuple(Interval(found[0], found[-1]) for found in ends.values())
+    return tuple(Interval(numbers[0], numbers[-1]) for numbers in ends.values())
 
 
 def _number(text: str, place: str) -> float:

@@ -33,22 +33,9 @@ READY_MADE = ("ndgh", "range", "dgh", *_ZERO_TO_FIVE)
 def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarchy:
     """Return the hierarchy that fits a scale.
 
-    Parameters
-    ----------
-    hierarchy : str or Dgh
-        One of `READY_MADE`, or what was read from a file.
-    scale : Scale
-    null_occurs : bool
-        Whether it must have a place for null.
+    `hierarchy`: one of `READY_MADE`, or what was read from a file. `null_occurs`: whether it must
+    have a place for null.
 
-    Raises
-    ------
-    ConfigError
-        An unknown name, one that is made for another scale, or a hierarchy that does not cover
-        the scale, whose intervals overlap or whose levels do not nest.
-
-    Examples
-    --------
     >>> resolve("dgh", Scale(1, 5, 1), null_occurs=True).to_text()
     ['[0,2] [3,5]', '[0,5]']
     >>> resolve("dgh", Scale(0.5, 5, 0.5), null_occurs=True).to_text()

@@ -41,16 +41,7 @@ def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
 
     Where nulls cost nothing, all records are one group.
 
-    Parameters
-    ----------
-    table : IntervalTable
-    k : int
-        Not above the number of records.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        0…G−1, none empty.
+    `k`: not above the number of records. Returns (n,): 0…G−1, none empty.
     """
     n = len(table.cells)
     if table.null_cost < 0:
@@ -106,19 +97,8 @@ def cluster_groups(
 ) -> NDArray[np.int64]:
     """Cut groups into clusters of at least k records that cost less to clip.
 
-    Parameters
-    ----------
-    coarse : Coarse
-    numbers : ndarray of uint64, shape (n,)
-        A random number for each record: ties go to the lesser.
-    within : ndarray of int64, shape (n,)
-        Groups of at least k records each, 0…G−1.
-    k : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Clusters, 0…C−1, each inside one group.
+    `numbers` (n,): a random number for each record: ties go to the lesser. `within` (n,): groups of
+    at least k records each, 0…G−1. Returns (n,): clusters, 0…C−1, each inside one group.
     """
     n, m = coarse.codes.shape
     order = np.lexsort([numbers, within])

@@ -14,7 +14,7 @@ from starshade.anonymize.interval.spread import Sought, holds_already, merge_unt
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
-from starshade.anonymize.requirement import check_asked, claims_of
+from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import IntervalAnonymizerSettings
 from starshade.errors import UnmetError
 from starshade.naming import named
@@ -89,7 +89,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
     needs_receipt: ClassVar[str] = "ratings are moved"
 
     def __post_init__(self) -> None:
-        check_asked(self)
+        check_requirement(self)
 
     @announced("anonymizing by interval")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
@@ -143,16 +143,16 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         What a null costs follows the scale: with a smaller one more records are proximate, which
         no ball loses by, but sensitive ratings must spread in the larger balls too.
         """
-        found = on_scale(released, publishable_scale(ratings, released, self.k))
-        if self.l > 0 and found.scale != released.scale:
-            parts = split_items(found.items, self.sensitive)
-            if not holds_already(Sought(found, *parts, self.eps, self.nulls, self.l), self.k):
+        rescaled = on_scale(released, publishable_scale(ratings, released, self.k))
+        if self.l > 0 and rescaled.scale != released.scale:
+            parts = split_items(rescaled.items, self.sensitive)
+            if not holds_already(Sought(rescaled, *parts, self.eps, self.nulls, self.l), self.k):
                 raise UnmetError(
                     f"l = {self.l:g}: reached on the scale {released.scale}, which was found in "
-                    f"the data and tells ratings that are moved away, but not on {found.scale}",
+                    f"the data and tells ratings that are moved away, but not on {rescaled.scale}",
                     advice=f"Declare the scale with {named('scale')}.",
                 )
-        return found
+        return rescaled
 
     def _moved(self, table: Ratings, seed: int) -> tuple[Ratings, NDArray[np.int64] | None]:
         """Return the records with their ratings moved, and the groups.
@@ -192,12 +192,12 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         least, best, unmet = np.inf, None, None
         for groups in self._partitions(cells, coarse):
             try:
-                found = merge_until_spread(cells, coarse, groups, sought)
+                result = merge_until_spread(cells, coarse, groups, sought)
             except UnmetError as error:
                 unmet = error
                 continue
-            if found.cost < least:
-                least, best = found.cost, found.released
+            if result.cost < least:
+                least, best = result.cost, result.released
         if best is None:
             assert unmet is not None
             raise unmet

@@ -27,16 +27,8 @@ _PARTNERS = 256  # groups that a failing one may merge with: those next to it in
 class Sought:
     """What is asked of the released table.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        The table that is anonymized.
-    open, sensitive : ndarray of int64
-        Item indices.
-    eps, nulls
-        As in `rule_of`.
-    l : float
-        0 asks for none.
+    `ratings`: the table that is anonymized. `open`, `sensitive`: item indices. `eps`, `nulls`: as
+    in `rule_of`. `l`: 0 asks for none.
     """
 
     ratings: Ratings
@@ -51,11 +43,7 @@ class Sought:
 class Spread:
     """Groups whose clipped records meet the requirement.
 
-    Attributes
-    ----------
-    cost : float
-        Distortion, in units of the table.
-    released : Ratings
+    `cost`: distortion, in units of the table.
     """
 
     cost: float
@@ -80,11 +68,6 @@ def merge_until_spread(
 
     Groups are always clipped from the original ratings. Each round leaves fewer groups, so there
     is a last one. A ball may reach beyond its group; it is the balls that are looked at.
-
-    Raises
-    ------
-    UnmetError
-        Even one group of everybody does not spread enough.
     """
     own = moments(sought.ratings, sought.sensitive)
     n_groups = int(groups.max()) + 1
@@ -92,12 +75,12 @@ def merge_until_spread(
         while True:
             cost, cells = table.clip(groups)
             released = moved_ratings(sought.ratings, sought.open, table, cells)
-            found = _ball_spreads(released, own, sought)
-            failing = too_low(found, sought.l)
+            deviations = _ball_spreads(released, own, sought)
+            failing = too_low(deviations, sought.l)
             if not failing.any():
                 return Spread(cost, released)
             if n_groups == 1:
-                _refuse(found[0], failing[0], sought.l)
+                _refuse(deviations[0], failing[0], sought.l)
             weak = np.unique(groups[failing.any(axis=1)])
             groups = _merged(coarse, groups, weak, own, sought)
             step(n_groups - 1 - int(groups.max()))
@@ -134,12 +117,14 @@ def _merged(
             continue
         place = int(np.searchsorted(alive, group))
         first = max(0, min(place - _PARTNERS // 2, len(alive) - _PARTNERS))
-        near = alive[first : first + _PARTNERS]
-        near = near[near != group]
-        added = union_costs(counts, group, near, coarse.width, coarse.null_cost)
-        both = spreads(sizes[near] + sizes[group], sums[near] + sums[group], sought.ratings.scale)
+        partners = alive[first : first + _PARTNERS]
+        partners = partners[partners != group]
+        added = union_costs(counts, group, partners, coarse.width, coarse.null_cost)
+        both = spreads(
+            sizes[partners] + sizes[group], sums[partners] + sums[group], sought.ratings.scale
+        )
         lacking = too_low(both, sought.l).any(axis=1)
-        partner = int(near[np.lexsort([added, lacking])[0]])
+        partner = int(partners[np.lexsort([added, lacking])[0]])
         for part in (counts, sizes, sums):
             part[partner] += part[group]
         into[group] = partner
@@ -150,11 +135,11 @@ def _merged(
     return np.asarray(np.unique(into[groups], return_inverse=True)[1].reshape(-1))
 
 
-def _refuse(found: NDArray[np.float64], failing: NDArray[np.bool_], l: float) -> None:  # noqa: E741
+def _refuse(deviations: NDArray[np.float64], failing: NDArray[np.bool_], l: float) -> None:  # noqa: E741
     place = int(np.flatnonzero(failing)[0])
     raise UnmetError(
         f"l = {l:g}: over all records together the standard deviation of sensitive item "
-        f"{place + 1} of the {len(found)} given is {found[place]:.4g}, so no grouping was found "
-        "in which every one of its balls has more",
+        f"{place + 1} of the {len(deviations)} given is {deviations[place]:.4g}, so no "
+        "grouping was found in which every one of its balls has more",
         advice="Choose a smaller l, or leave the item out of the release.",
     )

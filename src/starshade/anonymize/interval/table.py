@@ -31,15 +31,9 @@ _PER_RECORD = 200  # bytes: orders, groups, patterns
 class Coarse:
     """What groups are searched on: at most `_FINE` levels a rating.
 
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n, n_items)
-        0 is null.
-    n_levels, width : int
-    null_cost : float
-        In steps between coarse levels; below 0: nulls cost nothing.
-    exact : bool
-        Whether these are the levels themselves, so that costs here are the true ones.
+    `codes` (n, n_items): 0 is null. `null_cost`: in steps between coarse levels; below 0: nulls
+    cost nothing. `exact`: whether these are the levels themselves, so that costs here are the true
+    ones.
     """
 
     codes: NDArray[np.uint8]
@@ -53,20 +47,10 @@ class Coarse:
 class IntervalTable:
     """The items that the distance is taken over, record by record.
 
-    Attributes
-    ----------
-    cells : ndarray, shape (n, n_items)
-        On a stepped scale codes, unsigned, 0 for null; on a real one ratings, NaN for null.
-    n_levels, width : int
-        Stepped scales: the levels, and the steps that ε allows.
-    eps : float
-    unit : float
-        What a unit of cost is in ratings: the step, or 1.
-    null_cost : float
-        Of a filled or suppressed cell, in units; below 0: nulls cost nothing and stay.
-    rule : Rule
-    numbers : ndarray of uint64, shape (n,)
-        A random number for each record.
+    `cells` (n, n_items): on a stepped scale codes, unsigned, 0 for null; on a real one ratings, NaN
+    for null. `n_levels`, `width`: stepped scales: the levels, and the steps that ε allows. `unit`:
+    what a unit of cost is in ratings: the step, or 1. `null_cost`: of a filled or suppressed cell,
+    in units; below 0: nulls cost nothing and stay. `numbers` (n,): a random number for each record.
     """
 
     cells: NDArray[Any]
@@ -87,13 +71,7 @@ class IntervalTable:
         nulls: NullRule,
         numbers: NDArray[np.uint64],
     ) -> IntervalTable:
-        """Make a table ready.
-
-        Raises
-        ------
-        ConfigError
-            It does not fit the memory budget.
-        """
+        """Make a table ready."""
         rule = rule_of(ratings.scale, ratings.levels, eps, nulls)
         scale, n_levels = ratings.scale, len(ratings.levels)
         stepped = scale.step is not None
@@ -138,17 +116,8 @@ class IntervalTable:
     def clip(self, groups: NDArray[np.int64]) -> tuple[float, NDArray[Any]]:
         """Clip each group as one.
 
-        Parameters
-        ----------
-        groups : ndarray of int64, shape (n,)
-            0…G−1, none empty.
-
-        Returns
-        -------
-        cost : float
-            Distortion, in units.
-        cells : ndarray
-            The moved table, as `cells`.
+        `groups` (n,): 0…G−1, none empty. Returns `cost`: distortion, in units. `cells`: the moved
+        table, as `cells`.
         """
         out = np.empty_like(self.cells)
         return float(self._clip(groups, out).sum()), out
@@ -206,15 +175,8 @@ def moved_ratings(
 ) -> Ratings:
     """Return the table with these cells on these items, all other items as they were.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        What was anonymized.
-    items : ndarray of int64
-        Columns of `cells`, as item indices.
-    table : IntervalTable
-    cells : ndarray
-        As `table.clip` returned them.
+    `ratings`: what was anonymized. `items`: columns of `cells`, as item indices. `cells`: as
+    `table.clip` returned them.
     """
     full_row = np.arange(ratings.n_items)
     changed = np.zeros(ratings.n_items, dtype=np.bool_)

@@ -62,7 +62,7 @@ class KExchange(Grouping):
         order = seeded_order(points.n_records, seed, self.name)
         groups = np.empty(points.n_records, dtype=np.int64)
         rows = grid_rows(points, order)
-        rivals = [found[order] for found in rival_groups(points, self.k, seed)]
+        rivals = [rival[order] for rival in rival_groups(points, self.k, seed)]
         groups[order] = exchange_groups(rows, self.k, seed, plan(rows, self.k), rivals)
         return groups
 
@@ -72,23 +72,10 @@ def exchange_groups(
 ) -> Ints:
     """Group rows, meeting them in the order in which they stand.
 
-    Parameters
-    ----------
-    rows : GridRows
-        n of them.
-    k : int
-        2 ≤ k ≤ n.
-    seed : int
-    steps : Plan
-    rivals : sequence of ndarray of int64, shape (n,)
-        Groups found by other methods: what is returned never costs more than any of them. All
-        are improved where ``steps.all_starts``, else the cheapest, and only if it costs less
-        than our own.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        0…G−1; every group has k records or more, and fewer than 2k.
+    `rows`: n of them. `k`: 2 ≤ k ≤ n. `rivals` (n,): groups found by other methods: what is
+    returned never costs more than any of them. All are improved where ``steps.all_starts``, else
+    the cheapest, and only if it costs less than our own. Returns int64 (n,): 0…G−1; every group has
+    k records or more, and fewer than 2k.
     """
     n = rows.n
     if n < 2 * k:
@@ -103,10 +90,10 @@ def exchange_groups(
         cheapest = min(costs)
         rivals = [rivals[costs.index(cheapest)]] if cheapest < least else []
     for rival in rivals:
-        found = _take_turns(rows, small_groups(rows, rival, k), k, steps, keys)
-        costs_now = cost(rows, found)
+        improved = _take_turns(rows, small_groups(rows, rival, k), k, steps, keys)
+        costs_now = cost(rows, improved)
         if costs_now < least:
-            groups, least = found, costs_now
+            groups, least = improved, costs_now
     return groups
 
 
@@ -129,14 +116,7 @@ def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints
     members may have near ones in other leaves. So only the narrower half stays, and the records
     of the rest are cut into leaves once more, until one leaf holds them all.
 
-    Parameters
-    ----------
-    rows : GridRows
-    k : int
-    most : int
-        Blocks of k records in a leaf.
-    keys : iterator of int
-        One for each cut.
+    `most`: blocks of k records in a leaf. `keys`: one for each cut.
     """
     groups = np.full(rows.n, -1, dtype=np.int64)
     free, formed = np.arange(rows.n), 0

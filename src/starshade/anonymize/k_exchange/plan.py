@@ -30,15 +30,8 @@ _COOLED = 0.2  # of the heat, in the last stage but one; in the last there is no
 class Turn:
     """One round of exchanges.
 
-    Attributes
-    ----------
-    leaf : int
-        Groups in a leaf, at most.
-    heat : float
-    shrink : ndarray of float64
-        See `starshade.kernels.exchange.anneal.anneal`.
-    effort : float
-        Steps per record and stage.
+    `leaf`: groups in a leaf, at most. `shrink`: see `starshade.kernels.exchange.anneal.anneal`.
+    `effort`: steps per record and stage.
     """
 
     leaf: int
@@ -51,13 +44,9 @@ class Turn:
 class Plan:
     """What is done, in order.
 
-    Attributes
-    ----------
-    start : int
-        Blocks of k records in a leaf in which the first groups are formed, at most.
-    turns : tuple of Turn
-    all_starts : bool
-        Whether the turns are taken from every start, or from a rival's only where it is ahead.
+    `start`: blocks of k records in a leaf in which the first groups are formed, at most.
+    `all_starts`: whether the turns are taken from every start, or from a rival's only where it is
+    ahead.
     """
 
     start: int

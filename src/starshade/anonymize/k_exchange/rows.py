@@ -22,14 +22,8 @@ FINEST = 16_383  # steps of the grid at most: two bytes hold them, and their dif
 class GridRows:
     """The records in the order in which a method meets them.
 
-    Attributes
-    ----------
-    arrays : Rows
-        What is above zero as CSR, and further full columns.
-    n_columns : int
-        Of the CSR part.
-    unit : int
-        Every column that is not constant reaches from 0 to `unit`.
+    `arrays`: what is above zero as CSR, and further full columns. `n_columns`: of the CSR part.
+    `unit`: every column that is not constant reaches from 0 to `unit`.
     """
 
     arrays: Rows
@@ -60,11 +54,7 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     the columns' ranges in steps have a least common multiple up to 16,383, that is the unit and
     nothing is rounded; else (real scales, mostly) values are rounded to 1/16,383 of the range.
 
-    Parameters
-    ----------
-    points : Points
-    order : ndarray of int64, shape (n,)
-        The permutation in which the rows shall stand.
+    `order` (n,): the permutation in which the rows shall stand.
     """
     ratings = points.ratings
     stepped = ratings.scale.step is not None

@@ -32,10 +32,10 @@ def rival_groups(points: Points, k: int, seed: int) -> list[Ints]:
     n, m = points.n_records, points.ratings.n_items + points.extra.shape[1]
     if n * m > _CELLS:
         return []
-    found = [Mondrian(k).group(points, seed), MondrianRelaxed(k).group(points, seed)]
+    rivals = [Mondrian(k).group(points, seed), MondrianRelaxed(k).group(points, seed)]
     if n * n * m <= _PAIRS:
-        found += [KMember(k).group(points, seed), KLikeness(k).group(points, seed)]
-    return found
+        rivals += [KMember(k).group(points, seed), KLikeness(k).group(points, seed)]
+    return rivals
 
 
 def alike(rows: GridRows, k: int) -> Ints:

@@ -36,16 +36,10 @@ Ints = NDArray[np.int64]
 class SensitiveValues:
     """One sensitive attribute, and what is asked of each group.
 
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n,)
-        The place of each record's value among all, null first; from 0, none left out.
-    numeric : bool
-        Whether values lie in order: neighbours 1/(v−1) apart. Else any two lie 1 apart.
-    least : int
-        Different values that a group must have (l).
-    farthest : float or None
-        Distance from all that it may have (t).
+    `codes` (int64 (n,)): the place of each record's value among all, null first; from 0, none left
+    out. `numeric`: whether values lie in order: neighbours 1/(v−1) apart. Else any two lie 1 apart.
+    `least`: different values that a group must have (l). `farthest`: distance from all that it may
+    have (t).
     """
 
     codes: Ints
@@ -81,35 +75,14 @@ def diverse_groups(
 ) -> Ints:
     """Merge groups until every sensitive attribute is l-diverse and t-close in each.
 
-    Parameters
-    ----------
-    points : Points
-    groups : ndarray of int64, shape (n,)
-        0…G−1, none empty.
-    sensitive : sequence of str
-        Names of personal attributes.
-    l : int
-        0 asks nothing.
-    t : float or None
-    order : ndarray of int64, shape (n,)
-        A permutation of the records, which settles ties.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        0…G′−1.
-
-    Raises
-    ------
-    UnmetError
-        An attribute has fewer than l different values in all.
-    ConfigError
-        Groups must be merged and the table does not fit the memory budget.
+    `groups` (int64 (n,)): 0…G−1, none empty. `sensitive`: names of personal attributes. `l`: 0 asks
+    nothing. `order` (int64 (n,)): a permutation of the records, which settles ties. Returns int64
+    (n,): 0…G′−1.
     """
     attributes = points.ratings.attributes
     plain = plain_attributes(None if attributes is None else attributes.select(list(sensitive)))
     assert plain is not None
-    asked = []
+    required = []
     for name, column, rank in zip(sensitive, plain.columns, ranks(plain), strict=True):
         codes = np.unique(rank, return_inverse=True)[1]
         if l > codes.max() + 1:
@@ -118,20 +91,20 @@ def diverse_groups(
                 "values in all, so no group can have more",
                 advice=f"Choose l up to {codes.max() + 1}, or another attribute.",
             )
-        asked.append(SensitiveValues(codes, str(column.type) == "double", l, t))
+        required.append(SensitiveValues(codes, str(column.type) == "double", l, t))
     members = _members(groups, order)
-    failing = [any(not a.meets(group) for a in asked) for group in members]
+    failing = [any(not a.meets(group) for a in required) for group in members]
     if not any(failing):
         return groups
-    merged = merge_until(positions(points.dense(copies=_COPIES))[0], members, failing, asked)
+    merged = merge_until(positions(points.dense(copies=_COPIES))[0], members, failing, required)
     out = np.empty(len(groups), dtype=np.int64)
     for number, group in enumerate(merged):
         out[group] = number
-    few = "" if len(merged) > len(members) // 2 else ": ask for less (l, t) to lose less"
+    hint = "" if len(merged) > len(members) // 2 else ": ask for less (l, t) to lose less"
     note(
         f"{sum(failing):,} of {len(members):,} groups fell short of what is asked of the "
         "sensitive attributes and were merged: "
-        f"{_groups(len(merged))} left of {len(members):,}{few}"
+        f"{_groups(len(merged))} left of {len(members):,}{hint}"
     )
     return out
 
@@ -155,25 +128,14 @@ def merge_until(
     places: NDArray[np.integer],
     members: list[Ints],
     failing: list[bool],
-    asked: Sequence[SensitiveValues],
+    required: Sequence[SensitiveValues],
 ) -> list[Ints]:
     """Merge groups that fall short with those that are cheapest to merge with.
 
-    Parameters
-    ----------
-    places : ndarray of int, shape (n, n_columns)
-        As `starshade.anonymize.positions` returns them.
-    members : list of ndarray
-        Records of each group; the earlier group wins ties.
-    failing : list of bool
-        Which groups fall short.
-    asked : sequence of SensitiveValues
-        All records together must not fall short.
-
-    Returns
-    -------
-    list of ndarray
-        Records of each group that is left, in the order of `members`.
+    `places` (n, n_columns): as `starshade.anonymize.positions` returns them. `members`: records of
+    each group; the earlier group wins ties. `failing`: which groups fall short. `required`: all
+    records together must not fall short. Returns: records of each group that is left, in the order
+    of `members`.
     """
     groups: list[Ints | None] = list(members)
     low = np.array([places[group].min(axis=0) for group in members], dtype=np.int64)
@@ -195,6 +157,6 @@ def merge_until(
         low[keep] = np.minimum(low[keep], low[gone])
         high[keep] = np.maximum(high[keep], high[gone])
         sizes[keep], sizes[gone] = len(union), 0
-        if any(not a.meets(union) for a in asked):
+        if any(not a.meets(union) for a in required):
             heappush(queue, (len(union), keep))
     return [group for group in groups if group is not None]

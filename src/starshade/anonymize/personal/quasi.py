@@ -48,22 +48,8 @@ def quasi_columns(
 ) -> NDArray[Any]:
     """Return quasi-identifiers as numbers in the unit of `Points.dense`.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    names : sequence of str
-        Of personal attributes.
-    hierarchies : mapping of str to AttributeHierarchy, optional
-
-    Returns
-    -------
-    ndarray, shape (n_users, len(names))
-        Not negative; of type int64 where all are whole numbers of steps, else float64.
-
-    Raises
-    ------
-    ConfigError
-        A number that is not finite; a hierarchy of numbers, or one that lacks a value.
+    `names`: of personal attributes. Returns (n_users, len(names)): not negative; of type int64
+    where all are whole numbers of steps, else float64.
     """
     out, scale = np.zeros((ratings.n_users, len(names))), ratings.scale
     plain = _plain(ratings, names)
@@ -128,23 +114,11 @@ def generalized_attributes(
 ) -> pa.Table:
     """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    groups : ndarray of int64, shape (n_users,)
-        0…G−1, none empty.
-    quasi, sensitive : sequence of str
-        Names of personal attributes, not both empty.
-    k : int
-        The least number of people in a band, or of a name of a hierarchy.
-    hierarchies : mapping of str to AttributeHierarchy, optional
-        That `quasi_columns` has not refused.
-
-    Returns
-    -------
-    pyarrow.Table
-        As `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>`` for
-        numbers, ``list<string>`` for texts.
+    `groups` (int64 (n_users,)): 0…G−1, none empty. `quasi`, `sensitive`: names of personal
+    attributes, not both empty. `k`: the least number of people in a band, or of a name of a
+    hierarchy. `hierarchies`: that `quasi_columns` has not refused. Returns: as
+    `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>`` for numbers,
+    ``list<string>`` for texts.
     """
     import pyarrow as pa
 
@@ -152,26 +126,26 @@ def generalized_attributes(
     for place, (name, rank) in enumerate(zip(quasi, ranks(plain.select(list(quasi))), strict=True)):
         column = plain.column(name)
         if str(column.type) == "double":
-            told = _ranges(column, rank, groups, k)
+            joint = _ranges(column, rank, groups, k)
         else:
             values = _values(column, rank)
-            told = _sets(values, rank, groups)
+            joint = _sets(values, rank, groups)
             if name in hierarchies:
                 people, join = Counter(column.drop_null().to_pylist()), hierarchies[name].join
-                joined = (list(join(members, people, k)) for members in told.to_pylist())
-                told = pa.array(joined, type=told.type)
+                joined = (list(join(members, people, k)) for members in joint.to_pylist())
+                joint = pa.array(joined, type=joint.type)
             else:
-                _note_lists(name, len(values) - 1, told)
-        plain = plain.set_column(place, name, told.take(pa.array(groups)))
+                _note_lists(name, len(values) - 1, joint)
+        plain = plain.set_column(place, name, joint.take(pa.array(groups)))
     return plain
 
 
-def _note_lists(name: str, n_values: int, told: pa.ListArray) -> None:
+def _note_lists(name: str, n_values: int, lists: pa.ListArray) -> None:
     """Say it when lists name values as they are that few people have: fewer than one group each."""
-    if n_values > len(told):
+    if n_values > len(lists):
         note(
             f"attribute {name!r} has {n_values:,} different values, more than there are groups, "
-            f"and a group lists {len(told.flatten()) / len(told):.1f} on average, each as it is; "
+            f"and a group lists {len(lists.flatten()) / len(lists):.1f} on average, each as it is; "
             "a hierarchy joins them to larger sets" + aside("attribute_hierarchies", f"{name}=FILE")
         )
 
@@ -206,8 +180,8 @@ def _ranges(column: pa.ChunkedArray, rank: Ints, groups: Ints, k: int) -> pa.Arr
     np.maximum.at(high, own, band)
     alone = high < 0  # nulls
     null = np.bincount(groups[rank == 0], minlength=n_groups) > 0
-    told = [pa.array(ends[low], mask=alone), pa.array(ends[high + 1], mask=alone), pa.array(null)]
-    return pa.StructArray.from_arrays(told, names=["low", "high", "null"])
+    fields = [pa.array(ends[low], mask=alone), pa.array(ends[high + 1], mask=alone), pa.array(null)]
+    return pa.StructArray.from_arrays(fields, names=["low", "high", "null"])
 
 
 def _sets(values: pa.Array, rank: Ints, groups: Ints) -> pa.Array:

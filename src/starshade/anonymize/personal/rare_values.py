@@ -39,29 +39,16 @@ def without_rare_values(
 ) -> Ratings:
     """Return a table in whose released attributes every value is that of k people or more.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        With the people who are released.
-    k : int
-    how : {"refuse", "blank"}
-        With "blank" rare values become null; if that leaves fewer than k nulls, so do the rarest
-        of the others, of equal number the lowest, until there are k.
-    quasi, sensitive : sequence of str
-    hierarchies : collection of str
-        Quasi-identifiers that have one.
-
-    Raises
-    ------
-    UnmetError
-        There are rare values, and they are refused; or no value would be left.
+    `ratings`: with the people who are released. `how` ({"refuse", "blank"}): with "blank" rare
+    values become null; if that leaves fewer than k nulls, so do the rarest of the others, of equal
+    number the lowest, until there are k. `hierarchies`: quasi-identifiers that have one.
     """
     names = [*quasi, *sensitive]
     if ratings.attributes is None or not names:
         return ratings
     plain = plain_attributes(ratings.attributes.select(names))
     assert plain is not None
-    found = []
+    sentences = []
     for place, (name, rank) in enumerate(zip(names, ranks(plain), strict=True)):
         column = plain.column(place)
         joined = name in quasi and (name in hierarchies or str(column.type) == "double")
@@ -69,7 +56,7 @@ def without_rare_values(
         if not rare.any():
             continue
         if how == "refuse":
-            found.append(_told(name, np.minimum(rank, 1) if joined else rank, rare, k))
+            sentences.append(_sentence(name, np.minimum(rank, 1) if joined else rank, rare, k))
             continue
         blank = _blanked(rank, k, joined=joined)
         plain = plain.set_column(place, name, _without(name, column, blank[rank] | (rank == 0)))
@@ -79,8 +66,8 @@ def without_rare_values(
             f"{counted(people, 'person', 'people')} blanked, so that each value, and null, is that "
             f"of k = {k} people or of nobody"
         )
-    if found:
-        raise UnmetError("; ".join(found), advice=_advice())
+    if sentences:
+        raise UnmetError("; ".join(sentences), advice=_advice())
     return ratings.annotate(attributes=plain)
 
 
@@ -104,7 +91,7 @@ def _rare(rank: Ints, k: int) -> Bools:
     return np.asarray((counts > 0) & (counts < k))
 
 
-def _told(name: str, rank: Ints, rare: Bools, k: int) -> str:
+def _sentence(name: str, rank: Ints, rare: Bools, k: int) -> str:
     people = counted(int(rare[rank].sum()), "person", "people")
     null = ", null among them" if rare[0] else ""
     values = counted(int(rare.sum()), "value")

@@ -26,28 +26,16 @@ __all__ = [
 
 
 def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
-    """Refuse a name that is given twice.
-
-    Raises
-    ------
-    ConfigError
-        The message says which setting it is.
-    """
+    """Refuse a name that is given twice."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ConfigError(f"{what}: {', '.join(repeated)} given more than once", setting=what)
 
 
-def hierarchies_of(asked: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:
-    """Return hierarchies by attribute, files having been read, in the order of names.
-
-    Raises
-    ------
-    ConfigError
-        No mapping of names to hierarchies, or a file that is none.
-    """
+def hierarchies_of(hierarchies: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:
+    """Return hierarchies by attribute, files having been read, in the order of names."""
     try:
-        named = dict(asked)
+        named = dict(hierarchies)
     except (TypeError, ValueError):
         named = {None: None}
     if not all(isinstance(n, str) and h is not None for n, h in named.items()):
@@ -69,12 +57,7 @@ def check_settings(
     t: float | None,
     hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
 ) -> None:
-    """Refuse settings that contradict each other, whatever the data.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse settings that contradict each other, whatever the data."""
     both = sorted(set(quasi) & set(sensitive))
     if both:
         raise ConfigError(
@@ -87,29 +70,29 @@ def check_settings(
         what = "sensitive attributes" if sensitive else "hierarchies of attributes"
         what = "quasi-identifiers" if quasi else what
         raise ConfigError(
-            f"{what} are named, but attributes are {_SAID[attributes]}",
+            f"{what} are named, but attributes are {_IN_WORDS[attributes]}",
             advice=f"Ask for them with {named('attributes', 'generalized')}, or leave the names "
             "out.",
         )
 
 
-def _check_needed(asked: str, attributes: str, sensitive: Sequence[str]) -> None:
+def _check_needed(setting: str, attributes: str, sensitive: Sequence[str]) -> None:
     """Refuse l or t without what they are about, naming all that is missing at once."""
-    found, needed = [], []
+    lacking, needed = [], []
     if attributes != "generalized":
-        found.append(f"attributes are {_SAID[attributes]}")
+        lacking.append(f"attributes are {_IN_WORDS[attributes]}")
         needed.append(named("attributes", "generalized"))
     if not sensitive:
-        found.append("none is named")
+        lacking.append("none is named")
         needed.append(named("sensitive_attributes", ["NAME"]))
     if needed:
         raise ConfigError(
-            f"{asked} asks something of the sensitive attributes, and {' and '.join(found)}",
-            advice=f"Add {' and '.join(needed)}, or leave {asked} out.",
+            f"{setting} asks something of the sensitive attributes, and {' and '.join(lacking)}",
+            advice=f"Add {' and '.join(needed)}, or leave {setting} out.",
         )
 
 
-_SAID = {"none": "not released (none)", "exact": "released as they are (exact)"}
+_IN_WORDS = {"none": "not released (none)", "exact": "released as they are (exact)"}
 
 
 def chosen_names(
@@ -120,19 +103,7 @@ def chosen_names(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the quasi-identifiers and the sensitive attributes of a table.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    quasi : sequence of str
-        Empty: every attribute that is not sensitive.
-    sensitive : sequence of str
-    hierarchies : sequence of (str, AttributeHierarchy)
-
-    Raises
-    ------
-    ConfigError
-        There are no personal attributes, or none of this name; a hierarchy of one that is no
-        quasi-identifier.
+    `quasi`: empty: every attribute that is not sensitive.
     """
     table = ratings.attributes
     if table is None or not table.column_names:
@@ -148,15 +119,15 @@ def chosen_names(
             "the option.",
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
-    told = tuple(quasi) or others
-    idle = [name for name, _ in hierarchies if name not in told]
+    chosen = tuple(quasi) or others
+    idle = [name for name, _ in hierarchies if name not in chosen]
     if idle:
         raise ConfigError(
             f"attributes: a hierarchy of {', '.join(map(repr, idle))}, no quasi-identifier",
-            advice=f"Quasi-identifiers are {', '.join(told) or 'none'}.",
+            advice=f"Quasi-identifiers are {', '.join(chosen) or 'none'}.",
         )
-    check_names([*told, *sensitive], "generalized")
-    return told, tuple(sensitive)
+    check_names([*chosen, *sensitive], "generalized")
+    return chosen, tuple(sensitive)
 
 
 def refuse_identifiers(
@@ -167,17 +138,8 @@ def refuse_identifiers(
 ) -> None:
     """Refuse a text that is as good as a name (`starshade.release.identifying`).
 
-    Parameters
-    ----------
-    ratings : Ratings
-        With the people who are released.
-    quasi, sensitive : sequence of str
-    hierarchies : sequence of (str, AttributeHierarchy)
-        Values that one joins need not be shared by many; addresses name people all the same.
-
-    Raises
-    ------
-    ConfigError
+    `ratings`: with the people who are released. `hierarchies`: values that one joins need not be
+    shared by many; addresses name people all the same.
     """
     plain = plain_attributes(ratings.attributes)
     joined = {name for name, _ in hierarchies}
@@ -193,12 +155,7 @@ def refuse_identifiers(
 
 
 def refuse_named(release: Release) -> None:
-    """Refuse a release that tells what is as good as a name, as an audit of it would.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse a release that tells what is as good as a name, as an audit of it would."""
     manifest = release.manifest
     for name, how in named_in(release).items():
         raise _as_good_as_a_name(

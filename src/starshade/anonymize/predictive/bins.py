@@ -41,30 +41,13 @@ def group_users(
 ) -> NDArray[np.int64]:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
-    Parameters
-    ----------
-    padded : Padded
-    k : int
-        2 ≤ k ≤ number of users.
-    seed : int
-        Draws the sample and the first centres, and settles ties.
-    dissimilarity : str
-        One of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean`` with
-        ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
-        others as many as there are items, and rows are written out in blocks.
-    clip : {"mean", "cells"}
-        ``cells`` clips every prediction to the scale before rows are compared and averaged, as
-        the paper reads; ``mean`` does not.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_users,)
-        Group of each user, 0 … g − 1, every one with k users or more.
-
-    Raises
-    ------
-    ConfigError
-        Not enough memory.
+    `k`: 2 ≤ k ≤ number of users. `seed`: draws the sample and the first centres, and settles ties.
+    `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean``
+    with ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
+    others as many as there are items, and rows are written out in blocks. `clip` ({"mean",
+    "cells"}): ``cells`` clips every prediction to the scale before rows are compared and averaged,
+    as the paper reads; ``mean`` does not. Returns (n_users,): group of each user, 0 … g − 1, every
+    one with k users or more.
     """
     exact = dissimilarity == "euclidean" and clip == "mean"
     away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
@@ -83,21 +66,9 @@ def bin_users(
 ) -> NDArray[np.int64]:
     """Put all users into bins of at least k.
 
-    Parameters
-    ----------
-    away : Distances
-    order : ndarray of int64, shape (m,)
-        The users in seeded order.
-    drawn : ndarray of int64, shape (m,)
-        The users in another: the first s are the sample.
-    k : int
-    padded : Padded, optional
-        Where distances are Euclidean: the same bins, with most distances never taken.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        Bin of each user, 0 … number of bins − 1.
+    `order` (m,): the users in seeded order. `drawn` (m,): the users in another: the first s are the
+    sample. `padded`: where distances are Euclidean: the same bins, with most distances never taken.
+    Returns (m,): bin of each user, 0 … number of bins − 1.
     """
     m = len(order)
     starts, members = cluster_sample(away, drawn)
@@ -119,17 +90,8 @@ def cluster_sample(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cluster a sample: the virtual centres of bins are the means of its clusters.
 
-    Parameters
-    ----------
-    away : Distances
-    drawn : ndarray of int64, shape (m,)
-        All users in seeded order; the first s are the sample.
-
-    Returns
-    -------
-    starts : ndarray of int64, shape (t + 1,)
-    members : ndarray of int64, shape (s,)
-        Cluster j has the users ``members[starts[j]:starts[j + 1]]``.
+    `drawn` (m,): all users in seeded order; the first s are the sample. Returns `starts` (t + 1,).
+    `members` (s,): cluster j has the users ``members[starts[j]:starts[j + 1]]``.
     """
     m = len(drawn)
     t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
@@ -175,27 +137,16 @@ def cluster_within(
 ) -> NDArray[np.int64]:
     """Cluster the users of each bin into groups of at least k.
 
-    Parameters
-    ----------
-    bins : ndarray of int64, shape (m,)
-        Bin of each user, each of k users at least.
-    order : ndarray of int64, shape (m,)
-        The users in seeded order.
-    k : int
-    away : Distances
-    padded : Padded or None
-        Where distances are Euclidean, so that products within a bin may be used.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        Group of each user; groups of one bin are numbered on from those of the one before.
+    `bins` (m,): bin of each user, each of k users at least. `order` (m,): the users in seeded
+    order. `padded`: where distances are Euclidean, so that products within a bin may be used.
+    Returns (m,): group of each user; groups of one bin are numbered on from those of the one
+    before.
     """
     n_bins = int(bins.max()) + 1
     starts, at = members_of(bins[order], n_bins)
     sizes = np.diff(starts)
     by_size = np.argsort(-sizes, kind="stable")  # the long ones first
-    found, count = np.empty(len(bins), np.int64), np.zeros(n_bins, np.int64)
+    groups, count = np.empty(len(bins), np.int64), np.zeros(n_bins, np.int64)
 
     def cluster(b: int) -> None:
         users = order[at[starts[b] : starts[b + 1]]]
@@ -203,8 +154,8 @@ def cluster_within(
             rows, distances = np.arange(len(users)), within(padded, users)
         else:
             rows, distances = users, away
-        found[users] = bounded_t_means(distances, rows, len(users) // k, k)
-        count[b] = found[users].max() + 1
+        groups[users] = bounded_t_means(distances, rows, len(users) // k, k)
+        count[b] = groups[users].max() + 1
         step(len(users))
 
     with task("groups within bins", len(bins)) as step:
@@ -215,7 +166,7 @@ def cluster_within(
         if len(side_by_side):
             with budget.limits(threads=_threads(int(sizes[side_by_side[0]]))):
                 run(lambda turn: cluster(int(side_by_side[turn])), len(side_by_side))
-    return found + (np.cumsum(count) - count)[bins]
+    return groups + (np.cumsum(count) - count)[bins]
 
 
 def _threads(users: int) -> int:

@@ -35,13 +35,9 @@ _Rows = NDArray[np.int64]
 class Distances:
     """What clustering sees of rows.
 
-    Attributes
-    ----------
-    to_means : callable
-        (rows (b,), starts (t + 1,), members) -> float32 (b, t): how far each row is from the mean
-        of each group ``members[starts[j]:starts[j + 1]]``; none negative, 0 for equal rows.
-    written : callable
-        rows (b,) -> float64 (b, n): their cells. Runs on one thread.
+    `to_means`: (rows (b,), starts (t + 1,), members) -> float32 (b, t): how far each row is from
+    the mean of each group ``members[starts[j]:starts[j + 1]]``; none negative, 0 for equal rows.
+    `written`: rows (b,) -> float64 (b, n): their cells. Runs on one thread.
     """
 
     to_means: Callable[[_Rows, NDArray[np.int64], _Rows], NDArray[np.float32]]
@@ -59,25 +55,11 @@ def bounded_t_means(
 ) -> NDArray[np.int64]:
     """Cluster rows around t virtual centres, each with `lower` rows at least.
 
-    Parameters
-    ----------
-    distances : Distances
-    rows : ndarray of int64, shape (b,)
-        In seeded order: the first t that are distinct (in some cell, whatever the distances) are
-        the first centres, and the earlier of two rows, or centres, goes first where distances are
-        equal.
-    t : int
-        At least 1; with fewer distinct rows there are as many clusters as those.
-    lower : int
-        t · lower ≤ b.
+    `rows` (b,): in seeded order: the first t that are distinct (in some cell, whatever the
+    distances) are the first centres, and the earlier of two rows, or centres, goes first where
+    distances are equal. `t`: at least 1; with fewer distinct rows there are as many clusters as
+    those. `lower`: t · lower ≤ b. Returns (b,): cluster of each row, 0 … t − 1.
 
-    Returns
-    -------
-    ndarray of int64, shape (b,)
-        Cluster of each row, 0 … t − 1.
-
-    Notes
-    -----
     Ends after 8 rounds, or when no row has changed its cluster.
     """
     first = _distinct(distances, rows, t)
@@ -96,20 +78,9 @@ def bounded_t_means(
 def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the members of each cluster, in order.
 
-    Parameters
-    ----------
-    labels : ndarray of int, shape (b,)
-        0 … t − 1.
-    t : int
+    `labels` (b,): 0 … t − 1. Returns `starts` (t + 1,). `members` (b,): cluster j has
+    ``members[starts[j]:starts[j + 1]]``.
 
-    Returns
-    -------
-    starts : ndarray of int64, shape (t + 1,)
-    members : ndarray of int64, shape (b,)
-        Cluster j has ``members[starts[j]:starts[j + 1]]``.
-
-    Examples
-    --------
     >>> starts, members = members_of(np.array([1, 0, 1]), 2)
     >>> starts.tolist(), members.tolist()
     ([0, 1, 3], [1, 0, 2])
@@ -120,20 +91,20 @@ def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], 
 
 def _distinct(distances: Distances, rows: _Rows, t: int) -> _Rows:
     """Return the first t rows that differ from all before them, or as many as there are."""
-    found, at = rows[:0], 0
-    while len(found) < t and at < len(rows):
-        batch = rows[at : at + min(_BATCH, max(t - len(found), 32))]
+    distinct, at = rows[:0], 0
+    while len(distinct) < t and at < len(rows):
+        batch = rows[at : at + min(_BATCH, max(t - len(distinct), 32))]
         at += len(batch)
-        known = np.concatenate([found, batch])
-        near = distances(batch, np.arange(len(known) + 1), known) == 0
-        near &= np.tri(len(batch), len(known), len(found) - 1, dtype=bool)  # of those before it
-        asked = near.any(axis=0)
-        asked[len(found) :] |= near.any(axis=1)
-        places = np.flatnonzero(asked)
-        new = ~asked
+        known = np.concatenate([distinct, batch])
+        equal = distances(batch, np.arange(len(known) + 1), known) == 0
+        equal &= np.tri(len(batch), len(known), len(distinct) - 1, dtype=bool)  # of those before it
+        repeated = equal.any(axis=0)
+        repeated[len(distinct) :] |= equal.any(axis=1)
+        places = np.flatnonzero(repeated)
+        new = ~repeated
         new[places[_first_of_equal(distances, known[places])]] = True
-        found = np.concatenate([found, batch[new[len(found) :]]])
-    return found[:t]
+        distinct = np.concatenate([distinct, batch[new[len(distinct) :]]])
+    return distinct[:t]
 
 
 def _first_of_equal(distances: Distances, rows: _Rows) -> NDArray[np.int64]:

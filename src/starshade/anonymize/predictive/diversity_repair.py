@@ -68,42 +68,16 @@ def repair_diversity(
 ) -> FakeEdges:
     """Find the fake edges that make a release (b, l)-diverse.
 
-    Parameters
-    ----------
-    shown : ndarray, shape (groups, items)
-        Nonzero (or True): the group shows the item. Levels of a profile do; not changed.
-    rated : (indptr, columns)
-        The original ratings by user, columns of `shown` ascending in each row.
-    sizes : ndarray of int64, shape (groups,)
-        Members of each group.
-    spread : callable
-        Of an item: the spread of its padded values within each group, shape (groups,), float64.
-        Called once for an item that lacks groups, never for another.
-    b, l : int
-        b: 1 or more; l: 0 or more (0 and 1 add nothing where all rated cells are shown).
-    seed : int
-        Settles ties.
+    `shown` (groups, items): nonzero (or True): the group shows the item. Levels of a profile do;
+    not changed. `rated` (indptr, columns): the original ratings by user, columns of `shown`
+    ascending in each row. `sizes` (groups,): members of each group. `spread`: of an item: the
+    spread of its padded values within each group, shape (groups,), float64. Called once for an item
+    that lacks groups, never for another. `b`, `l`: b: 1 or more; l: 0 or more (0 and 1 add nothing
+    where all rated cells are shown). `seed`: settles ties. Returns: empty where nothing is lacking.
 
-    Returns
-    -------
-    FakeEdges
-        Empty where nothing is lacking.
-
-    Raises
-    ------
-    ConfigError
-        b or l is no such number, no user rated b items, or the sets of one item that lack
-        groups need more memory than may be used.
-    UnmetError
-        There are fewer than l groups, and somebody rated something.
-
-    Notes
-    -----
     What it takes is Σ over users of their sets of b items; on one thread, as each item depends
     on those before it.
 
-    Examples
-    --------
     By hand: users a b and b in one group, b c and b in the other, repaired to (1, 2).
 
     >>> shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
@@ -130,7 +104,7 @@ def repair_diversity(
     order = _rarest_first(bits, seed)
     table = _renumbered(rated, order, bits)
     draw = generator(seed, "diversity repair")
-    found: list[tuple[NDArray[np.int64], int]] = []
+    fakes: list[tuple[NDArray[np.int64], int]] = []
     with task("making rare items diverse", len(order)) as step:
         for item in range(len(order) - 1, -1, -1):
             lacking = _lacking(item, table, b, l, n_groups)
@@ -141,11 +115,11 @@ def repair_diversity(
                 np.bitwise_or.at(
                     table.bits[item], groups // 64, np.uint64(1) << (groups % 64).astype(np.uint64)
                 )
-                found.append((groups, own))
+                fakes.append((groups, own))
             step(1)
     return FakeEdges(
-        np.concatenate([groups for groups, _ in found] or [np.empty(0, np.int64)]),
-        np.repeat([item for _, item in found], [len(groups) for groups, _ in found]).astype(
+        np.concatenate([groups for groups, _ in fakes] or [np.empty(0, np.int64)]),
+        np.repeat([item for _, item in fakes], [len(groups) for groups, _ in fakes]).astype(
             np.int64
         ),
     )

@@ -50,20 +50,9 @@ def exchange_users(
 ) -> NDArray[np.int64]:
     """Put all users into groups of at least k.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (m, f)
-        Coordinates in which squared distance is the error.
-    weights : ndarray of float64, shape (m,)
-        What a user counts in their group's error and in the mean that it is taken from, above 0.
-    k : int
-        2 ≤ k ≤ m.
-    seed : int
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        0 … ⌊m / k⌋ − 1.
+    `points` (m, f): coordinates in which squared distance is the error. `weights` (m,): what a user
+    counts in their group's error and in the mean that it is taken from, above 0. `k`: 2 ≤ k ≤ m.
+    Returns (m,): 0 … ⌊m / k⌋ − 1.
     """
     order = seeded_order(len(points), seed, "exchange")
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
@@ -83,9 +72,9 @@ def exchange_users(
                 k=k, rounds=most, partners=_SMALL, key=key,
             )  # fmt: skip
             step(1)
-    found = np.empty(m, np.int64)
-    found[order] = groups
-    return found
+    group = np.empty(m, np.int64)
+    group[order] = groups
+    return group
 
 
 def _leaves(

@@ -31,28 +31,9 @@ def diverse_profiles(
     Profiles that became equal count as one, so the sets are looked at anew until nothing is
     lacking.
 
-    Parameters
-    ----------
-    padded : Padded
-    groups : ndarray of int64, shape (n_users,)
-        Row of `levels` of each user.
-    levels : ndarray of uint8, shape (n_groups, n_items)
-        0 is null; changed.
-    step : float
-    b, l : int
-    min_raters : int
-        Of `levels`, see `starshade.anonymize.predictive.homogenize.join_equal`.
-    seed : int
-
-    Returns
-    -------
-    groups, levels
-        Of the profiles that differ.
-
-    Raises
-    ------
-    ConfigError, UnmetError
-        As `repair_diversity`.
+    `groups` (n_users,): row of `levels` of each user. `levels` (n_groups, n_items): 0 is null;
+    changed. `min_raters`: of `levels`, see `starshade.anonymize.predictive.homogenize.join_equal`.
+    Returns: of the profiles that differ.
     """
     table = padded.ratings
     while True:

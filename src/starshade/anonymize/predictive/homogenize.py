@@ -61,13 +61,7 @@ _BLOCK = 1 << 25  # bytes of means held as numbers
 
 
 def check_profile_memory(ratings: Ratings, n_groups: int) -> None:
-    """Refuse profiles that would not fit.
-
-    Raises
-    ------
-    ConfigError
-        With what they need and what may be used.
-    """
+    """Refuse profiles that would not fit."""
     held = ratings.n_ratings * (ratings.columns.itemsize + ratings.codes.itemsize)
     need, left = n_groups * ratings.n_items, budget.left(held)
     if need > left:
@@ -84,18 +78,8 @@ def mean_profiles(
 ) -> Levels:
     """Return the quantized mean row of each group.
 
-    Parameters
-    ----------
-    padded : Padded
-        ``padded.without_ratings()`` gives the profile `model`.
-    members : (ends, users)
-    step : float
-    clip : {"mean", "cells"}
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_groups, n_items)
-        1 … number of levels.
+    `padded`: ``padded.without_ratings()`` gives the profile `model`. `members` (ends, users).
+    Returns uint8 (n_groups, n_items): 1 … number of levels.
     """
     scale = padded.ratings.scale
     if clip == "mean":
@@ -113,18 +97,8 @@ def mean_profiles(
 def simple_profiles(ratings: Ratings, members: Members, step: float, min_raters: int = 1) -> Levels:
     """Return the quantized mean rating of each group's raters.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    members : (ends, users)
-    step : float
-    min_raters : int
-        An item that fewer members rated is null.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_groups, n_items)
-        0 is null.
+    `members` (ends, users). `min_raters`: an item that fewer members rated is null. Returns uint8
+    (n_groups, n_items): 0 is null.
     """
     return simple_levels(
         (fixed(ratings.indptr), fixed(ratings.columns), fixed(ratings.codes)),
@@ -145,20 +119,8 @@ def join_equal(
     anew: an item that `min_raters` rated gets their mean, any other stays as it was, null or a
     fake edge. It may then equal another group.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    groups : ndarray of int64, shape (n_users,)
-        Row of `levels` of each user.
-    levels : ndarray of uint8, shape (n_groups, n_items)
-        Changed.
-    step : float
-    min_raters : int
-
-    Returns
-    -------
-    groups, levels
-        Of the profiles that differ, in content order.
+    `groups` (n_users,): row of `levels` of each user. `levels` (uint8 (n_groups, n_items)):
+    changed. Returns: of the profiles that differ, in content order.
     """
     while True:
         joined = into_classes(levels)
@@ -169,8 +131,8 @@ def join_equal(
         users = np.flatnonzero(np.isin(groups, several))
         users = users[np.argsort(groups[users], kind="stable")]
         ends = np.concatenate([[0], np.cumsum(np.bincount(groups)[several])]).astype(np.int64)
-        told = simple_profiles(ratings, (ends, users), step, min_raters)
-        levels[several] = np.where(told > 0, told, levels[several])
+        means = simple_profiles(ratings, (ends, users), step, min_raters)
+        levels[several] = np.where(means > 0, means, levels[several])
 
 
 def pooled_profiles(
@@ -178,21 +140,10 @@ def pooled_profiles(
 ) -> Levels:
     """Return the quantized predictions for each group, fitted to all its members' ratings.
 
-    Parameters
-    ----------
-    padded : Padded
-        Of the users' own fits.
-    members : (ends, users)
-    step : float
-    penalty : ndarray of float64, shape (n_users, 2)
-        On the squares of each user's factors and bias, in the units of the ratings.
-    biases : bool
-        Whether the model has biases; a group has none where its users have none.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_groups, n_items)
-        1 … number of levels.
+    `padded`: of the users' own fits. `members` (ends, users). `penalty` (n_users, 2): on the
+    squares of each user's factors and bias, in the units of the ratings. `biases`: whether the
+    model has biases; a group has none where its users have none. Returns uint8 (n_groups, n_items):
+    1 … number of levels.
     """
     ends, users = members
     parts = padded.parts

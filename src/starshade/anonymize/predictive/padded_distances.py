@@ -64,24 +64,15 @@ def nearest(
 ) -> NDArray[np.int64]:
     """Find each user's nearest mean, as the least of `factored` distances; ties to the first.
 
-    Parameters
-    ----------
-    padded : Padded
-    users : ndarray of int64, shape (b,)
-    starts, members : ndarray of int64
-        Group j, of t, is ``members[starts[j]:starts[j + 1]]``.
-
-    Returns
-    -------
-    ndarray of int64, shape (b,)
-        0 … t − 1.
+    `users` (b,). `starts`, `members`: group j, of t, is ``members[starts[j]:starts[j + 1]]``.
+    Returns (b,): 0 … t − 1.
     """
     values, vectors = np.linalg.eigh(padded.inner)
     # directions in which items hardly differ are left out: any others give bounds as well
     kept = values > 1e-8 * values.max(initial=0.0)
     root = vectors[:, kept] / np.sqrt(values[kept])
     own = reach(padded.sums[users], padded.lengths[users], root)
-    found, least = np.zeros(len(users), np.int64), np.full(len(users), np.inf, np.float32)
+    closest, least = np.zeros(len(users), np.int64), np.full(len(users), np.inf, np.float32)
     slab = max(1, _TABLE // (8 * padded.n_items))
     for low in range(0, len(starts) - 1, slab):
         part = starts[low : low + slab + 1]
@@ -91,9 +82,9 @@ def nearest(
             padded.parts, padded.sums, padded.lengths, users, centres,
             (own, reach(projected, centres.lengths, root)),
         )  # fmt: skip
-        found = np.where(away < least, low + place, found)
+        closest = np.where(away < least, low + place, closest)
         least = np.minimum(least, away)
-    return found
+    return closest
 
 
 def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
@@ -114,13 +105,8 @@ def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
 def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> Distances:
     """Any dissimilarity, on rows written out in blocks.
 
-    Parameters
-    ----------
-    padded : Padded
-    dissimilarity : str
-        One of `starshade.recommend.dissimilarity.DISSIMILARITIES`.
-    clip : bool
-        Whether predictions are clipped cell by cell, before they are averaged.
+    `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. `clip`: whether
+    predictions are clipped cell by cell, before they are averaged.
     """
     scale, weights = padded.ratings.scale, padded.parts.weights
     row = 8 * padded.n_items

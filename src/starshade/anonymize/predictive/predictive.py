@@ -168,15 +168,15 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         """
         cls = find(ENTRIES, self.recommender, "recommender").load()
         has = {field.name for field in fields(cls)}
-        asked = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
-        for name in asked.keys() - has:
-            if asked.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
-                told = named(name, False) if name == "biases" else named(name)
+        settings = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
+        for name in settings.keys() - has:
+            if settings.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
+                setting = named(name, False) if name == "biases" else named(name)
                 raise ConfigError(
-                    f"{told}: the recommender {self.recommender} has no such setting",
+                    f"{setting}: the recommender {self.recommender} has no such setting",
                     advice="Leave it out, or use regularized-svd.",
                 )
-        made: Recommender = cls(**asked)
+        made: Recommender = cls(**settings)
         return made
 
     @announced("anonymizing by predictive")
@@ -296,8 +296,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         least = int(self.min_raters)
         levels = simple_profiles(table, members, step, least)
         if self.l:
-            asked = {"b": self.b, "l": self.l, "min_raters": least}
-            return diverse_profiles(padded, groups, levels, step, **asked, seed=seed)
+            settings = {"b": self.b, "l": self.l, "min_raters": least}
+            return diverse_profiles(padded, groups, levels, step, **settings, seed=seed)
         if least > 1:
             return join_equal(table, groups, levels, step, least)
         return groups, levels
@@ -312,10 +312,10 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return self.weights or ("support" if self._grouping == "exchange" else "uniform")
 
     def _claims(self) -> tuple[Claim, ...]:
-        near = Claim(model="review-graph", parameters={"k": int(self.k)})
+        proximity = Claim(model="review-graph", parameters={"k": int(self.k)})
         if not self.l:
-            return (near,)
-        return near, Claim(model="diversity", parameters={"b": int(self.b), "l": int(self.l)})
+            return (proximity,)
+        return proximity, Claim(model="diversity", parameters={"b": int(self.b), "l": int(self.l)})
 
     def _resolved(self, step: float) -> dict[str, Any]:
         """Return what was left to the method and its recommender, as it came out."""

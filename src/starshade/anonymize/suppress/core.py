@@ -30,11 +30,8 @@ _FULL = 64  # times as many members as there are kinds: looking up all balls cos
 class Round:
     """Records deleted together.
 
-    Attributes
-    ----------
-    reason : {"few", "spread"}
-        Too few proximate records, or sensitive ratings that spread too little.
-    deleted : int
+    `reason` ({"few", "spread"}): too few proximate records, or sensitive ratings that spread too
+    little.
     """
 
     reason: str
@@ -45,14 +42,8 @@ class Round:
 class Deletion:
     """Who stays, and how that came about.
 
-    Attributes
-    ----------
-    stays : ndarray of bool, shape (n_records,)
-    rounds : tuple of Round
-    taken_back : int
-        Records deleted in one of the rounds that fitted in again.
-    least : bool
-        Whether it is proven that no fewer could be deleted.
+    `stays` (n_records,). `taken_back`: records deleted in one of the rounds that fitted in again.
+    `least`: whether it is proven that no fewer could be deleted.
     """
 
     stays: NDArray[np.bool_]
@@ -75,15 +66,7 @@ class Deletion:
 def largest_core(space: Space, k: int) -> Deletion:
     """Delete the fewest records so that every ball holds k.
 
-    Parameters
-    ----------
-    space : Space
-    k : int
-
-    Returns
-    -------
-    Deletion
-        `stays` is the largest set that meets (k, ε), and it is the only one of that size.
+    Returns: `stays` is the largest set that meets (k, ε), and it is the only one of that size.
     """
     kinds = space.kinds
     size = kinds.size[:, None].astype(np.int64)
@@ -95,14 +78,14 @@ def largest_core(space: Space, k: int) -> Deletion:
     limit = np.full(len(kinds.row), k)
     counted = ball_sizes(space, rows=kinds.row, stop_at=k)
     while True:
-        few = stays & (counted - lost < k)
-        unsure = np.flatnonzero(few & (counted >= limit))
+        lonely = stays & (counted - lost < k)
+        unsure = np.flatnonzero(lonely & (counted >= limit))
         if len(unsure):
             enough = 2 * (k + int(lost[unsure].max()))
             limit[unsure] = enough
             counted[unsure] = ball_sizes(space, rows=kinds.row[unsure], stop_at=enough)
             continue
-        gone = np.flatnonzero(few)
+        gone = np.flatnonzero(lonely)
         if not len(gone):
             return Deletion(stays[kinds.of_record], tuple(rounds))
         stays[gone] = False
@@ -116,21 +99,9 @@ def sums_of_deleted(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Sum the columns of deleted records over every ball that they were in.
 
-    Parameters
-    ----------
-    space : Space
-    gone : ndarray of int64, shape (d,)
-        Kinds of the records deleted, each once.
-    columns : ndarray, shape (d, q)
-        Summed over the records deleted of each kind.
-    sizes : ndarray of int64, shape (d,)
-        Records in the ball of each.
-
-    Returns
-    -------
-    touched : ndarray of int64, shape (t,)
-        Kinds whose balls they were in.
-    share : ndarray, shape (t, q)
+    `gone` (d,): kinds of the records deleted, each once. `columns` (d, q): summed over the records
+    deleted of each kind. `sizes` (d,): records in the ball of each. Returns `touched` (t,): kinds
+    whose balls they were in. `share` (t, q).
     """
     kinds = space.kinds
     n, q = len(kinds.row), columns.shape[1]
@@ -140,21 +111,21 @@ def sums_of_deleted(
         share = ball_sums(space, own)[kinds.row]
         touched = np.flatnonzero(share.any(axis=1))
         return touched, share[touched]
-    found: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+    shares: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
     for part in parts(sizes):
-        indptr, near = near_kinds(space, gone[part])
+        indptr, neighbours = near_kinds(space, gone[part])
         source = np.repeat(part, np.diff(indptr))
-        touched, place = np.unique(near, return_inverse=True)
+        touched, place = np.unique(neighbours, return_inverse=True)
         share = np.empty((len(touched), q), dtype=columns.dtype)
         for c in range(q):  # float64 is exact for integers of this size
             share[:, c] = np.bincount(place, columns[source, c].astype(np.float64))
-        found.append((touched, share))
-    if len(found) == 1:
-        return found[0]
+        shares.append((touched, share))
+    if len(shares) == 1:
+        return shares[0]
     total = np.zeros((n, q), dtype=columns.dtype)
-    for touched, share in found:
+    for touched, share in shares:
         total[touched] += share
-    touched = np.unique(np.concatenate([t for t, _ in found]))
+    touched = np.unique(np.concatenate([t for t, _ in shares]))
     return touched, total[touched]
 
 

@@ -37,17 +37,10 @@ _PASSES = 8  # over those who might be taken back
 class _State:
     """Who stays, and the sums over those who do in the ball of each kind.
 
-    Attributes
-    ----------
-    columns : ndarray, shape (n_records, 1 + 3q)
-        1, and the moments of a record's sensitive ratings.
-    stays : ndarray of bool, shape (n_records,)
-    sums : ndarray, shape (n_kinds, 1 + 3q)
-        `columns`, summed over the ball.
-    sizes : ndarray of int64, shape (n_kinds,)
-        Records in the ball before anybody was deleted.
-    spread : ndarray of float64, shape (n_kinds,)
-        The least of the ball's spreads; inf where nothing is disclosed.
+    `columns` (n_records, 1 + 3q): 1, and the moments of a record's sensitive ratings. `stays`
+    (n_records,). `sums` (n_kinds, 1 + 3q): `columns`, summed over the ball. `sizes` (n_kinds,):
+    records in the ball before anybody was deleted. `spread` (n_kinds,): the least of the ball's
+    spreads; inf where nothing is disclosed.
     """
 
     space: Space
@@ -74,8 +67,8 @@ class _State:
     def least_spread(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         if not len(sums):
             return np.empty(0)
-        found = spreads(sums[:, 0].astype(np.int64), sums[:, 1:], self.scale)
-        return np.asarray(np.where(np.isnan(found), np.inf, found).min(axis=1))
+        deviations = spreads(sums[:, 0].astype(np.int64), sums[:, 1:], self.scale)
+        return np.asarray(np.where(np.isnan(deviations), np.inf, deviations).min(axis=1))
 
     def count_anew(self) -> None:
         kinds = self.space.kinds
@@ -106,22 +99,9 @@ def spread_out(
 ) -> Deletion:
     """Delete records until every ball holds k and its sensitive ratings spread by l.
 
-    Parameters
-    ----------
-    space : Space
-        Best of the `largest_core` alone: nobody else can stay.
-    moments : ndarray, shape (n_records, 3q)
-        `starshade.ratings.proximity.spread.moments`.
-    scale : Scale
-    k : int
-    l : float
-    order : ndarray of int64, shape (n_records,)
-        A permutation that settles ties: who comes first in it goes first.
-
-    Returns
-    -------
-    Deletion
-        Possibly of everybody.
+    `space`: best of the `largest_core` alone: nobody else can stay. `moments` (n_records, 3q):
+    `starshade.ratings.proximity.spread.moments`. `order` (n_records,): a permutation that settles
+    ties: who comes first in it goes first. Returns: possibly of everybody.
     """
     state = _State.of(space, moments, scale, k, l)
     place = np.empty(space.n_records, dtype=np.int64)
@@ -178,15 +158,15 @@ def _take_back(state: _State, rows: NDArray[np.int64]) -> int:
     for _ in range(_PASSES):
         own = state.sums[kind[rows]] + state.columns[rows]
         fits = rows[(own[:, 0] >= state.k) & ~too_low(state.least_spread(own), state.l)]
-        found = 0
+        taken = 0
         for part in parts(state.sizes[kind[fits]]):
-            asked, place = np.unique(kind[fits[part]], return_inverse=True)
-            indptr, near = near_kinds(state.space, asked)
+            kinds, place = np.unique(kind[fits[part]], return_inverse=True)
+            indptr, neighbours = near_kinds(state.space, kinds)
             for row, i in zip(fits[part].tolist(), place.tolist(), strict=True):
-                found += _try(state, row, near[indptr[i] : indptr[i + 1]], here)
-        back += found
+                taken += _try(state, row, neighbours[indptr[i] : indptr[i + 1]], here)
+        back += taken
         rows = rows[~state.stays[rows]]
-        if not found:
+        if not taken:
             break
     return back
 
@@ -196,8 +176,8 @@ def _try(state: _State, row: int, ball: NDArray[np.int64], here: NDArray[np.int6
     own = state.space.kinds.of_record[row]
     here[own] += 1
     sums = state.sums[ball] + state.columns[row]
-    asked = sums[here[ball] > 0]
-    if (asked[:, 0] < state.k).any() or too_low(state.least_spread(asked), state.l).any():
+    touched = sums[here[ball] > 0]
+    if (touched[:, 0] < state.k).any() or too_low(state.least_spread(touched), state.l).any():
         here[own] -= 1
         return False
     state.stays[row] = True

@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
-from starshade.anonymize.requirement import check_asked, claims_of
+from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import SuppressAnonymizerSettings
 from starshade.anonymize.suppress.core import Deletion, Round, largest_core
 from starshade.anonymize.suppress.spread import spread_out
@@ -35,24 +35,12 @@ _SHOWN = 6  # rounds listed one by one
 class Suppressed:
     """What deletion left, and how.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        Who stays, on the items that stay; no rating is changed.
-    sensitive : tuple of str
-        Those of the sensitive items that are released.
-    rounds : tuple of Round
-        Records deleted, round by round, on these items.
-    taken_back : int
-        Records of the rounds that fitted in again at the end.
-    users_deleted : int
-        Users with a rating on the items that stay who do not stay.
-    users_without_rating : int
-        Users of the input without one.
-    rare_items_dropped : int
-        Items left out because fewer than k of those who would stay rated them.
-    least : bool
-        Whether it is proven that on these items no fewer users could be deleted.
+    `ratings`: who stays, on the items that stay; no rating is changed. `sensitive`: those of the
+    sensitive items that are released. `rounds`: records deleted, round by round, on these items.
+    `taken_back`: records of the rounds that fitted in again at the end. `users_deleted`: users with
+    a rating on the items that stay who do not stay. `users_without_rating`: users of the input
+    without one. `rare_items_dropped`: items left out because fewer than k of those who would stay
+    rated them. `least`: whether it is proven that on these items no fewer users could be deleted.
     """
 
     ratings: Ratings
@@ -121,7 +109,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     needs_receipt: ClassVar[str] = "people may be left out"
 
     def __post_init__(self) -> None:
-        check_asked(self)
+        check_requirement(self)
 
     @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
@@ -148,21 +136,21 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             No item is rated by k users, or nobody may stay.
         """
         seed = resolve_seed(rng)
-        found = self.suppress(ratings, seed)
-        note(str(found))
+        suppressed = self.suppress(ratings, seed)
+        note(str(suppressed))
         return record_release(
-            found.ratings,
-            replace(found.ratings, days=None, first_day=0),
+            suppressed.ratings,
+            replace(suppressed.ratings, days=None, first_day=0),
             Provenance(
                 method=self.name,
                 seed=seed,
-                config=config_of(self, sensitive=found.sensitive or None),
+                config=config_of(self, sensitive=suppressed.sensitive or None),
                 private_config=private_config_of(self),
-                claims=claims_of(self, found.sensitive),
+                claims=claims_of(self, suppressed.sensitive),
                 rare_items=self.rare_items,
-                rare_items_dropped=found.rare_items_dropped,
-                users_without_rating=found.users_without_rating,
-                users_deleted=found.users_deleted,
+                rare_items_dropped=suppressed.rare_items_dropped,
+                users_without_rating=suppressed.users_without_rating,
+                users_deleted=suppressed.users_deleted,
             ),
             attributes=self.attributes,
         )
@@ -179,8 +167,8 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         records = by_content(table, seed, exact_names(table, self.attributes))
         whole, table, same_scale = table, records.ratings, True
         while True:
-            found = self._delete(table, seed)
-            stay = table.keep_users(np.flatnonzero(found.stays))
+            deletion = self._delete(table, seed)
+            stay = table.keep_users(np.flatnonzero(deletion.stays))
             scale = publishable_scale(ratings, stay, self.k)
             common = np.flatnonzero(stay.item_support >= self.k)
             if scale != table.scale:
@@ -200,12 +188,12 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         return Suppressed(
             ratings=on_scale(left.keep_items(left.items.indices(keys)), stay.scale),
             sensitive=self._sensitive_of(stay),
-            rounds=found.rounds,
-            taken_back=found.taken_back,
+            rounds=deletion.rounds,
+            taken_back=deletion.taken_back,
             users_deleted=present - stay.n_users,
             users_without_rating=ratings.n_users - present,
             rare_items_dropped=chosen.n_items - stay.n_items,
-            least=found.least and same_scale,
+            least=deletion.least and same_scale,
         )
 
     def _sensitive_of(self, table: Ratings) -> tuple[str, ...]:
@@ -222,9 +210,9 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             )
         rest, hidden = split_items(table.items, sensitive)
         with task("deleting records"):
-            found = largest_core(space_of(table, rest, self.eps, self.nulls), self.k)
-            if self.l > 0 and len(hidden) and found.stays.any():
-                core = table.keep_users(np.flatnonzero(found.stays))
+            deletion = largest_core(space_of(table, rest, self.eps, self.nulls), self.k)
+            if self.l > 0 and len(hidden) and deletion.stays.any():
+                core = table.keep_users(np.flatnonzero(deletion.stays))
                 further = spread_out(
                     space_of(core, rest, self.eps, self.nulls),
                     moments(core, hidden),
@@ -233,23 +221,23 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
                     self.l,
                     seeded_order(core.n_users, seed, "suppress"),
                 )
-                found = found.then(further)
-        if not found.stays.any():
-            raise UnmetError(self._why(found), advice=self._advice())
-        return found
+                deletion = deletion.then(further)
+        if not deletion.stays.any():
+            raise UnmetError(self._why(deletion), advice=self._advice())
+        return deletion
 
-    def _why(self, found: Deletion) -> str:
-        few = sum(r.deleted for r in found.rounds if r.reason == "few")
-        total = sum(r.deleted for r in found.rounds)
-        why = f"{few:,} for fewer than {self.k} records within eps of them, themselves included"
-        if few < total:
-            why += f", {total - few:,} for sensitive ratings that spread by less than {self.l:g}"
-        end = "nobody may stay" if found.least else "no way was found to let anybody stay"
-        return f"{self._asked()}: {end}. All {total:,} records had to go, {why}"
+    def _why(self, deletion: Deletion) -> str:
+        lonely = sum(r.deleted for r in deletion.rounds if r.reason == "few")
+        total = sum(r.deleted for r in deletion.rounds)
+        why = f"{lonely:,} for fewer than {self.k} records within eps of them, themselves included"
+        if lonely < total:
+            why += f", {total - lonely:,} for sensitive ratings that spread by less than {self.l:g}"
+        end = "nobody may stay" if deletion.least else "no way was found to let anybody stay"
+        return f"{self._requirement()}: {end}. All {total:,} records had to go, {why}"
 
-    def _asked(self) -> str:
-        asked = f"k = {self.k}, eps = {self.eps:g}"
-        return asked + (f", l = {self.l:g}" if self.l > 0 else "") + f", nulls = {self.nulls}"
+    def _requirement(self) -> str:
+        text = f"k = {self.k}, eps = {self.eps:g}"
+        return text + (f", l = {self.l:g}" if self.l > 0 else "") + f", nulls = {self.nulls}"
 
     def _advice(self) -> str:
         ways = ["a smaller k", "a larger eps", "fewer items (top:10)"]
