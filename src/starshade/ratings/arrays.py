@@ -26,24 +26,10 @@ def ratings_from_arrays(
 ) -> Ratings:
     """Build a table from arrays, one rating per position.
 
-    Parameters
-    ----------
-    users, items : array_like, shape (n,)
-        Text or whole numbers.
-    ratings : array_like of float, shape (n,)
-    days : array_like, shape (n,), optional
-        Dates (datetime64, datetime, ISO text), or integers: days since 1970-01-01.
-    scale : Scale or str, optional
-        None: inferred.
-    on_duplicate : {"error", "first", "last", "mean"}
+    `users`, `items` (n,): text or whole numbers. `ratings` (n,). `days` (n,): dates (datetime64,
+    datetime, ISO text), or integers: days since 1970-01-01. `scale`: None: inferred. `on_duplicate`
+    ({"error", "first", "last", "mean"}).
 
-    Raises
-    ------
-    InputError
-        Arrays of unequal length, or rows that `read_ratings` would refuse.
-
-    Examples
-    --------
     >>> ratings_from_arrays(["a", "b"], ["x", "x"], [4, 5], scale="1:5:1")
     Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
     """
@@ -57,8 +43,8 @@ def ratings_from_arrays(
         columns["day"] = days
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"arrays of unequal length: {said}")
+        sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"arrays of unequal length: {sizes}")
     try:
         frame = pa.table({name: pa.array(column) for name, column in columns.items()})
     except (pa.ArrowException, TypeError) as error:

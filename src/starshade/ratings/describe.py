@@ -23,26 +23,12 @@ _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 class Description:
     """What `describe` found.
 
-    Attributes
-    ----------
-    users, items, ratings : int
-    scale : Scale
-    sparsity : float
-        Share of cells that are null, in [0, 1].
-    first_day, last_day : str or None
-        ISO dates; None without dates.
-    days_unknown : float or None
-        Share of ratings without a date.
-    ratings_per_user, ratings_per_item : dict
-        mean, q05, q25, median, q75, q95.
-    long_tail : dict
-        Share of all ratings that the most rated 1 % and 10 % of the items (rounded up) hold.
-    histogram : tuple of (float, float, int)
-        Lowest rating, highest rating and number of ratings: per level, or per bin of a real
-        scale.
-    attributes : tuple of str
-        Names of the personal attributes.
-    report : ReadReport
+    `sparsity`: share of cells that are null, in [0, 1]. `first_day`, `last_day`: ISO dates; None
+    without dates. `days_unknown`: share of ratings without a date. `ratings_per_user`,
+    `ratings_per_item`: mean, q05, q25, median, q75, q95. `long_tail`: share of all ratings that the
+    most rated 1 % and 10 % of the items (rounded up) hold. `histogram`: lowest rating, highest
+    rating and number of ratings: per level, or per bin of a real scale. `attributes`: names of the
+    personal attributes.
     """
 
     users: int
@@ -88,8 +74,6 @@ class Description:
 def describe(ratings: Ratings) -> Description:
     """Count what there is.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from starshade.ratings.scale import Scale
     >>> from starshade.ratings.vocabulary import Vocabulary

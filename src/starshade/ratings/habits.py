@@ -21,14 +21,8 @@ __all__ = ["OffTop", "rated_outside_top", "users_by_activity"]
 class OffTop:
     """Who rated items that are not among the most rated.
 
-    Attributes
-    ----------
-    top : int
-        The X most rated items are left out.
-    items : int
-        How many items remain.
-    at_least : dict of int to float
-        Share of all users who rated at least so many of those that remain.
+    `top`: the X most rated items are left out. `items`: how many items remain. `at_least`: share of
+    all users who rated at least so many of those that remain.
     """
 
     top: int
@@ -47,21 +41,8 @@ class OffTop:
 def users_by_activity(ratings: Ratings, most: int = 1000) -> NDArray[np.int64]:
     """Count the users with exactly 0, 1, … `most` ratings.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    most : int
-        At least 0; users with more are not counted.
-
-    Returns
-    -------
-    ndarray of int64, shape (most + 1,)
-        A bin may be a single user: internal.
-
-    Raises
-    ------
-    ConfigError
-        `most` is negative.
+    `most`: at least 0; users with more are not counted. Returns (most + 1,): a bin may be a single
+    user: internal.
     """
     if most < 0:
         raise ConfigError(f"most {most}: at least 0")

@@ -26,12 +26,7 @@ def cell_bytes(ratings: Ratings) -> int:
 
 
 def check_share(share: float) -> None:
-    """Refuse a share that leaves nothing on one side, before anything is read.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse a share that leaves nothing on one side, before anything is read."""
     if isinstance(share, bool) or not 0 < share < 1:
         raise ConfigError(
             f"{called('share')} {share}: above 0 and below 1", advice="For example 0.1."

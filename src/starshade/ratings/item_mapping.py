@@ -117,8 +117,8 @@ def _read(opened: Beside, columns: Sequence[str], show_values: bool) -> dict[str
             continue
         texts = [(str(a), str(b)) for a, b in zip(keys.tolist(), values.tolist(), strict=True)]
         again = [i for i, (a, b) in enumerate(texts) if pairs.setdefault(a, b) != b]
-        said = [quoted(texts[i][0]) if show_values else "again" for i in again]
-        faults.add(_TWICE, rows[again], lambda k, said=said: said[k])  # type: ignore[misc]
+        texts_again = [quoted(texts[i][0]) if show_values else "again" for i in again]
+        faults.add(_TWICE, rows[again], lambda k, texts_again=texts_again: texts_again[k])  # type: ignore[misc]
     faults.refuse()
     if not pairs:
         raise InputError(f"{opened.where}: no {_WHAT} in it")

@@ -24,16 +24,8 @@ def level_table(
     Every level of a stepped scale; on a real one the distinct ratings, where one within 1e-9 of
     the level below it is that level.
 
-    Parameters
-    ----------
-    distinct : ndarray of float64, shape (n,)
-        Ratings on `scale`, in any order.
-
-    Returns
-    -------
-    levels : ndarray of float64
-        Ascending.
-    positions : ndarray of int64, shape (n,)
+    `distinct` (n,): ratings on `scale`, in any order. Returns `levels`: ascending. `positions`
+    (n,).
     """
     if scale.step is not None:
         return scale.levels, np.round((distinct - scale.minimum) / scale.step).astype(np.int64)
@@ -70,13 +62,7 @@ def near_levels(
 
 
 def on_scale(ratings: Ratings, scale: Scale) -> Ratings:
-    """Return the same ratings declared on another scale.
-
-    Raises
-    ------
-    ConfigError
-        A rating does not lie on it.
-    """
+    """Return the same ratings declared on another scale."""
     if scale == ratings.scale:
         return ratings
     used = np.flatnonzero(np.bincount(ratings.codes, minlength=len(ratings.levels)))
@@ -105,8 +91,8 @@ def users_per_level(ratings: Ratings) -> NDArray[np.int64]:
         row = np.repeat(np.arange(ratings.n_users), ratings.user_support)
         pairs = np.unique(row * len(ratings.levels) + ratings.codes)
         return np.bincount(pairs % len(ratings.levels), minlength=len(ratings.levels))
-    found = [
+    users = [
         np.count_nonzero(np.logical_or.reduceat(ratings.codes == level, starts))
         for level in range(len(ratings.levels))
     ]
-    return np.array(found, dtype=np.int64)
+    return np.array(users, dtype=np.int64)

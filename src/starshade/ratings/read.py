@@ -21,7 +21,7 @@ from starshade.ratings.readers.formats.tables import is_frame
 from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.names import attach_names, read_names
 from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
-from starshade.ratings.readers.recognise.detect import Found, as_format, find
+from starshade.ratings.readers.recognise.detect import Recognised, as_format, find
 from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.readers.request import Request
 from starshade.ratings.readers.suspects import suspect_codes
@@ -136,7 +136,7 @@ def read_ratings(
             )
     with scratch_folder() as scratch:
         if _in_memory(source):
-            found = Found("frame", ())
+            inputs = Recognised("frame", ())
             if format not in (None, "wide"):
                 raise ConfigError(
                     f"{called('format')} {format!r}: is for files, and this is a table in memory",
@@ -148,23 +148,23 @@ def read_ratings(
                     f"{source}: is a release, and ratings are asked for",
                     advice="Give the ratings that it was made from.",
                 )
-            found = as_format(find(source, scratch), format)
+            inputs = as_format(find(source, scratch), format)
         names: Names = item_names
-        ratings = _read(found, request, scratch) if found.files else _read_frame(source, request)
+        ratings = _read(inputs, request, scratch) if inputs.files else _read_frame(source, request)
         # a file of the right name may still be of another kind
-        if ratings.report.format == found.family:
-            users = found.users if users is None else users
-            names = found.names if item_names is None else item_names
+        if ratings.report.format == inputs.family:
+            users = inputs.users if users is None else users
+            names = inputs.names if item_names is None else item_names
         ratings = _with_names(_with_users(ratings, users, request, scratch), names, scratch)
-    if said := suspect_codes(ratings):
+    if suspects := suspect_codes(ratings):
         report = ratings.report
-        ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *said)))
+        ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *suspects)))
     _tell(ratings)
     return ratings
 
 
-def _column(said: str | int | None) -> str | None:
-    return str(said) if isinstance(said, int) else said
+def _column(column: str | int | None) -> str | None:
+    return str(column) if isinstance(column, int) else column
 
 
 def _in_memory(source: Any) -> bool:
@@ -179,22 +179,22 @@ def _read_frame(source: Any, request: Request) -> Ratings:
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
 
 
-def _read(found: Found, request: Request, scratch: Path) -> Ratings:
-    if found.kind == "text":
-        return _built(open_text(found, request, scratch), request)
-    if found.kind == "parquet":
-        return _built(open_parquet(found, request), request)
-    shown = found.files[0].shown
+def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
+    if inputs.kind == "text":
+        return _built(open_text(inputs, request, scratch), request)
+    if inputs.kind == "parquet":
+        return _built(open_parquet(inputs, request), request)
+    shown = inputs.files[0].shown
     if request.names_columns or request.null_values:
         raise ConfigError(
-            f"{shown}: is a {found.kind}, whose columns are fixed",
+            f"{shown}: is a {inputs.kind}, whose columns are fixed",
             advice="Leave out the options that name columns, delimiter, header or nulls.",
         )
-    if found.kind == "store":
-        return _from_store(found.files[0], request)
+    if inputs.kind == "store":
+        return _from_store(inputs.files[0], request)
     from starshade.ratings.readers.formats.netflix import read_netflix
 
-    return read_netflix(found.files[0].path, request)
+    return read_netflix(inputs.files[0].path, request)
 
 
 def _from_store(item: Input, request: Request) -> Ratings:

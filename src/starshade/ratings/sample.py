@@ -15,13 +15,7 @@ __all__ = ["check_targets", "sample_users"]
 
 
 def check_targets(targets: int | None) -> None:
-    """Refuse a number of targets that is none.
-
-    Raises
-    ------
-    ConfigError
-        Not a whole number, or below 1; None, for all, may pass.
-    """
+    """Refuse a number of targets that is none."""
     if targets is None:
         return
     if isinstance(targets, bool) or targets != targets // 1 or targets < 1:
@@ -33,24 +27,8 @@ def sample_users(
 ) -> NDArray[np.int64]:
     """Take the users whose ids hash lowest under the seed.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    among : ndarray of int64
-        Rows to choose from.
-    targets : int or None
-        How many, at least 1; None, or more than there are: all.
-    seed : int
-
-    Returns
-    -------
-    ndarray of int64
-        Rows, ascending.
-
-    Raises
-    ------
-    ConfigError
-        See `check_targets`.
+    `among`: rows to choose from. `targets`: how many, at least 1; None, or more than there are:
+    all. Returns: rows, ascending.
     """
     check_targets(targets)
     if targets is None or targets >= len(among):

@@ -136,11 +136,6 @@ def parse_items(text: str, *, show_values: bool = False) -> ItemSelection:
     """Read ``top:N`` or the path of a file of item ids.
 
     The file is UTF-8, one id per line; blank lines are ignored, all else on a line is the id.
-
-    Raises
-    ------
-    ConfigError
-        Neither a number after ``top:`` nor a readable file; no id in it, or one twice.
     """
     if text.startswith("top:"):
         number = text.removeprefix("top:")

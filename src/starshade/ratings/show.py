@@ -25,26 +25,26 @@ _POINTS = 100  # of the long tail
 
 def ratings_html(ratings: Ratings) -> str:
     """Say what there is, and what reading left out."""
-    told = describe(ratings)
+    description = describe(ratings)
     title = (
-        f"{counted(told.users, 'user')}, {counted(told.items, 'item')}, "
-        f"{counted(told.ratings, 'rating')}"
+        f"{counted(description.users, 'user')}, {counted(description.items, 'item')}, "
+        f"{counted(description.ratings, 'rating')}"
     )
-    notes = "".join(paragraph(note) for note in told.report.notes)
-    return block(title, facts(_rows(told)), notes)
+    notes = "".join(paragraph(note) for note in description.report.notes)
+    return block(title, facts(_rows(description)), notes)
 
 
 def ratings_chart(ratings: Ratings) -> Chart:
     """Draw how often each rating was given, and how much the most rated items hold."""
-    told = describe(ratings)
-    total = max(told.ratings, 1)
+    description = describe(ratings)
+    total = max(description.ratings, 1)
     bars = [
         Bar(f"{low:g}" if low == high else f"{low:.3g} to {high:.3g}", n / total)
-        for low, high, n in told.histogram
+        for low, high, n in description.histogram
     ]
     size = (
-        f"{counted(told.users, 'user')}, {counted(told.items, 'item')}, "
-        f"{counted(told.ratings, 'rating')}"
+        f"{counted(description.users, 'user')}, {counted(description.items, 'item')}, "
+        f"{counted(description.ratings, 'rating')}"
     )
     histogram = bar_chart(
         "How often each rating was given", size, bars, "rating", Axis("share", share=True)
@@ -62,32 +62,39 @@ def ratings_chart(ratings: Ratings) -> Chart:
     return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
 
 
-def _rows(told: Description) -> list[tuple[str, str]]:
+def _rows(description: Description) -> list[tuple[str, str]]:
     """Name each figure, with what it means where the name does not say it."""
-    scale = f"{told.scale}{' (found in the data)' if told.report.scale_inferred else ''}"
+    scale = (
+        f"{description.scale}{' (found in the data)' if description.report.scale_inferred else ''}"
+    )
     rows = [
         ("scale", scale),
-        ("not rated", f"{told.sparsity:.1%} of all users × items"),
+        ("not rated", f"{description.sparsity:.1%} of all users × items"),
     ]
     rows += [
         (f"ratings per {what}", f"{of['median']:,.0f} (median; 5 % have up to {of['q05']:,.0f}, "
          f"5 % have {of['q95']:,.0f} or more)")
-        for what, of in (("user", told.ratings_per_user), ("item", told.ratings_per_item))
+        for what, of in (
+            ("user", description.ratings_per_user),
+            ("item", description.ratings_per_item),
+        )
         if of
     ]  # fmt: skip
-    top = told.long_tail["top_10_percent"]
+    top = description.long_tail["top_10_percent"]
     rows.append(("long tail", f"the most rated 10 % of the items hold {top:.1%} of the ratings"))
-    if told.first_day is not None:
-        unknown = f", {told.days_unknown:.1%} without" if told.days_unknown else ""
-        rows.append(("dates", f"{told.first_day} to {told.last_day}{unknown}"))
-    if told.attributes:
-        rows.append(("personal attributes", ", ".join(told.attributes)))
-    if told.report.mapping:
-        mapping = ", ".join(f"{role} = {column}" for role, column in told.report.mapping.items())
-        rows.append(("read as", f"{told.report.format}: {mapping}"))
+    if description.first_day is not None:
+        unknown = f", {description.days_unknown:.1%} without" if description.days_unknown else ""
+        rows.append(("dates", f"{description.first_day} to {description.last_day}{unknown}"))
+    if description.attributes:
+        rows.append(("personal attributes", ", ".join(description.attributes)))
+    if description.report.mapping:
+        mapping = ", ".join(
+            f"{role} = {column}" for role, column in description.report.mapping.items()
+        )
+        rows.append(("read as", f"{description.report.format}: {mapping}"))
     left_out = (
-        ("users left out (no rating)", told.report.dropped_users),
-        ("items left out", told.report.dropped_items),
-        ("repeated ratings merged", told.report.merged_duplicates),
+        ("users left out (no rating)", description.report.dropped_users),
+        ("items left out", description.report.dropped_items),
+        ("repeated ratings merged", description.report.merged_duplicates),
     )
     return rows + [(name, f"{n:,}") for name, n in left_out if n]

@@ -29,20 +29,11 @@ UNKNOWN_DAY = 65_535  # the uint16 that says "no day"
 class ReadReport:
     """What reading found and decided; internal, never part of a release.
 
-    Attributes
-    ----------
-    source : str
-        Path or kind of the input.
-    format : str
-        The recognised format, e.g. ``movielens-100k``, ``csv``, ``wide``.
-    mapping : dict
-        Role → column that was taken for it.
-    scale_inferred : bool
-        Whether the scale was found in the data rather than declared.
-    dropped_users, dropped_items, merged_duplicates : int
-        What is not in the table any more and why; never silent.
-    notes : tuple of str
-        Anything else a person should know, one sentence each.
+    `source`: path or kind of the input. `format`: the recognised format, e.g. ``movielens-100k``,
+    ``csv``, ``wide``. `mapping`: role → column that was taken for it. `scale_inferred`: whether the
+    scale was found in the data rather than declared. `dropped_users`, `dropped_items`,
+    `merged_duplicates`: what is not in the table any more and why; never silent. `notes`: anything
+    else a person should know, one sentence each.
     """
 
     source: str = ""
@@ -59,12 +50,7 @@ class ReadReport:
 class ByItem:
     """The same cells item by item, users ascending within an item.
 
-    Attributes
-    ----------
-    indptr : ndarray of int64, shape (n_items + 1,)
-    users : ndarray of int32, shape (n_ratings,)
-    codes : ndarray, shape (n_ratings,)
-    days : ndarray of uint16, shape (n_ratings,), or None
+    `indptr` (n_items + 1,). `users` (n_ratings,). `codes` (n_ratings,).
     """
 
     indptr: NDArray[np.int64]

@@ -21,8 +21,6 @@ __all__ = ["Vocabulary", "is_canonical_integer"]
 def is_canonical_integer(text: str) -> bool:
     """Tell whether `text` is the one way to write a non-negative integer below 2**63.
 
-    Examples
-    --------
     >>> [is_canonical_integer(t) for t in ("7", "007", "-7", "7.0", "٧")]
     [True, False, False, False, False]
     """
@@ -38,15 +36,9 @@ def is_canonical_integer(text: str) -> bool:
 class Vocabulary:
     """Ids in canonical order: index ↔ text.
 
-    Parameters
-    ----------
-    integers : ndarray of int64, shape (n,)
-        The canonical integers, strictly ascending, none negative.
-    texts : sequence of str
-        All other ids, strictly ascending by code point.
+    `integers` (int64 (n,)): the canonical integers, strictly ascending, none negative. `texts`: all
+    other ids, strictly ascending by code point.
 
-    Examples
-    --------
     >>> v = Vocabulary.of(["b", "10", "9", "007"])
     >>> list(v)
     ['9', '10', '007', 'b']

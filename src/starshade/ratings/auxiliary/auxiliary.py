@@ -178,8 +178,8 @@ def read_auxiliary(
             source, folder, known=known, what=_WHAT, delimiter=delimiter, header=header
         )
         roles, notes = _roles(opened, given, dates, one_person)
-        auxiliary, said = _read(opened, roles, NullValues(null_values), show_values)
-    auxiliary = replace(auxiliary, on_duplicate=on_duplicate, notes=notes + said)
+        auxiliary, remarks = _read(opened, roles, NullValues(null_values), show_values)
+    auxiliary = replace(auxiliary, on_duplicate=on_duplicate, notes=notes + remarks)
     one_row_each(auxiliary, auxiliary.item)  # what contradicts itself is refused here
     columns = ", ".join(f"{_WORDS.get(role, role)} = {name}" for role, name in roles.items())
     note(f"{opened.where}: public ratings; {columns}")
@@ -263,8 +263,8 @@ def _left(
     missing = [role for role in ("rating", "day") if role not in roles and (dates or role != "day")]
     words = " or ".join(_WORDS.get(role, role) for role in missing)
     settings = ", ".join(named(_SETTINGS[role]) for role in missing)
-    asked = f" (if one of them holds the {words}, name it: {settings})" if missing else ""
-    return (f"columns not read: {listing(left)}{asked}",)
+    hint = f" (if one of them holds the {words}, name it: {settings})" if missing else ""
+    return (f"columns not read: {listing(left)}{hint}",)
 
 
 def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
@@ -346,18 +346,18 @@ class _Columns:
         self.days.append(days)
 
     def notes(self) -> tuple[str, ...]:
-        said = [*id_notes(self._name_ids, "person"), *id_notes(self._item_ids, "item")]
+        sentences = [*id_notes(self._name_ids, "person"), *id_notes(self._item_ids, "item")]
         unknown = sum(int(np.count_nonzero(np.isnan(block))) for block in self.ratings)
         if 0 < unknown < self.n_rows:
-            said.append(f"{counted(unknown, 'row')} without a rating")
+            sentences.append(f"{counted(unknown, 'row')} without a rating")
         if 0 < self._days.n_missing < self.n_rows:
-            said.append(f"{counted(self._days.n_missing, 'row')} without a date")
+            sentences.append(f"{counted(self._days.n_missing, 'row')} without a date")
         if self._days.all_in_1970:
-            said.append("all dates fall in 1970: are they seconds since 1970-01-01?")
-        return tuple(said)
+            sentences.append("all dates fall in 1970: are they seconds since 1970-01-01?")
+        return tuple(sentences)
 
 
 def _numbered(texts: NDArray[Any], numbers: dict[str, int]) -> NDArray[np.int32]:
     """Return ids as numbers in order of first appearance; new ones join `numbers`."""
-    found = (numbers.setdefault(str(text), len(numbers)) for text in texts.tolist())
-    return np.fromiter(found, dtype=np.int32, count=len(texts))
+    numbered = (numbers.setdefault(str(text), len(numbers)) for text in texts.tolist())
+    return np.fromiter(numbered, dtype=np.int32, count=len(texts))

@@ -24,24 +24,10 @@ def one_row_each(
 ) -> tuple[Rows, NDArray[np.float64], NDArray[np.int32]]:
     """Make one row of each person and item, by the auxiliary's `on_duplicate`.
 
-    Parameters
-    ----------
-    auxiliary : Auxiliary
-    item : ndarray of int, shape (rows,)
-        Which rows are on the same item: what the source calls the same, or a mapping does.
-
-    Returns
-    -------
-    rows : ndarray of int64
-        The rows that stay, person by person, in file order within a person.
-    ratings : ndarray of float64
-    days : ndarray of int32
-        Theirs; under "mean" the mean of the known ratings, with the day of the last row.
-
-    Raises
-    ------
-    InputError
-        Under "error", rows that do not say the same as an earlier one.
+    `item` (rows,): which rows are on the same item: what the source calls the same, or a mapping
+    does. Returns `rows` (int64): the rows that stay, person by person, in file order within a
+    person. `days`: theirs; under "mean" the mean of the known ratings, with the day of the last
+    row.
     """
     person = auxiliary.person
     order = np.lexsort((item, person))  # stable: file order within a person's item

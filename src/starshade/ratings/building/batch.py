@@ -16,18 +16,12 @@ NO_DAY = -(2**31)  # a day number that says "no date in this row"
 class Batch:
     """Rows as read, nothing sorted, nothing dropped.
 
-    Attributes
-    ----------
-    users, items : ndarray
-        int64 where the reader has *proved* every id of this block to be a canonical integer
-        (no sign, no leading zero); otherwise an object array of str.
-    ratings : ndarray of float64, shape (n,)
-        NaN where the cell was empty, null or no number (the reader reports those itself or
-        leaves them to `build`, which refuses them).
-    days : ndarray of int32, shape (n,), or None
-        Days since 1970-01-01 (UTC); `NO_DAY` where the row has none. None: no date column.
-    first_row : int
-        Number of the first row, counted from 0 over the whole input.
+    `users`, `items`: int64 where the reader has *proved* every id of this block to be a canonical
+    integer (no sign, no leading zero); otherwise an object array of str. `ratings` (n,): NaN where
+    the cell was empty, null or no number (the reader reports those itself or leaves them to
+    `build`, which refuses them). `days`: days since 1970-01-01 (UTC); `NO_DAY` where the row has
+    none. None: no date column. `first_row`: number of the first row, counted from 0 over the whole
+    input.
     """
 
     users: NDArray[np.int64] | NDArray[np.object_]

@@ -49,37 +49,15 @@ def build(
 ) -> Ratings:
     """Validate rows, put them in canonical order and return the table.
 
-    Parameters
-    ----------
-    batches : iterable of Batch
-        In file order; taken one at a time.
-    scale : Scale or None
-        None: inferred from the distinct ratings (the report says so).
-    on_duplicate : {"error", "first", "last", "mean"}
-        What to do when a user rated an item more than once: refuse; keep the first or the last
-        row in file order; or take the mean of all, with the day of the last. Rows merged away
-        are counted in the report.
-    locate : callable
-        Says where a row (counted from 0 over all batches) is, as "file:line".
-    report : ReadReport
-        What the reader has to say already; `Ratings.report` is this with more.
-    show_values : bool
-        Whether messages may name users and items.
+    `batches`: in file order; taken one at a time. `scale`: None: inferred from the distinct ratings
+    (the report says so). `on_duplicate` ({"error", "first", "last", "mean"}): what to do when a
+    user rated an item more than once: refuse; keep the first or the last row in file order; or take
+    the mean of all, with the day of the last. Rows merged away are counted in the report. `locate`:
+    says where a row (counted from 0 over all batches) is, as "file:line". `report`: what the reader
+    has to say already; `Ratings.report` is this with more. `show_values`: whether messages may name
+    users and items. Returns: its `by_item` is there already. Ratings within 1e-9 of a level are
+    that level.
 
-    Returns
-    -------
-    Ratings
-        Its `by_item` is there already. Ratings within 1e-9 of a level are that level.
-
-    Raises
-    ------
-    InputError
-        No rows; ratings null, not finite, or off the scale; days more than 65,534 apart; the
-        same user and item twice under "error"; a mean off the steps of a declared scale. The
-        message names the first five rows by location and says how many there are.
-
-    Examples
-    --------
     >>> batch = Batch(np.array([7, 7, 3]), np.array([1, 2, 1]), np.array([4, 5, 3.5]), None, 0)
     >>> build([batch], scale=None, locate=str, report=ReadReport())
     Ratings(2 users x 2 items, 3 ratings, scale 3.5:5:0.5)

@@ -37,28 +37,20 @@ def refuse_duplicates(
 ) -> InputError:
     """Return the error that names the first rows which repeat an earlier one.
 
-    Parameters
-    ----------
-    same : ndarray of bool
-        Cells that repeat the one before them.
-    rows : ndarray of int64
-        Row number of each cell.
-    locate : callable
-        Row number → "file:line".
-    name : callable or None
-        Cell → its ids, where they may be shown.
+    `same`: cells that repeat the one before them. `rows`: row number of each cell. `locate`: row
+    number → "file:line". `name`: cell → its ids, where they may be shown.
     """
     repeated = np.flatnonzero(same)
     firsts = np.flatnonzero(~same)
     earliest = repeated[np.argsort(rows[repeated])[:5]]
-    told = []
+    repeats = []
     for cell in earliest:
         first = firsts[np.searchsorted(firsts, cell) - 1]
-        said = f"the user rated this item before, at {locate(int(rows[first]))}"
-        told.append((int(rows[cell]), said + (name(int(cell)) if name else "")))
+        text = f"the user rated this item before, at {locate(int(rows[first]))}"
+        repeats.append((int(rows[cell]), text + (name(int(cell)) if name else "")))
     return InputError(
         "rows that rate an item for a second time (allowed: one rating per user and item)\n"
-        + name_rows(told, len(repeated), locate),
+        + name_rows(repeats, len(repeated), locate),
         advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
     )
 
@@ -72,13 +64,7 @@ def merge_duplicates(
     rows: Callable[[], NDArray[np.int64]],
     locate: Callable[[int], str],
 ) -> Coded:
-    """Make one cell of each run of cells; the mean keeps the day of the last.
-
-    Raises
-    ------
-    InputError
-        A mean off the steps of a declared scale.
-    """
+    """Make one cell of each run of cells; the mean keeps the day of the last."""
     starts = np.flatnonzero(~same)
     ends = np.append(starts[1:], len(same)) - 1
     kept = starts if how == "first" else ends
@@ -136,10 +122,10 @@ def _off_the_steps(
     locate: Callable[[int], str],
 ) -> InputError:
     order = np.argsort(rows)[:5]
-    told = [(int(rows[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order]
+    named = [(int(rows[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order]
     return InputError(
         f"means of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
-        + name_rows(told, len(rows), locate),
+        + name_rows(named, len(rows), locate),
         advice="Declare a real-valued scale"
         f"{aside('scale', f'{scale.minimum:g}:{scale.maximum:g}')}, or keep the first or last "
         "rating instead.",

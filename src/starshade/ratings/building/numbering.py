@@ -30,15 +30,7 @@ class IdNumbering:
     def number(self, ids: NDArray[Any]) -> NDArray[np.int32]:
         """Return the number of each id, shape (n,).
 
-        Parameters
-        ----------
-        ids : ndarray of int64 or of str objects
-            As in `Batch`.
-
-        Raises
-        ------
-        InputError
-            An id that is no text at all (a lone surrogate), or more than 2**31 ids.
+        `ids` (int64 or of str objects): as in `Batch`.
         """
         if ids.dtype == object:
             numbers = self._number_texts(ids)

@@ -31,14 +31,7 @@ _NO_DAYS = np.empty(0, dtype=np.int32)
 class Payload:
     """What a row carries through the sort beside its user and item.
 
-    Attributes
-    ----------
-    shift : int
-        Its bits.
-    of : callable
-        Block → payload of the block's rows.
-    read : callable
-        Packed cells → `Cells`.
+    `shift`: its bits. `of`: block → payload of the block's rows. `read`: packed cells → `Cells`.
     """
 
     shift: int
@@ -49,13 +42,7 @@ class Payload:
 def payload_of(staged: Staged, level_of: NDArray[np.int64], n_levels: int, ranks: Ranks) -> Payload:
     """Carry code and day; or the row's place, where they are too long for one word.
 
-    Parameters
-    ----------
-    staged : Staged
-    level_of : ndarray of int64
-        Level of each of ``staged.distinct``.
-    n_levels : int
-    ranks : Ranks
+    `level_of`: level of each of ``staged.distinct``.
     """
     dated = staged.first_day is not None
     bits = max(1, (n_levels - 1).bit_length())
@@ -86,11 +73,7 @@ def sort_rows(
 ) -> tuple[NDArray[np.int64], Packed]:
     """Sort rows by item, then user; `staged` loses its ratings and days on the way.
 
-    Returns
-    -------
-    indptr : ndarray of int64, shape (n_items + 1,)
-    packed : ndarray of uint64
-        ``user << shift | payload``.
+    Returns `indptr` (n_items + 1,). `packed` (uint64): ``user << shift | payload``.
     """
     by_user = gather_rows(staged.user_blocks, staged.item_blocks, payload, ranks, shift)
     staged.forget_values()

@@ -28,13 +28,6 @@ def ratings_from_scipy(
     Ids are the indices as text; an explicit zero is a rating. Rows and columns without a rating
     are left out and counted.
 
-    Raises
-    ------
-    InputError
-        No ratings, ratings that are not finite or off the scale, or a cell stored twice.
-
-    Examples
-    --------
     >>> from scipy.sparse import csr_array
     >>> ratings_from_scipy(csr_array([[5.0, 0], [3, 4]]), scale="1:5:1").users[1]
     '1'

@@ -32,21 +32,10 @@ _PIECE = 1 << 24  # rows
 class Staged:
     """All rows, in file order, in blocks.
 
-    Attributes
-    ----------
-    users, items : IdNumbering
-    user_blocks, item_blocks : list of ndarray of int32
-        Numbers in order of first appearance.
-    code_blocks : list of ndarray of uint8, uint16 or int32
-        Positions in `distinct`.
-    day_blocks : list of ndarray of int32 or None
-        Days since 1970-01-01, `NO_DAY` where unknown.
-    first_rows : list of int
-        Row number that each block begins with.
-    distinct : ndarray of float64
-        The distinct ratings in order of first appearance.
-    first_day : int or None
-        The earliest; None: no row has a day.
+    `user_blocks`, `item_blocks`: numbers in order of first appearance. `code_blocks`: positions in
+    `distinct`. `day_blocks`: days since 1970-01-01, `NO_DAY` where unknown. `first_rows`: row
+    number that each block begins with. `distinct`: the distinct ratings in order of first
+    appearance. `first_day`: the earliest; None: no row has a day.
     """
 
     users: IdNumbering = field(default_factory=IdNumbering)
@@ -66,14 +55,7 @@ class Staged:
 
 
 def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
-    """Take in all batches; refuse what no later step could repair.
-
-    Raises
-    ------
-    InputError
-        No rows, ratings that are null or not finite or off the declared scale, or days that
-        span more than 65,534.
-    """
+    """Take in all batches; refuse what no later step could repair."""
     staged = Staged()
     ratings = _RatingColumn(scale)
     days = _DayColumn()
@@ -161,8 +143,8 @@ class _RatingColumn:
             self._empty_total += len(wrong)
             for row in wrong[: _NAMED - len(self._empty)]:
                 value = ratings[row]
-                said = "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
-                self._empty.append((batch.first_row + int(row), said))
+                text = "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
+                self._empty.append((batch.first_row + int(row), text))
             ratings[wrong] = np.nan  # one key for all
         known = self._table.count
         codes = self._table.number(ratings.view(np.int64))
@@ -238,11 +220,11 @@ class _DayColumn:
         if self.first is None or self.last is None:
             return
         if self.last[0] - self.first[0] >= UNKNOWN_DAY:
-            told = name_rows(
+            rows = name_rows(
                 [(row, _date(day)) for day, row in sorted((self.first, self.last))], 2, locate
             )
             raise InputError(
-                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{told}",
+                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{rows}",
                 advice=f"Correct them, or leave the dates out with {named('dates', False)}.",
             )
 

@@ -47,20 +47,8 @@ def atomic_folder(where: Where, *, needs: int | None = None) -> AbstractContextM
     Gives the temporary folder (mode 0700); a caller that wants another final mode changes it
     there.
 
-    Parameters
-    ----------
-    where : path or Place
-        The folder to be.
-    needs : int, optional
-        Bytes that will be written, for the message on a full disk.
+    `where`: the folder to be. `needs`: bytes that will be written, for the message on a full disk.
 
-    Raises
-    ------
-    OutputError
-        It exists, its parent is missing, or the disk refuses (any OSError from the body).
-
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "out"
     >>> with atomic_folder(place) as folder:
@@ -79,19 +67,8 @@ def atomic_file(
     Gives the temporary file, empty, to be opened for writing by its name (not to be replaced
     by another file, which would lose `mode`).
 
-    Parameters
-    ----------
-    where : path or Place
-        The file to be.
-    mode : int
-        Permissions from the start, less the umask; 0o600 for what only the owner may read.
-    needs : int, optional
-        Bytes that will be written, for the message on a full disk.
-
-    Raises
-    ------
-    OutputError
-        It exists, its parent is missing, or the disk refuses (any OSError from the body).
+    `where`: the file to be. `mode`: permissions from the start, less the umask; 0o600 for what only
+    the owner may read. `needs`: bytes that will be written, for the message on a full disk.
     """
     return _written(where, lambda path: _make_file(path, mode), journal.flush, needs)
 
@@ -102,11 +79,6 @@ def together() -> Iterator[list[_Part]]:
 
     Until then each has its temporary name. They get their own in the order in which they were
     finished: what leads to the others comes last.
-
-    Raises
-    ------
-    OutputError
-        One of the places was taken meanwhile, or the disk refuses.
     """
     if (outer := _waiting.get()) is not None:
         yield outer
@@ -127,11 +99,6 @@ def vacant(where: Where) -> Place:
     """Resolve a place, and refuse one that cannot be written to, before long work.
 
     Asking for permission lies: it is tried. What a kill leaves of that is swept like the rest.
-
-    Raises
-    ------
-    OutputError
-        It is taken, inside a release, or its folder is missing or refuses.
     """
     place = Place.of(where)
     with _in_words(place):

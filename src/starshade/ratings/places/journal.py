@@ -43,9 +43,9 @@ def begin(moves: Sequence[Move], journals: list[Path], held: ExitStack) -> None:
         held.callback(os.close, handle)
         journals.append(path)
         handles.append(handle)
-    told = {"moves": list(map(astuple, moves)), "journals": list(map(str, journals))}
+    payload = {"moves": list(map(astuple, moves)), "journals": list(map(str, journals))}
     for path, handle in zip(journals, handles, strict=True):
-        os.write(handle, json.dumps(told).encode())
+        os.write(handle, json.dumps(payload).encode())
         os.fsync(handle)
         flush(path.parent)
 
@@ -80,8 +80,8 @@ def recover(place: Place) -> None:
 
 def _read(handle: int) -> tuple[list[Move], list[Path]]:
     try:
-        told = json.loads(os.read(handle, os.fstat(handle).st_size))
-        return [Move(*move) for move in told["moves"]], list(map(Path, told["journals"]))
+        payload = json.loads(os.read(handle, os.fstat(handle).st_size))
+        return [Move(*move) for move in payload["moves"]], list(map(Path, payload["journals"]))
     except (ValueError, KeyError, TypeError):
         return [], []  # not whole: nothing had been moved yet
 
@@ -120,11 +120,11 @@ def flush(path: Path) -> None:
 
 
 def _add(digest: hashlib._Hash, path: str, name: str) -> None:
-    found = os.lstat(path)
-    told = [name, found.st_mode, found.st_ino]
+    status = os.lstat(path)
+    entry = [name, status.st_mode, status.st_ino]
     if not os.path.isdir(path):
-        told += [found.st_size, found.st_mtime_ns]
-    digest.update(json.dumps(told).encode())
+        entry += [status.st_size, status.st_mtime_ns]
+    digest.update(json.dumps(entry).encode())
 
 
 def _make(path: Path) -> int:

@@ -28,28 +28,17 @@ class Place(os.PathLike[str]):
     a link that is turned to elsewhere meanwhile changes nothing. (A folder that is renamed is
     lost: it is held by its name.)
 
-    Attributes
-    ----------
-    parent : Path
-        The folder, without links.
-    name : str
-    said : str
-        How it was named, for messages; ``str()`` gives this.
+    `parent`: the folder, without links. `given`: how it was named, for messages; ``str()`` gives
+    this.
     """
 
     parent: Path
     name: str
-    said: str = field(compare=False)
+    given: str = field(compare=False)
 
     @classmethod
     def of(cls, where: Where) -> Place:
-        """Resolve a place, unless it is resolved.
-
-        Raises
-        ------
-        OutputError
-            It is empty, or its folder does not exist or cannot be entered.
-        """
+        """Resolve a place, unless it is resolved."""
         if isinstance(where, Place):
             return where
         if not os.fspath(where):
@@ -81,21 +70,15 @@ class Place(os.PathLike[str]):
         return os.fspath(self.path)
 
     def __str__(self) -> str:
-        return self.said
+        return self.given
 
     def beside(self, name: str) -> Place:
         """Return another place in the same folder."""
-        return Place(self.parent, name, str(Path(self.said).parent / name))
+        return Place(self.parent, name, str(Path(self.given).parent / name))
 
 
 def resolve_folder(where: Where) -> Path:
-    """Resolve a folder that may have to be made, with folders above it.
-
-    Raises
-    ------
-    OutputError
-        ``..`` follows a folder that does not exist, or one cannot be entered.
-    """
+    """Resolve a folder that may have to be made, with folders above it."""
     path, missing = Path(where), [""]
     try:
         while not path.exists():
@@ -141,25 +124,15 @@ def holds_release(folder: Path) -> bool:
     )
 
 
-def refuse_in_release(folder: Path, said: object) -> None:
+def refuse_in_release(folder: Path, given: object) -> None:
     """Refuse what would lie inside a release: one file more and it is no longer whole.
 
-    Parameters
-    ----------
-    folder : Path
-        Without links: that of a `Place`.
-    said : object
-        What a message says would lie there.
-
-    Raises
-    ------
-    OutputError
-        It or a folder above it holds ``release.json`` and cells or profiles.
+    `folder`: without links: that of a `Place`. `given`: what a message says would lie there.
     """
     for above in (folder, *folder.parents):
         if holds_release(above):
             raise OutputError(
-                f"{said}: would lie inside the release {above}",
+                f"{given}: would lie inside the release {above}",
                 advice="Choose a place outside: a release holds what it was checked with, "
                 "and nothing else.",
             )

@@ -34,19 +34,9 @@ def ball_sizes(
 ) -> NDArray[np.int64]:
     """Count the records in each ball, the record itself included.
 
-    Parameters
-    ----------
-    space : Space
-    rows : ndarray of int, optional
-        Whose balls; None: everybody's, in row order.
-    stop_at : int, optional
-        Enough is enough: a ball of this many or more may be reported as `stop_at`.
-    search : {"tree", "slicing", "pairwise"}
-        How neighbours are found; the answer is the same.
-
-    Returns
-    -------
-    ndarray of int64, shape (len(rows),)
+    `rows`: whose balls; None: everybody's, in row order. `stop_at`: enough is enough: a ball of
+    this many or more may be reported as `stop_at`. `search` ({"tree", "slicing", "pairwise"}): how
+    neighbours are found; the answer is the same. Returns (len(rows),).
     """
     chosen = np.arange(space.n_records) if rows is None else np.asarray(rows, dtype=np.int64)
     none = np.empty((space.n_records, 0), np.int64)
@@ -62,17 +52,9 @@ def ball_sizes(
 def ball_sums(space: Space, columns: NDArray[Any], *, search: Search = "tree") -> NDArray[Any]:
     """Sum a record's numbers over each ball.
 
-    Parameters
-    ----------
-    space : Space
-    columns : ndarray of int64, uint64 or float64, shape (n_records, q)
-        Integers wrap around at 64 bits (which sums of hashes want); the caller sees to it that
-        counts do not.
-    search : {"tree", "slicing", "pairwise"}
-
-    Returns
-    -------
-    ndarray of the same type, shape (n_records, q)
+    `columns` (int64, uint64 or float64 (n_records, q)): integers wrap around at 64 bits (which sums
+    of hashes want); the caller sees to it that counts do not. `search` ({"tree", "slicing",
+    "pairwise"}). Returns (n_records, q).
     """
     if columns.dtype == np.uint64:  # the same bits, and the same kernel
         return ball_sums(space, columns.view(np.int64), search=search).view(np.uint64)
@@ -135,15 +117,17 @@ def _search(
     alone[_runs(nodes[leaves, FIRST], for_leaf)] = False
     wanted &= ~alone & (weights < enough)
     sizes[wanted], sums[wanted] = 0, 0
-    asked = Asked(
+    sought = Asked(
         wanted, enough, weights, index.node_sums(weights[:, None])[:, 0], own, index.node_sums(own)
     )
     asks = np.add.reduceat(wanted, nodes[leaves, FIRST], dtype=np.int64) if len(leaves) else leaves
-    found = Found(sizes, sums)
+    result = Found(sizes, sums)
 
     def search(first: int, last: int) -> None:
         with np.errstate(over="ignore"):  # sums of hashes wrap around, also where interpreted
-            search_balls(leaves[first:last], index.forest, index.blocks, index.fields, asked, found)
+            search_balls(
+                leaves[first:last], index.forest, index.blocks, index.fields, sought, result
+            )
 
     _in_lanes(search, asks)
     places = index.place_of_record[rows]

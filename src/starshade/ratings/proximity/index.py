@@ -28,17 +28,9 @@ _PER_KIND = 120  # bytes of places, weights and nodes
 class Index:
     """What the kernels search.
 
-    Attributes
-    ----------
-    blocks : Blocks
-    fields : Fields
-    forest : Forest
-    leaves : ndarray of int64
-        Nodes without children, in the order of their records.
-    place_of_record : ndarray of int64, shape (n_records,)
-        Where the kind of each record stands in the order of the leaves.
-    people : tuple of ndarray of int64
-        CSR ``indptr, records``: the records of the kind at each place, ascending.
+    `leaves`: nodes without children, in the order of their records. `place_of_record` (n_records,):
+    where the kind of each record stands in the order of the leaves. `people`: CSR ``indptr,
+    records``: the records of the kind at each place, ascending.
     """
 
     blocks: Blocks
@@ -74,13 +66,7 @@ class Index:
 
 
 def index_of(space: Space) -> Index:
-    """Build the tree of a space.
-
-    Raises
-    ------
-    ConfigError
-        It does not fit the memory budget.
-    """
+    """Build the tree of a space."""
     kinds = space.kinds
     cells, items = _cells(space)
     offsets = np.concatenate([[0], np.cumsum(items * np.diff(kinds.block))])
@@ -108,7 +94,7 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_budget(
             n * (space.n_items * per_cell + _PER_KIND),
             f"{counted(n, 'different record')} x {counted(space.n_items, 'item')}",
-            # the tree gets here only where some rating is near null
+            # the tree gets here only where some rating is proximate to null
             f"With {named('nulls', 'strict')} no full table is needed.",
         )
         indptr, columns, codes, _ = keep_rows(
@@ -132,18 +118,8 @@ def _cells(space: Space) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def check_budget(needed: float, what: str, advice: str = "") -> None:
     """Refuse a table that does not fit the memory budget.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes.
-    what : str
-        The table, in words.
-    advice : str
-        What would help beside fewer items and more memory.
-
-    Raises
-    ------
-    ConfigError
+    `needed`: bytes. `what`: the table, in words. `advice`: what would help beside fewer items and
+    more memory.
     """
     if needed > budget.memory():
         helps = [f"Choose fewer items, or allow more with {named('memory')}.", advice]

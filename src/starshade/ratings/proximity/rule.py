@@ -23,16 +23,11 @@ __all__ = [
 class Rule:
     """Which codes are near which: 0 stands for null, c for ``levels[c - 1]``.
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_levels + 1,)
-        Code c is near the rated codes ``low[c] … high[c]``; none where ``low[c] > high[c]``.
-    null : ndarray of bool, shape (n_levels + 1,)
-        Whether code c is near null; null always is.
-    by_pattern : bool
-        A null is near nulls alone: only records that rated the same items can be proximate.
-    everybody : bool
-        Every code is near every code: all records are proximate.
+    `low`, `high` (n_levels + 1,): code c is proximate to the rated codes ``low[c] … high[c]``; none
+    where ``low[c] > high[c]``. `null` (n_levels + 1,): whether code c is proximate to null; null
+    always is. `by_pattern`: a null is proximate to nulls alone: only records that rated the same
+    items can be proximate. `everybody`: every code is proximate to every code: all records are
+    proximate.
     """
 
     low: NDArray[np.int32]
@@ -45,8 +40,6 @@ class Rule:
 def largest_distance(scale: Scale, nulls: NullRule) -> float:
     """Return how far apart two cells can be on a scale, null among them.
 
-    Examples
-    --------
     >>> [largest_distance(Scale(1, 5, 1), nulls) for nulls in ("strict", "ignore", "zero")]
     [5.0, 4.0, 5.0]
     """
@@ -64,19 +57,11 @@ def reaches_all(scale: Scale, eps: float, nulls: NullRule) -> bool:
 def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRule) -> Rule:
     """Return which codes are near which.
 
-    Parameters
-    ----------
-    scale : Scale
-    levels : ndarray of float64, shape (n_levels,)
-        Ascending ratings that codes stand for (`Ratings.levels`).
-    eps : float
-        0 or more, in units of the scale.
-    nulls : {"strict", "ignore", "zero"}
-        What a null against a rating costs: R = max(maximum, width) of the scale (the paper),
-        nothing, or its distance from the level just below the scale.
+    `levels` (n_levels,): ascending ratings that codes stand for (`Ratings.levels`). `eps`: 0 or
+    more, in units of the scale. `nulls` ({"strict", "ignore", "zero"}): what a null against a
+    rating costs: R = max(maximum, width) of the scale (the paper), nothing, or its distance from
+    the level just below the scale.
 
-    Examples
-    --------
     >>> scale = Scale(1, 5, 1)
     >>> rule_of(scale, scale.levels, 1, "strict").high.tolist()
     [0, 2, 3, 4, 5, 5]
@@ -85,7 +70,7 @@ def rule_of(scale: Scale, levels: NDArray[np.float64], eps: float, nulls: NullRu
     """
     reach = eps + _slack(scale)
     high = np.searchsorted(levels, levels + reach, side="right")
-    # the lowest code whose highest near one is c or above: near is so both ways, to the last bit
+    # the lowest code whose highest proximate one is c or above; mutual to the last bit
     low = np.searchsorted(high, np.arange(1, len(levels) + 1)) + 1
     if nulls == "ignore":
         cost = np.zeros(len(levels))

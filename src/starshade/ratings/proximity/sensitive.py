@@ -15,16 +15,11 @@ __all__ = ["item_keys", "split_items"]
 
 
 def item_keys(sensitive: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids as given; one text, or a number, is no list of them.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Return the ids as given; one text, or a number, is no list of them."""
     if isinstance(sensitive, (str, bytes)) or not isinstance(sensitive, Iterable):
-        found = "one text" if isinstance(sensitive, str) else type(sensitive).__name__
+        kind = "one text" if isinstance(sensitive, str) else type(sensitive).__name__
         raise ConfigError(
-            f"{called('sensitive')}: give a list of item ids, not {found}",
+            f"{called('sensitive')}: give a list of item ids, not {kind}",
             advice='Write sensitive=["50"] for the item 50, () for none.',
             setting="sensitive",
         )
@@ -36,25 +31,9 @@ def split_items(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Split item indices into those that the distance is taken over and the sensitive ones.
 
-    Parameters
-    ----------
-    items : Vocabulary
-    sensitive : sequence of str
-        Item ids, each once.
+    `sensitive`: item ids, each once. Returns `open, sensitive`: `open` ascending; `sensitive` in
+    the order given.
 
-    Returns
-    -------
-    open, sensitive : ndarray of int64
-        `open` ascending; `sensitive` in the order given.
-
-    Raises
-    ------
-    ConfigError
-        An id that is not among the items, one given twice, or no item left that is not
-        sensitive. Messages count positions and name no id.
-
-    Examples
-    --------
     >>> parts = split_items(Vocabulary.of(["a", "b", "c"]), ["b"])
     >>> [part.tolist() for part in parts]
     [[0, 2], [1]]

@@ -24,17 +24,10 @@ __all__ = ["Kinds", "Space", "space_of"]
 class Kinds:
     """Equal records joined: one kind each, and kinds cut into blocks.
 
-    Attributes
-    ----------
-    of_record : ndarray of int64, shape (n_records,)
-        Kinds are numbered block by block.
-    row : ndarray of int64, shape (n_kinds,)
-        The first record of each kind.
-    size : ndarray of int64, shape (n_kinds,)
-        Records of each kind.
-    block : ndarray of int64, shape (n_blocks + 1,)
-        Where blocks begin: kinds that rated the same items where the rule keeps such apart from
-        all others, else all kinds together.
+    `of_record` (n_records,): kinds are numbered block by block. `row` (n_kinds,): the first record
+    of each kind. `size` (n_kinds,): records of each kind. `block` (n_blocks + 1,): where blocks
+    begin: kinds that rated the same items where the rule keeps such apart from all others, else all
+    kinds together.
     """
 
     of_record: NDArray[np.int64]
@@ -47,13 +40,8 @@ class Kinds:
 class Space:
     """Records as sparse rows of codes, and the rule.
 
-    Attributes
-    ----------
-    indptr, columns, codes : ndarray
-        The cells of the items that the distance is taken over, as in `Ratings`.
-    n_items : int
-        Those items.
-    rule : Rule
+    `indptr`, `columns`, `codes`: the cells of the items that the distance is taken over, as in
+    `Ratings`. `n_items`: those items.
     """
 
     indptr: NDArray[np.int64]
@@ -92,13 +80,7 @@ class Space:
         return index_of(self)
 
     def full(self) -> NDArray[Any]:
-        """Return records × items as codes of the narrowest type: 0 is null, c ``levels[c - 1]``.
-
-        Raises
-        ------
-        ConfigError
-            The table does not fit the memory budget.
-        """
+        """Return records × items as codes of the narrowest type: 0 is null, c ``levels[c - 1]``."""
         check_budget(
             2 * self.code_type.itemsize * self.n_records * self.n_items,
             f"{counted(self.n_records, 'record')} x {counted(self.n_items, 'item')}",
@@ -120,19 +102,8 @@ class Space:
 def space_of(ratings: Ratings, items: NDArray[np.integer], eps: float, nulls: NullRule) -> Space:
     """Make a table ready; what searching needs is computed when first asked for.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Users without a rating are records too.
-    items : ndarray of int
-        Indices of the non-sensitive items, each once.
-    eps, nulls
-        See `rule_of`.
-
-    Raises
-    ------
-    ConfigError
-        See `rule_of`.
+    `ratings`: users without a rating are records too. `items`: indices of the non-sensitive items,
+    each once. `eps`, `nulls`: see `rule_of`.
     """
     rule = rule_of(ratings.scale, ratings.levels, eps, nulls)
     indptr, columns, codes = ratings.indptr, ratings.columns, ratings.codes

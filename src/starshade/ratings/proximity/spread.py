@@ -27,18 +27,9 @@ _FLAT = 1e-6  # of a real scale's width: a smaller standard deviation of ratings
 def moments(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[Any]:
     """Return the numbers whose sums over a ball give `spreads`.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    sensitive : ndarray of int, shape (q,)
-        Item indices.
-
-    Returns
-    -------
-    ndarray, shape (n_users, 3q)
-        For each item: whether it was rated, the rating, and its square, 0 where it was not. On a
-        stepped scale int64, ratings in steps above the minimum; on a real scale float64, ratings
-        as they differ from the scale's middle.
+    `sensitive` (q,): item indices. Returns (n_users, 3q): for each item: whether it was rated, the
+    rating, and its square, 0 where it was not. On a stepped scale int64, ratings in steps above the
+    minimum; on a real scale float64, ratings as they differ from the scale's middle.
     """
     place = np.full(ratings.n_items, -1)
     place[sensitive] = np.arange(len(sensitive))
@@ -57,21 +48,9 @@ def moments(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[Any]:
 def spreads(sizes: NDArray[np.integer], sums: NDArray[Any], scale: Scale) -> NDArray[np.float64]:
     """Return the standard deviation of each sensitive item in each ball.
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (n,)
-        Records in each ball, nulls and the record itself included.
-    sums : ndarray, shape (n, 3q)
-        `moments`, summed over each ball.
-    scale : Scale
+    `sizes` (n,): records in each ball, nulls and the record itself included. `sums` (n, 3q):
+    `moments`, summed over each ball. Returns (n, q): NaN where nobody in the ball rated the item.
 
-    Returns
-    -------
-    ndarray of float64, shape (n, q)
-        NaN where nobody in the ball rated the item.
-
-    Examples
-    --------
     The paper's (6, null): the mean is 6, the null deviates by it.
 
     >>> spreads(np.array([2]), np.array([[1, 5, 25]]), Scale(1, 6, 1)).round(4).tolist()
@@ -82,9 +61,9 @@ def spreads(sizes: NDArray[np.integer], sums: NDArray[Any], scale: Scale) -> NDA
     some = np.where(rated > 0, rated, 1)
     if scale.step is not None:
         # about the whole number next to the mean: exact where squares of sums would not fit
-        near = total // some
-        rest = total - near * some
-        deviation = (squares - 2 * near * total + near * near * some) - rest * (rest / some)
+        centre = total // some
+        rest = total - centre * some
+        deviation = (squares - 2 * centre * total + centre * centre * some) - rest * (rest / some)
         mean = scale.minimum + scale.step * (total / some)
         deviation = deviation * scale.step**2
     else:
@@ -93,13 +72,13 @@ def spreads(sizes: NDArray[np.integer], sums: NDArray[Any], scale: Scale) -> NDA
         # what is left of large squares that cancel is rounding: nobody differs
         deviation[deviation <= some * (_FLAT * scale.width) ** 2] = 0.0
     size = sizes[:, None]
-    found = np.sqrt((deviation + (size - rated) * mean**2) / np.maximum(size, 1))
-    return np.asarray(np.where(rated > 0, found, np.nan))
+    deviations = np.sqrt((deviation + (size - rated) * mean**2) / np.maximum(size, 1))
+    return np.asarray(np.where(rated > 0, deviations, np.nan))
 
 
-def too_low(found: NDArray[np.float64], l: float) -> NDArray[np.bool_]:  # noqa: E741
+def too_low(deviations: NDArray[np.float64], l: float) -> NDArray[np.bool_]:  # noqa: E741
     """Tell which spreads are below l (by more than 1e-9); never one that does not exist."""
-    return np.asarray(found < l - SLACK)
+    return np.asarray(deviations < l - SLACK)
 
 
 def spread_bound(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -108,14 +87,7 @@ def spread_bound(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[np
     The theorem holds only where every record has a rating: (6, null) has a spread of 4.24 and no
     range at all. Infinity where a record has a null, or where there is no record.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    sensitive : ndarray of int, shape (q,)
-
-    Returns
-    -------
-    ndarray of float64, shape (q,)
+    `sensitive` (q,). Returns (q,).
     """
     bound = np.full(len(sensitive), np.inf)
     for place, item in enumerate(np.asarray(sensitive).tolist()):
@@ -126,13 +98,7 @@ def spread_bound(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[np
 
 
 def refuse_above_bound(ratings: Ratings, sensitive: NDArray[np.integer], l: float) -> None:  # noqa: E741
-    """Refuse an l that no data with these ratings can reach.
-
-    Raises
-    ------
-    ConfigError
-        l is above `spread_bound`; the item is named by its position among the sensitive ones.
-    """
+    """Refuse an l that no data with these ratings can reach."""
     bound = spread_bound(ratings, sensitive)
     for place in np.flatnonzero(bound < l - SLACK).tolist():
         raise ConfigError(

@@ -48,21 +48,9 @@ def read_attributes(
 ) -> tuple[list[str], pa.Table, str]:
     """Read personal attributes: ids, a table with one row each, and the source's name.
 
-    Parameters
-    ----------
-    users : path, Input, or Arrow-capable frame
-        u.user, users.dat, CSV or TSV with a header, Parquet, RecBole ``.user``.
-    scratch : Path
-        A folder for what has to be unpacked.
-    user_col : str or None
-        The column of the user ids, where it has one of that name.
-    show_values : bool
-        Whether messages may name users.
-
-    Raises
-    ------
-    InputError
-        No user column, a user without an id or with two rows, or a file that cannot be read.
+    `users`: u.user, users.dat, CSV or TSV with a header, Parquet, RecBole ``.user``. `scratch`: a
+    folder for what has to be unpacked. `user_col`: the column of the user ids, where it has one of
+    that name. `show_values`: whether messages may name users.
     """
     import pyarrow as pa
 
@@ -78,17 +66,19 @@ def read_attributes(
     first_row: dict[str, int] = {}
     for block in source.batches([role, *beside]):
         rows = np.arange(len(texts), len(texts) + len(block))
-        found = [str(value) for value in ids.take(block.column(0), rows)]
+        block_texts = [str(value) for value in ids.take(block.column(0), rows)]
         if not faults:
-            again = [i for i, t in enumerate(found) if first_row.setdefault(t, rows[i]) != rows[i]]
+            again = [
+                i for i, t in enumerate(block_texts) if first_row.setdefault(t, rows[i]) != rows[i]
+            ]
             faults.add(
                 _REPEATED,
                 rows[again],
-                lambda k, again=again, found=found: (  # type: ignore[misc]
-                    quoted(found[again[k]]) if show_values else "again"
+                lambda k, again=again, block_texts=block_texts: (  # type: ignore[misc]
+                    quoted(block_texts[again[k]]) if show_values else "again"
                 ),
             )
-        texts += found
+        texts += block_texts
         blocks.append(block.select(beside))
     faults.refuse()
     if not texts:
@@ -99,13 +89,7 @@ def read_attributes(
 def attach(
     ratings: Ratings, ids: Sequence[str], table: pa.Table, where: str, nulls: NullValues
 ) -> Ratings:
-    """Return the ratings with these attributes, one row per user, and notes on who lacks what.
-
-    Raises
-    ------
-    InputError
-        None of the users is known, or a column is of a type that is no attribute.
-    """
+    """Return the ratings with these attributes, one row per user, and notes on who lacks what."""
     import pyarrow as pa
 
     place = np.full(ratings.n_users, -1, dtype=np.int64)

@@ -26,13 +26,8 @@ __all__ = ["Beside", "open_beside"]
 class Beside:
     """An opened table.
 
-    Attributes
-    ----------
-    source : Source
-    where : str
-        The file as its owner calls it, or the kind of frame.
-    named : bool
-        Whether its columns have names; otherwise they are called 1, 2, …
+    `where`: the file as its owner calls it, or the kind of frame. `named`: whether its columns have
+    names; otherwise they are called 1, 2, ….
     """
 
     source: Source
@@ -62,24 +57,9 @@ def open_beside(
 ) -> Beside:
     """Open a text file (perhaps compressed), a Parquet file or a frame.
 
-    Parameters
-    ----------
-    source : path or Arrow-capable frame
-    scratch : Path
-        A folder for what has to be unpacked.
-    known : collection of str
-        Names, normalized, of which a header must hold one: a first row of words may be data.
-    what : str
-        What the table should hold, for messages.
-    delimiter, header : optional
-        As in `read_ratings`.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is empty or is no table.
-    ConfigError
-        No path and no frame, an empty path, or an impossible delimiter.
+    `scratch`: a folder for what has to be unpacked. `known`: names, normalized, of which a header
+    must hold one: a first row of words may be data. `what`: what the table should hold, for
+    messages. `delimiter`, `header`: as in `read_ratings`.
     """
     if is_frame(source):
         frame = FrameSource(source)

@@ -50,8 +50,6 @@ _COMMA = Fault(
 class NullValues:
     """Values that stand for "not rated": as text, or as an equal number.
 
-    Examples
-    --------
     >>> nulls = NullValues(["99"])
     >>> [nulls.has(text) for text in ("99", "99.0", "9", "NA")]
     [True, True, False, False]
@@ -133,8 +131,8 @@ class RatingColumn:
         return np.asarray(values[places])
 
     def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:
-        said = "no rating" if fault == _empty() else "rating {}"
-        self._faults.add(fault, rows, lambda k: said.format(_shown(first[k])))
+        text = "no rating" if fault == _empty() else "rating {}"
+        self._faults.add(fault, rows, lambda k: text.format(_shown(first[k])))
 
     def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:
         """Write a text's number to `values`, or say what is wrong with it."""

@@ -104,9 +104,9 @@ class DayColumn:
         encoded = trimmed.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         places = encoded.indices.to_numpy(zero_copy_only=False)
-        found = [NO_DAY if self._is_null(t) else _day(t, self.form) for t in texts]
-        bad = np.array([day is None for day in found], dtype=np.bool_)
-        days = np.array([NO_DAY if day is None else day for day in found], dtype=np.int32)
+        parsed = [NO_DAY if self._is_null(t) else _day(t, self.form) for t in texts]
+        bad = np.array([day is None for day in parsed], dtype=np.bool_)
+        days = np.array([NO_DAY if day is None else day for day in parsed], dtype=np.int32)
         self._add(rows, bad[places], lambda i: quoted(array[i].as_py()))
         return np.asarray(days[places])
 
@@ -137,10 +137,10 @@ def _form(text: str) -> str:
         return "compact"
     if NUMBER.fullmatch(text):
         return _number_form(float(text))
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         return "unknown"
-    return "zoned" if found[5] else "iso"
+    return "zoned" if match[5] else "iso"
 
 
 def _number_form(value: float) -> str:
@@ -150,24 +150,24 @@ def _number_form(value: float) -> str:
 def _day(text: str, form: str | None) -> int | None:
     """Return the day number of one text of the column's form, else None."""
     if form == "compact":
-        found = _COMPACT.fullmatch(text)
-        return _calendar_day(f"{text[:4]}-{text[4:6]}-{text[6:]}") if found else None
+        match = _COMPACT.fullmatch(text)
+        return _calendar_day(f"{text[:4]}-{text[4:6]}-{text[6:]}") if match else None
     if form in ("seconds", "milliseconds"):
         if not NUMBER.fullmatch(text):
             return None
         days, wrong = _epoch_days(np.array([float(text)]), form)
         return None if wrong[0] else int(days[0])
-    found = _ISO.fullmatch(text)
-    if found is None or form != ("zoned" if found[5] else "iso"):
+    match = _ISO.fullmatch(text)
+    if match is None or form != ("zoned" if match[5] else "iso"):
         return None
-    day = _calendar_day(found[1])
-    if day is None or not found[5] or found[5] in ("Z", "UTC"):
+    day = _calendar_day(match[1])
+    if day is None or not match[5] or match[5] in ("Z", "UTC"):
         return day
-    hours, minutes = int(found[5][1:3]), int(found[5].replace(":", "")[3:] or 0)
+    hours, minutes = int(match[5][1:3]), int(match[5].replace(":", "")[3:] or 0)
     if hours > 23 or minutes > 59:
         return None
-    ahead = timedelta(hours=hours, minutes=minutes) * (-1 if found[5][0] == "-" else 1)
-    clock = timedelta(hours=int(found[2]), minutes=int(found[3]))
+    ahead = timedelta(hours=hours, minutes=minutes) * (-1 if match[5][0] == "-" else 1)
+    clock = timedelta(hours=int(match[2]), minutes=int(match[3]))
     return day + (clock - ahead) // timedelta(days=1)
 
 

@@ -28,10 +28,7 @@ class Fault:
 class Faults:
     """Collects the mistakes of one input while all of it is read.
 
-    Parameters
-    ----------
-    locate : callable
-        Row number (from 0 over the whole input) → where that row stands.
+    `locate`: row number (from 0 over the whole input) → where that row stands.
     """
 
     def __init__(self, locate: Callable[[int], str]) -> None:
@@ -47,11 +44,11 @@ class Faults:
         """How many mistakes were noted."""
         return sum(self._totals.values())
 
-    def add(self, fault: Fault, rows: NDArray[np.integer], said: Callable[[int], str]) -> None:
+    def add(self, fault: Fault, rows: NDArray[np.integer], text_of: Callable[[int], str]) -> None:
         """Note a mistake in some rows, ascending; `said(k)` describes the k-th of them."""
         if not len(rows):
             return
-        first = [(int(rows[k]), said(k)) for k in range(min(len(rows), SHOWN))]
+        first = [(int(rows[k]), text_of(k)) for k in range(min(len(rows), SHOWN))]
         # a wide table's cells come column by column: the first five are those of lowest number
         self._rows[fault] = sorted(self._rows.get(fault, []) + first)[:SHOWN]
         self._totals[fault] = self._totals.get(fault, 0) + len(rows)

@@ -28,7 +28,7 @@ _BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct t
 _PART_ID = Fault(
     "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
 )
-_SAID = {
+_IN_WORDS = {
     _NO_ID: "no {role} id",
     _BAD_ID: "a zero byte in the {role} id",
     _PART_ID: "no whole number as {role} id",
@@ -48,12 +48,7 @@ class IdColumn:
     def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return int64 where all ids are canonical integers, else str objects.
 
-        Parameters
-        ----------
-        array : Arrow array
-            Ids of one block.
-        rows : ndarray of int64
-            Their row numbers, for messages.
+        `array`: ids of one block. `rows`: their row numbers, for messages.
         """
         import pyarrow as pa
 
@@ -111,11 +106,11 @@ class IdColumn:
         self, fault: Fault, rows: NDArray[np.int64], bad: NDArray[np.bool_], array: pa.Array
     ) -> None:
         where = np.flatnonzero(bad)
-        said = _SAID[fault].format(role=self._role)
+        text = _IN_WORDS[fault].format(role=self._role)
         self._faults.add(
             Fault(fault.what.format(role=self._role), fault.advice),
             rows[where],
-            lambda k: quoted(array[int(where[k])].as_py()) if self._show else said,
+            lambda k: quoted(array[int(where[k])].as_py()) if self._show else text,
         )
 
 

@@ -29,13 +29,7 @@ _BARE = {"u.item": "|", "movies.dat": "::"}  # id and name first, no header, oft
 
 
 def read_names(item: Input, scratch: Path) -> dict[str, str] | None:
-    """Read item names: id → name; None where a RecBole ``.item`` file has no column of names.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or has no column of ids or of names.
-    """
+    """Read item names: id → name; None where a RecBole ``.item`` file has no column of names."""
     if is_parquet(item):
         return _of_source(ParquetSource([item]), item.shown)
     name = item.path.name
@@ -85,8 +79,8 @@ def _bare_names(item: Input, delimiter: str) -> dict[str, str]:
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if not line:
             continue
-        key, found, rest = line.partition(delimiter)
-        if not found:
+        key, separator, rest = line.partition(delimiter)
+        if not separator:
             raise InputError(f"{item.shown}, line {number}: no {delimiter!r} between id and name")
         name = rest.partition(delimiter)[0]
         if names.setdefault(key, name) != name:

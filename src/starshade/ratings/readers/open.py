@@ -26,7 +26,7 @@ from starshade.ratings.readers.recognise.aliases import (
     title_column,
     unread,
 )
-from starshade.ratings.readers.recognise.detect import Found
+from starshade.ratings.readers.recognise.detect import Recognised
 from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.request import Request
@@ -65,18 +65,9 @@ class PlainPath:
 class Opened:
     """A table that can be read.
 
-    Attributes
-    ----------
-    table : LongTable or WideTable
-    where : str
-        The (first) file, or the kind of frame.
-    format : str
-    mapping : dict
-        Role → column, as a person should see it, in the order of the columns; ``delimiter``
-        where it is not the format's usual one.
-    plain : PlainPath or None
-        The same by the fast path, where the head gives hope.
-    notes : tuple of str
+    `where`: the (first) file, or the kind of frame. `mapping`: role → column, as a person should
+    see it, in the order of the columns; ``delimiter`` where it is not the format's usual one.
+    `plain`: the same by the fast path, where the head gives hope.
     """
 
     table: LongTable | WideTable
@@ -87,15 +78,9 @@ class Opened:
     notes: tuple[str, ...] = ()
 
 
-def open_text(found: Found, request: Request, scratch: Path) -> Opened:
-    """Open text files.
-
-    Raises
-    ------
-    InputError
-        No rows, columns that cannot be told, or files of several tables.
-    """
-    files, empty = _parts(found.files, scratch)
+def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
+    """Open text files."""
+    files, empty = _parts(inputs.files, scratch)
     head = _agreeing_head(files, request)
     where = files[0].shown
     typed = is_typed(head.columns)
@@ -104,7 +89,7 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
             f"{where}: no RecBole header", advice="It reads like user_id:token, rating:float."
         )
     columns = untyped(head.columns) if typed else head.columns
-    format_, head = _format(Path(found.files[0].path).name, head, typed, request, where)
+    format_, head = _format(Path(inputs.files[0].path).name, head, typed, request, where)
     source = TextSource(files, head.dialect, columns)
     notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
     if request.wide:
@@ -119,16 +104,16 @@ def open_text(found: Found, request: Request, scratch: Path) -> Opened:
         listed = True if request.header or is_table else None
         roles = _resolved(columns, request, where, listed)
     else:
-        roles, format_, said = _by_place(head, format_, request, where)
-        notes += said
+        roles, format_, remarks = _by_place(head, format_, request, where)
+        notes += remarks
     opened = _long(source, where, roles, format_, request, is_named=head.dialect.header)
     plain = _plain(files, head, roles, columns) if not request.null_values else None
     return replace(opened, plain=plain, notes=(*notes, *opened.notes))
 
 
-def open_parquet(found: Found, request: Request) -> Opened:
+def open_parquet(inputs: Recognised, request: Request) -> Opened:
     """Open Parquet files."""
-    return _typed_table(ParquetSource(found.files), found.files[0].shown, "parquet", request)
+    return _typed_table(ParquetSource(inputs.files), inputs.files[0].shown, "parquet", request)
 
 
 def open_frame(frame: Any, request: Request) -> Opened:
@@ -160,11 +145,11 @@ def _long(
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
     if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):
         mapping["delimiter"] = source.dialect.delimiter
-    said = unread(source.columns, roles, dates=request.dates) if is_named else ()
+    notes = unread(source.columns, roles, dates=request.dates) if is_named else ()
     if roles["item"] == title_column(source.columns) and not request.given().get("item"):
         title = listing([roles["item"]])
-        said = (f"no column has item ids, so {title} serves: one title is one item", *said)
-    return Opened(table, where, format_, mapping, notes=said)
+        notes = (f"no column has item ids, so {title} serves: one title is one item", *notes)
+    return Opened(table, where, format_, mapping, notes=notes)
 
 
 def _usual(format_: str) -> str:

@@ -26,13 +26,7 @@ FORMATS = (
 
 @dataclass(frozen=True)
 class Request(ReadingSettings):
-    """The options of `read_ratings`, see there.
-
-    Raises
-    ------
-    ConfigError
-        An unknown format or duplicate rule, or options that contradict each other.
-    """
+    """The options of `read_ratings`, see there."""
 
     def __post_init__(self) -> None:
         check(self)

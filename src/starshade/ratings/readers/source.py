@@ -14,22 +14,13 @@ __all__ = ["Source"]
 class Source(Protocol):
     """Columns of rows, read once from first to last.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names, each once.
+    `columns`: names, each once.
     """
 
     columns: tuple[str, ...]
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield these columns in file order, nothing dropped; text columns as text.
-
-        Raises
-        ------
-        InputError
-            A row that is no row of this table, or a file that cannot be read to its end.
-        """
+        """Yield these columns in file order, nothing dropped; text columns as text."""
 
     def locate(self, row: int) -> str:
         """Say where a row (from 0, over all files) stands."""

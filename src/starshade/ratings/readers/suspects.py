@@ -20,10 +20,7 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
     A high code is at least three times the highest other rating; a low one is the only negative
     rating of a scale that goes up to 3 at least.
 
-    Returns
-    -------
-    tuple of str
-        One sentence, or none.
+    Returns: one sentence, or none.
     """
     scale = ratings.scale
     if not ratings.report.scale_inferred:
@@ -38,10 +35,10 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
         return ()
     far = present >= _FAR * max(1.0, rest.max())
     negative = (present < 0) & (rest.min() >= 0) & (rest.max() >= _FAR)
-    found = [f"{value:g}" for value in present[is_code & (far | negative)]]
-    if not found:
+    codes = [f"{value:g}" for value in present[is_code & (far | negative)]]
+    if not codes:
         return ()
-    looks = "looks like a code" if len(found) == 1 else "look like codes"
+    looks = "looks like a code" if len(codes) == 1 else "look like codes"
     return (
-        f"{' and '.join(found)} {looks} for 'no answer': if so, give {named('null_values', found)}",
+        f"{' and '.join(codes)} {looks} for 'no answer': if so, give {named('null_values', codes)}",
     )

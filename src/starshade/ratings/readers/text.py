@@ -35,14 +35,9 @@ _BOM = b"\xef\xbb\xbf"
 class Dialect:
     """How a text file is written.
 
-    Attributes
-    ----------
-    delimiter : str
-        One ASCII character, or ``::``.
-    header : bool
-        Whether the first record names the columns.
-    quoted : bool
-        Whether a field may stand in double quotes, a quote within it doubled (RFC 4180).
+    `delimiter`: one ASCII character, or ``::``. `header`: whether the first record names the
+    columns. `quoted`: whether a field may stand in double quotes, a quote within it doubled (RFC
+    4180).
     """
 
     delimiter: str
@@ -58,13 +53,7 @@ class Dialect:
 class TextSource:
     """Text files of one dialect and the same columns, one behind the other.
 
-    Parameters
-    ----------
-    files : sequence of Input
-        Plain UTF-8 files (`plain_text`).
-    dialect : Dialect
-    columns : tuple of str
-        The columns' names, each once.
+    `files`: plain UTF-8 files (`plain_text`). `columns`: the columns' names, each once.
     """
 
     def __init__(self, files: Sequence[Input], dialect: Dialect, columns: tuple[str, ...]) -> None:
@@ -162,27 +151,29 @@ class TextSource:
             wanted=wanted,
         )
 
-    def _refuse_unsound(self, file: Input, found: Structure) -> None:
-        if found.is_sound:
+    def _refuse_unsound(self, file: Input, structure: Structure) -> None:
+        if structure.is_sound:
             return
         parts, advice = [], []
-        if found.ragged:
+        if structure.ragged:
             expected = f"expected {len(self.columns)}, as in "
             expected += "the header" if self.dialect.header else "the first row"
             lines = [
                 f"  {file.shown}, line {line}: {_fields(1 + (count - 1) // self._stride)}"
-                for line, count in zip(found.ragged_lines, found.ragged_fields, strict=True)
+                for line, count in zip(structure.ragged_lines, structure.ragged_fields, strict=True)
             ]
             parts.append(f"rows with a wrong number of fields ({expected})")
-            parts += [*lines, *_more(found.ragged, len(lines))]
+            parts += [*lines, *_more(structure.ragged, len(lines))]
             advice.append("Correct those rows, or name the delimiter if it is another one.")
-        if found.loose:
-            lines = [f"  {file.shown}, line {line}" for line in found.loose_lines]
+        if structure.loose:
+            lines = [f"  {file.shown}, line {line}" for line in structure.loose_lines]
             parts.append("a closing quote is followed by more text")
-            parts += [*lines, *_more(found.loose, len(lines))]
-        if found.open_line:
-            parts.append(f"{file.shown}, line {found.open_line}: a quote opens and never closes")
-        if found.loose or found.open_line:
+            parts += [*lines, *_more(structure.loose, len(lines))]
+        if structure.open_line:
+            parts.append(
+                f"{file.shown}, line {structure.open_line}: a quote opens and never closes"
+            )
+        if structure.loose or structure.open_line:
             advice.append('Within a quoted field a quote is written twice: "".')
         raise InputError("\n".join(parts), advice=" ".join(advice))
 

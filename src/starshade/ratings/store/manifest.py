@@ -52,13 +52,7 @@ class Manifest(_Closed):
 
     @classmethod
     def from_json(cls, text: bytes, where: str) -> Manifest:
-        """Read and check it.
-
-        Raises
-        ------
-        InputError
-            It is damaged, foreign, or of a later version.
-        """
+        """Read and check it."""
         try:
             content = parse(text)
             claimed = content.pop("crc32")

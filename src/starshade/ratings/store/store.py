@@ -67,16 +67,7 @@ def write_store(ratings: Ratings, path: Where) -> None:
     A data set gets its lineage when it is stored for the first time: `ratings` has one from here
     on.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    path : Path
-        A folder that does not exist yet.
-
-    Raises
-    ------
-    OutputError
-        The folder exists, or the disk is full or refuses; nothing is left behind.
+    `path`: a folder that does not exist yet.
     """
     from starshade.ratings.store.manifest import Manifest
 
@@ -105,19 +96,7 @@ def write_store(ratings: Ratings, path: Where) -> None:
 def open_store(path: Path) -> Ratings:
     """Open a store, memory-mapped.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Ratings
-        With `by_item` as stored. Its arrays are private copies-on-write of the files.
-
-    Raises
-    ------
-    InputError
-        No store, a damaged one, or one of a later version.
+    Returns: with `by_item` as stored. Its arrays are private copies-on-write of the files.
     """
     from starshade.ratings.store.manifest import Manifest
 

@@ -24,13 +24,8 @@ _SAMPLE = 200_000  # opinions that settle where one star ends and the next begin
 class Drawing:
     """A table being drawn: who has how many cells, and from which streams.
 
-    Attributes
-    ----------
-    fingerprints : ndarray of uint64, shape (n_users,)
-    indptr : ndarray of int64, shape (n_users + 1,)
-    seed : int
-    step : callable
-        Told how many cells have been drawn.
+    `fingerprints` (n_users,). `indptr` (n_users + 1,). `step`: receives how many cells have been
+    drawn.
     """
 
     fingerprints: NDArray[np.uint64]

@@ -42,14 +42,7 @@ _LEANING = (0.85, 0.3, 0.5, 0.2)
 class People:
     """Personal attributes as numbers, one entry per user.
 
-    Attributes
-    ----------
-    age : ndarray of float64
-        Whole years.
-    male : ndarray of bool
-    occupation : ndarray of int64
-    zip_code : ndarray of int64
-        In [0, 100,000).
+    `age`: whole years. `zip_code`: in [0, 100,000).
     """
 
     age: NDArray[np.float64]
@@ -98,17 +91,8 @@ def _draw_occupation(
 def draw_taste(people: People, genres: int, demographic: float, seed: int) -> NDArray[np.float64]:
     """Draw each user's preference for each genre, of mean 0 and variance about 1.
 
-    Parameters
-    ----------
-    people : People
-    genres : int
-    demographic : float
-        Share of the variance that the attributes explain, in [0, 1].
-    seed : int
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, genres)
+    `demographic`: share of the variance that the attributes explain, in [0, 1]. Returns (n_users,
+    genres).
     """
     rng = generator(seed, "synthetic taste")
     n = len(people.age)

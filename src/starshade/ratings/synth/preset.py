@@ -15,52 +15,29 @@ __all__ = ["LIKES", "PRESETS", "Preset"]
 class Preset:
     """The shape of a data set of ratings from 1 to 5.
 
-    Attributes
-    ----------
-    n_users, n_items, n_ratings : int
-        Sizes of the real data.
-    least : int
-        Ratings that every user has at least, where the request leaves room for it.
-    activity, giants : float
-        Ratings above `least` of the user with the share p of users below:
-        E^(1/activity) exp(giants E), E = -ln(1 - p), times what the total asks for. A Weibull
-        tail (below 1: long), drawn out or cut in by `giants`.
-    decay, slope, offset : float
-        Popularity within a genre of the item at rank share x:
-        exp(-decay x) (x + offset)^-slope.
-    charts, charts_by_activity, charts_spread : float
-        Log odds that a user of average activity picks from the charts, an overall list of the
-        most popular items; how much they fall with the logarithm of activity (casual users
-        pick from the charts); how much they vary between users.
-    charts_slope, charts_offset : float
-        Popularity within the charts: (x + charts_offset)^-charts_slope.
-    genres : int
-    taste : float
-        Spread of a user's log preferences between genres.
-    casual : float
-        How much log activity moves a user from the first genres to the last.
-    demographic : float
-        Share of the variance of taste that age, gender, occupation and region explain.
-    histogram : tuple of float
-        Weights of the ratings 1 to 5.
-    quality, fame : float
-        Share of an opinion's variance that the item makes; correlation of an item's quality
-        with the logarithm of its popularity.
-    leniency, liking : float
-        Shares of the variance that the user and the user's taste make; the rest is noise.
-    first_day, n_days : int
-        Day number (since 1970-01-01) of the first day; length of the span.
-    campaigns : tuple of (centre, width, share)
-        Bursts of arrivals: where and how long as shares of the span, and the share of all users.
-    growth : float
-        Arrivals outside campaigns grow like exp(growth x) over the span.
-    bouts, bouts_by_activity, bouts_spread : float
-        Bouts beyond the first: log-normal, rounded down, of this median for a user of average
-        activity, this exponent of activity, and this spread.
-    gap, gap_spread : float
-        Days from one bout to the next: log-normal, rounded up, of this median and spread.
-    opening, size_spread : float
-        The first bout's size as a multiple of another's; log spread of the sizes.
+    `n_users`, `n_items`, `n_ratings`: sizes of the real data. `least`: ratings that every user has
+    at least, where the request leaves room for it. `activity`, `giants`: ratings above `least` of
+    the user with the share p of users below: E^(1/activity) exp(giants E), E = -ln(1 - p), times
+    what the total asks for. A Weibull tail (below 1: long), drawn out or cut in by `giants`.
+    `decay`, `slope`, `offset`: popularity within a genre of the item at rank share x: exp(-decay x)
+    (x + offset)^-slope. `charts`, `charts_by_activity`, `charts_spread`: log odds that a user of
+    average activity picks from the charts, an overall list of the most popular items; how much they
+    fall with the logarithm of activity (casual users pick from the charts); how much they vary
+    between users. `charts_slope`, `charts_offset`: popularity within the charts: (x +
+    charts_offset)^-charts_slope. `taste`: spread of a user's log preferences between genres.
+    `casual`: how much log activity moves a user from the first genres to the last. `demographic`:
+    share of the variance of taste that age, gender, occupation and region explain. `histogram`:
+    weights of the ratings 1 to 5. `quality`, `fame`: share of an opinion's variance that the item
+    makes; correlation of an item's quality with the logarithm of its popularity. `leniency`,
+    `liking`: shares of the variance that the user and the user's taste make; the rest is noise.
+    `first_day`, `n_days`: day number (since 1970-01-01) of the first day; length of the span.
+    `campaigns`: bursts of arrivals: where and how long as shares of the span, and the share of all
+    users. `growth`: arrivals outside campaigns grow like exp(growth x) over the span. `bouts`,
+    `bouts_by_activity`, `bouts_spread`: bouts beyond the first: log-normal, rounded down, of this
+    median for a user of average activity, this exponent of activity, and this spread. `gap`,
+    `gap_spread`: days from one bout to the next: log-normal, rounded up, of this median and spread.
+    `opening`, `size_spread`: the first bout's size as a multiple of another's; log spread of the
+    sizes.
     """
 
     n_users: int

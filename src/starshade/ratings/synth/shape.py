@@ -56,17 +56,9 @@ def draw_activity(
 class Catalogue:
     """Items, and the shelves that users pick them from: one per genre, then the charts.
 
-    Attributes
-    ----------
-    genre : ndarray of int64, shape (n_items,)
-    quality : ndarray of float64, shape (n_items,)
-        Of mean 0 and variance about 1.
-    start : ndarray of int64, shape (genres + 2,)
-        Shelf g holds the places ``start[g]:start[g + 1]``.
-    items : ndarray of int32, shape (2 * n_items,)
-        The item at each place.
-    weights : ndarray of float64, shape (2 * n_items,)
-        Popularity of each place.
+    `genre` (n_items,). `quality` (float64 (n_items,)): of mean 0 and variance about 1. `start`
+    (genres + 2,): shelf g holds the places ``start[g]:start[g + 1]``. `items` (2 * n_items,): the
+    item at each place. `weights` (float64 (2 * n_items,)): popularity of each place.
     """
 
     genre: NDArray[np.int64]

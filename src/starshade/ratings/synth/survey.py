@@ -66,12 +66,7 @@ _TRAITS = 5
 class Questionnaire:
     """The questions; see `kernels.synth.survey.draw_answers` for the arrays.
 
-    Attributes
-    ----------
-    keys : tuple of str
-        ``q01`` …, and ``s01`` … for the sensitive ones, which come last.
-    names : tuple of str
-    topic, loading, cuts, leaning, silence, gate : ndarray
+    `keys`: ``q01`` …, and ``s01`` … for the sensitive ones, which come last.
     """
 
     keys: tuple[str, ...]
@@ -130,13 +125,7 @@ def _labels(n_open: int, n_sensitive: int) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def draw_survey(n_users: int, n_items: int, seed: int, report: ReadReport) -> Ratings:
-    """Draw a survey; the sizes are known to be sound.
-
-    Raises
-    ------
-    ConfigError
-        The survey would not fit into the memory that may be used.
-    """
+    """Draw a survey; the sizes are known to be sound."""
     _check_memory(n_users, n_items)
     users = Vocabulary(np.arange(1, n_users + 1))
     kernel = (user_keys, kernels.numbers, kernels.draw_answers, kernels.gather)

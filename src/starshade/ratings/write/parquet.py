@@ -23,12 +23,7 @@ _ROWS = 1 << 20
 def write_parquet(ratings: Ratings, path: Path, names: Mapping[str, str]) -> None:
     """Write one row per rating: ids as int64 where all are canonical integers, else as text.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    path : Path
-    names : mapping
-        Role (user, item, rating, day) → column.
+    `names`: role (user, item, rating, day) → column.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

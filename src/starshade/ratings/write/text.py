@@ -26,15 +26,9 @@ _SECONDS_A_DAY = 86_400
 class LongForm:
     """How one row per rating is written.
 
-    Attributes
-    ----------
-    dialect : Dialect
-    columns : dict
-        Role (user, item, rating, day) → name of its column, in the order written.
-    number : callable
-        Writes a rating.
-    epoch : bool
-        Dates as seconds since 1970-01-01 at midnight UTC; otherwise as YYYY-MM-DD.
+    `columns`: role (user, item, rating, day) → name of its column, in the order written. `number`:
+    writes a rating. `epoch`: dates as seconds since 1970-01-01 at midnight UTC; otherwise as
+    YYYY-MM-DD.
     """
 
     dialect: Dialect
@@ -44,13 +38,7 @@ class LongForm:
 
 
 def _field(text: str, dialect: Dialect) -> str:
-    """Write one field, in quotes where it needs them.
-
-    Raises
-    ------
-    ConfigError
-        The dialect has no quotes and the field needs them.
-    """
+    """Write one field, in quotes where it needs them."""
     needs = any(mark in text for mark in (dialect.delimiter, '"', "\n", "\r"))
     if dialect.quoted:
         # a byte order mark at the start of a file would be taken for one
@@ -89,13 +77,7 @@ def write_long(ratings: Ratings, path: Path, form: LongForm) -> None:
 
 
 def write_wide(ratings: Ratings, path: Path, id_name: str) -> None:
-    """Write one line per user: id, personal attributes, a field per item; null is blank.
-
-    Raises
-    ------
-    ConfigError
-        The table would be too large, or an item's key is also the name of another column.
-    """
+    """Write one line per user: id, personal attributes, a field per item; null is blank."""
     attributes = ratings.attributes
     beside = [id_name, *([] if attributes is None else attributes.column_names)]
     if ratings.n_users * ratings.n_items > _MOST_CELLS:
@@ -129,8 +111,6 @@ def write_table(
 def shortest_decimal(value: float) -> str:
     """Write a number as short as it can be read back exactly.
 
-    Examples
-    --------
     >>> shortest_decimal(4.0), shortest_decimal(3.5)
     ('4', '3.5')
     """

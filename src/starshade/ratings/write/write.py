@@ -44,13 +44,7 @@ _HEADERS = {
 
 
 def format_of(path: Where) -> str:
-    """Tell by a path's ending what `write_ratings` will write there; without one, a store.
-
-    Raises
-    ------
-    ConfigError
-        An ending that says nothing.
-    """
+    """Tell by a path's ending what `write_ratings` will write there; without one, a store."""
     ending = Path(path).suffix.lower()
     if ending and ending not in _BY_ENDING:
         raise ConfigError(

@@ -24,8 +24,6 @@ __all__ = ["KeptRows", "LongTable"]
 class KeptRows:
     """Which of the rows read were handed on: one bit each, and only where some were not.
 
-    Examples
-    --------
     >>> kept = KeptRows()
     >>> kept.add(np.array([True, False, True]))
     >>> kept.original(1)
@@ -59,17 +57,9 @@ class KeptRows:
 class LongTable:
     """A source whose columns are users, items, ratings and perhaps dates.
 
-    Attributes
-    ----------
-    source : Source
-    roles : mapping
-        ``user``, ``item``, ``rating`` and perhaps ``day`` → column.
-    nulls : NullValues
-        Rows with such a rating say "not rated"; they are left out and counted.
-    show_values : bool
-        Whether messages may name ids.
-    where : str
-        The source's name, for messages.
+    `roles`: ``user``, ``item``, ``rating`` and perhaps ``day`` → column. `nulls`: rows with such a
+    rating say "not rated"; they are left out and counted. `show_values`: whether messages may name
+    ids. `where`: the source's name, for messages.
     """
 
     source: Source
@@ -91,13 +81,7 @@ class LongTable:
         return tuple(self._notes)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows in file order.
-
-        Raises
-        ------
-        InputError
-            After all was read, if any row is wrong: every kind of mistake with its first rows.
-        """
+        """Yield all rows in file order."""
         faults = Faults(self.source.locate)
         columns = _Columns(faults, self.nulls, self.show_values)
         names = list(self.roles.values())

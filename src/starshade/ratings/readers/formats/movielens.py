@@ -22,12 +22,7 @@ _AMAZON_USER = re.compile(r"A[0-9A-Z]{9,27}")
 class Family:
     """One data set's files and how its ratings are written.
 
-    Attributes
-    ----------
-    format : str
-    ratings, users, items : str
-        File names; users "" where the data set has none.
-    dialect : Dialect
+    `ratings`, `users`, `items`: file names; users "" where the data set has none.
     """
 
     format: str
@@ -67,10 +62,7 @@ def name_format(name: str, dialect: Dialect, columns: Sequence[str]) -> str:
 def amazon_order(rows: Sequence[Sequence[str]]) -> tuple[str, str] | None:
     """Tell user and item of a file without a header by Amazon's forms of ids.
 
-    Returns
-    -------
-    tuple of str or None
-        The first two columns' roles; None where the ids are not Amazon's.
+    Returns: the first two columns' roles; None where the ids are not Amazon's.
     """
     orders = {("user", "item"): (_AMAZON_USER, _ASIN), ("item", "user"): (_ASIN, _AMAZON_USER)}
     for order, forms in orders.items():

@@ -37,19 +37,9 @@ _FORM = "expected a line `movie:`, then lines `user,rating,YYYY-MM-DD`"
 def read_netflix(path: Path, request: Request) -> Ratings:
     """Read the Netflix Prize's training set, or any part of it.
 
-    Parameters
-    ----------
-    path : Path
-        A folder of ``mv_*.txt`` or of ``combined_data_*.txt`` (or with ``training_set``, a folder
-        or tar, in it), one of those files, or a tar of them, compressed or not. A
-        ``movie_titles.txt`` beside them names the items.
-    request : Request
-
-    Raises
-    ------
-    InputError
-        Lines of another form, ratings without a movie, a truncated archive; and what `build`
-        refuses.
+    `path`: a folder of ``mv_*.txt`` or of ``combined_data_*.txt`` (or with ``training_set``, a
+    folder or tar, in it), one of those files, or a tar of them, compressed or not. A
+    ``movie_titles.txt`` beside them names the items.
     """
     report = ReadReport(
         source=str(path),
@@ -69,28 +59,22 @@ def read_netflix(path: Path, request: Request) -> Ratings:
 
 
 def netflix_batches(path: Path, *, dates: bool = True) -> Iterator[Batch]:
-    """Yield the rows of all files, movie by movie.
-
-    Raises
-    ------
-    InputError
-        See `read_netflix`; lines of another form are named when all have been read.
-    """
+    """Yield the rows of all files, movie by movie."""
     announce("the Netflix reader", kernel._parse)
     movie, row, wrong = -1, 0, 0
     named: list[str] = []
     with closing(in_order(_parse, _blocks(path))) as parsed:
-        for block, found in parsed:
-            found.movies[: found.headless] = movie
-            if found.last_movie >= 0:
-                movie = found.last_movie
-            wrong += found.wrong
-            places = found.wrong_at[: _NAMED - len(named)].tolist()
+        for block, lines in parsed:
+            lines.movies[: lines.headless] = movie
+            if lines.last_movie >= 0:
+                movie = lines.last_movie
+            wrong += lines.wrong
+            places = lines.wrong_at[: _NAMED - len(named)].tolist()
             named += [f"  {_line_at(path, block, place)}" for place in places]
-            if len(found.users):
-                days = found.days if dates else None
-                yield Batch(found.users, found.movies, found.ratings, days, row)
-            row += len(found.users)
+            if len(lines.users):
+                days = lines.days if dates else None
+                yield Batch(lines.users, lines.movies, lines.ratings, days, row)
+            row += len(lines.users)
     if not row and not wrong:
         raise InputError(f"{path}: no ratings in it", advice="Check that its files are whole.")
     if wrong:
@@ -103,8 +87,8 @@ def netflix_batches(path: Path, *, dates: bool = True) -> Iterator[Batch]:
 
 def locate_netflix(path: Path, row: int) -> str:
     """Name file and line of a row of `netflix_batches`, by reading it all again."""
-    for block, found in map(_parse, _blocks(path)):
-        if row < len(found.users):
+    for block, lines in map(_parse, _blocks(path)):
+        if row < len(lines.users):
             place = 0
             for line in bytes(block.text).splitlines(keepends=True):
                 if line.strip() and not line.strip().endswith(b":"):
@@ -113,7 +97,7 @@ def locate_netflix(path: Path, row: int) -> str:
                     break
                 place += len(line)
             return _line_at(path, block, place)
-        row -= len(found.users)
+        row -= len(lines.users)
     return f"{path}, after its last line"
 
 

@@ -36,23 +36,18 @@ def rating_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
     """Yield the files of ratings with what a person calls them, open at their beginning.
 
     To be used within `whole`, since an archive is read as it goes.
-
-    Raises
-    ------
-    InputError
-        There are none, both kinds lie in one folder, or an archive ends too early.
     """
-    found = False
+    any_file = False
     for source in _sources(path):
         if _is_ratings(source.name) or not is_tar(source):
-            found = True
+            any_file = True
             with open(source, "rb") as file:
                 yield str(source), file
             continue
         for member in _members(source):
-            found = True
+            any_file = True
             yield member
-    if not found:
+    if not any_file:
         raise InputError(
             f"{path}: no mv_*.txt and no combined_data_*.txt in it", advice="Check the path."
         )
@@ -71,13 +66,7 @@ def is_tar(path: Path) -> bool:
 
 
 def movie_titles(path: Path) -> dict[str, str]:
-    """Read ``movie_titles.txt`` (movie, year, title; Latin-1) beside the ratings, if it is there.
-
-    Raises
-    ------
-    InputError
-        A line that is no movie.
-    """
+    """Read ``movie_titles.txt`` (movie, year, title; Latin-1) beside the ratings, if there."""
     folder = path if path.is_dir() else path.parent
     file = next((folder / name for name in _TITLES if (folder / name).is_file()), None)
     if file is None:

@@ -59,31 +59,12 @@ def plain_batches(
 ) -> Iterator[Batch]:
     """Read rows of user, item, rating and perhaps a date from plain text files.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Read one after the other; rows are numbered over all.
-    delimiter : str
-        One ASCII character, or two equal ones (``::``).
-    header : bool
-        Whether the first line of each file is passed over.
-    columns : tuple
-        Positions (from 0) of user, item, rating and date; no date: None.
-    n_columns : int
-        Fields of every line; those not asked for may hold any text without quotes.
-
-    Yields
-    ------
-    Batch
-        int64 ids; days None without a date column. Dates are seconds since 1970, or YYYY-MM-DD
-        if the first row has one.
-
-    Raises
-    ------
-    NotPlain
-        At the first line that is anything else. Blank lines are passed over and noted.
-    OSError
-        A file cannot be read.
+    `paths`: read one after the other; rows are numbered over all. `delimiter`: one ASCII character,
+    or two equal ones (``::``). `header`: whether the first line of each file is passed over.
+    `columns`: positions (from 0) of user, item, rating and date; no date: None. `n_columns`: fields
+    of every line; those not asked for may hold any text without quotes. Yields: int64 ids;
+    days None without a date column. Dates are seconds since 1970, or YYYY-MM-DD if the first row
+    has one.
     """
     announce("the fast text reader", plain._parse_lines)
     blocks = _blocks_of(paths, header)

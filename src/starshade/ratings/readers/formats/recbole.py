@@ -12,8 +12,6 @@ _TYPES = ("token", "token_seq", "float", "float_seq")
 def is_typed(columns: Sequence[str]) -> bool:
     """Tell whether every column is written ``name:type``.
 
-    Examples
-    --------
     >>> is_typed(["user_id:token", "rating:float"]), is_typed(["user_id", "rating:float"])
     (True, False)
     """
@@ -23,8 +21,6 @@ def is_typed(columns: Sequence[str]) -> bool:
 def untyped(columns: Sequence[str]) -> tuple[str, ...]:
     """Take the types off.
 
-    Examples
-    --------
     >>> untyped(["user_id:token", "a:b:float"])
     ('user_id', 'a:b')
     """

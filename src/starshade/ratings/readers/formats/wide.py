@@ -33,25 +33,9 @@ _REPEATED = Fault("respondents that stand in the table more than once", "Keep on
 class WideTable:
     """A source with one row per respondent.
 
-    Parameters
-    ----------
-    source : Source
-    where : str
-        The source's name, for messages.
-    id_col : str or None
-        Column of the respondents' ids; `ROW_NUMBER` numbers the rows; None: a known name.
-    attribute_cols : sequence of str
-        Columns of personal attributes. All others are items.
-    nulls : NullValues
-        Values that stand for "not rated"; a blank always does.
-    show_values : bool
-
-    Raises
-    ------
-    InputError
-        No id column is known, or a named column is not there.
-    ConfigError
-        One column is id and attribute at once, or no item is left.
+    `where`: the source's name, for messages. `id_col`: column of the respondents' ids; `ROW_NUMBER`
+    numbers the rows; None: a known name. `attribute_cols`: columns of personal attributes. All
+    others are items. `nulls`: values that stand for "not rated"; a blank always does.
     """
 
     def __init__(
@@ -70,8 +54,8 @@ class WideTable:
         self._where = where
         self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col, where)
         roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
-        found = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
-        self.attribute_cols = tuple(found.values())
+        columns = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
+        self.attribute_cols = tuple(columns.values())
         beside = {self.id_col, *self.attribute_cols}
         if self.id_col in self.attribute_cols:
             raise ConfigError(f"{where}: column {self.id_col!r} cannot be id and attribute at once")
@@ -90,7 +74,7 @@ class WideTable:
 
     def _respondent(self, id_col: str | None, where: str) -> str:
         try:
-            found = resolve(
+            columns = resolve(
                 self.source.columns,
                 {"respondent": id_col},
                 required=["respondent"],
@@ -101,7 +85,7 @@ class WideTable:
             hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
             advice = f"{error.advice}{hint}".strip()
             raise InputError(error.message, advice=advice, setting=error.setting) from None
-        return found["respondent"]
+        return columns["respondent"]
 
     def mapping(self) -> dict[str, str]:
         """Return which column is what, items counted."""
@@ -121,13 +105,7 @@ class WideTable:
         return f"{self.source.locate(row)}, column {column}{name}"
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all cells that are rated, row by row.
-
-        Raises
-        ------
-        InputError
-            After all was read, if a cell is no rating or a respondent has no or a used id.
-        """
+        """Yield all cells that are rated, row by row."""
         cell_faults, row_faults = Faults(self._place), Faults(self.source.locate)
         ids = IdColumn("respondent", row_faults, show_values=self._show)
         ratings = RatingColumn(self._nulls, cell_faults, blank_is_null=True)
@@ -163,9 +141,9 @@ class WideTable:
         self.empty_columns = int(np.count_nonzero(~rated))
         self._notes += id_notes(ids, "respondent")
         if ratings.n_declared:
-            said = " or ".join(sorted(self._nulls.texts))
+            words = " or ".join(sorted(self._nulls.texts))
             self._notes.append(
-                f"{counted(ratings.n_declared, 'cell')} with {said} counted as not rated"
+                f"{counted(ratings.n_declared, 'cell')} with {words} counted as not rated"
             )
         if self.empty_rows:
             self._notes.append(

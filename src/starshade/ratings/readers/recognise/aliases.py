@@ -134,14 +134,12 @@ def title_column(columns: Sequence[str], taken: Sequence[str] = ()) -> str | Non
 
     A name may be a person's, so ``name`` alone is none.
 
-    Examples
-    --------
     >>> title_column(["customer", "title", "stars"])
     'title'
     """
-    told = [name for name in columns if normalized(name) in PUBLIC["item"][-1]]
-    told = [name for name in told if name not in taken]
-    return told[0] if len(told) == 1 else None
+    titles = [name for name in columns if normalized(name) in PUBLIC["item"][-1]]
+    titles = [name for name in titles if name not in taken]
+    return titles[0] if len(titles) == 1 else None
 
 
 def refuse_repeated(columns: Sequence[str], where: str, hint: str = "") -> None:
@@ -167,54 +165,37 @@ def resolve(
 ) -> dict[str, str]:
     """Find the column of each role: the one given, else the only one with a known name.
 
-    Parameters
-    ----------
-    columns : sequence of str
-    given : mapping
-        Role → column named by the caller, or None.
-    required, optional : sequence of str
-        Roles; see `ALIASES`.
-    where : str
-        The source, for messages.
-    listed : bool, optional
-        Whether messages may list all columns: not those of a wide table, which are items. None:
-        where one of the names is known, since others may be the first row of a file.
-    settings : mapping
-        Role → the setting that names its column, for messages.
-    aliases : mapping
-        Role → its known names.
+    `given`: role → column named by the caller, or None. `required`, `optional`: roles; see
+    `ALIASES`. `where`: the source, for messages. `listed`: whether messages may list all columns:
+    not those of a wide table, which are items. None: where one of the names is known, since others
+    may be the first row of a file. `settings`: role → the setting that names its column, for
+    messages. `aliases`: role → its known names.
 
-    Raises
-    ------
-    InputError
-        A given column that is not there, a required role without a column, several candidates
-        for one role, or one column for two roles.
-
-    Examples
-    --------
     >>> resolve(["User-ID", "isbn", "stars"], {}, required=["user", "item", "rating"], where="f")
     {'user': 'User-ID', 'item': 'isbn', 'rating': 'stars'}
     """
-    found: dict[str, str] = {}
+    columns_of: dict[str, str] = {}
     unclear: dict[str, list[str]] = {}
     taken = {name for name in given.values() if name}
     for role in (*required, *optional):
         named = given.get(role)
         if named:
-            found[role] = _given(columns, named, role, where, listed, settings)
+            columns_of[role] = _given(columns, named, role, where, listed, settings)
             continue
         candidates = [name for name in matching(columns, role, aliases) if name not in taken]
         if len(candidates) == 1:
-            found[role] = candidates[0]
+            columns_of[role] = candidates[0]
         elif candidates or role in required:
             unclear[role] = candidates
     if unclear:
         _refuse_unclear(columns, unclear, where, listed, settings)
-    for name, count in Counter(found.values()).items():
+    for name, count in Counter(columns_of.values()).items():
         if count > 1:
-            roles = " and ".join(_WORD.get(r, r) for r, column in found.items() if column == name)
+            roles = " and ".join(
+                _WORD.get(r, r) for r, column in columns_of.items() if column == name
+            )
             raise InputError(f"{where}: column {name!r} cannot be {roles} at once")
-    return found
+    return columns_of
 
 
 def left_over(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> list[str]:
@@ -228,21 +209,9 @@ def left_over(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) 
 def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> tuple[str, ...]:
     """Say in a note which columns have no role, and which of them may be the dates.
 
-    Parameters
-    ----------
-    columns : sequence of str
-    roles : mapping
-        Role → column.
-    dates : bool
-        Whether dates are asked for at all.
+    `roles`: role → column. `dates`: whether dates are asked for at all. Returns: one sentence, or
+    none.
 
-    Returns
-    -------
-    tuple of str
-        One sentence, or none.
-
-    Examples
-    --------
     >>> roles = {"user": "user", "item": "book", "rating": "stars"}
     >>> unread(["user", "book", "stars", "city"], roles, dates=True)
     ("columns not read: 'city'",)
@@ -250,12 +219,12 @@ def unread(columns: Sequence[str], roles: Mapping[str, str], *, dates: bool) -> 
     left = left_over(columns, roles, dates=dates)
     if not left:
         return ()
-    said = f"columns not read: {listing(left)}"
+    text = f"columns not read: {listing(left)}"
     if dates and "day" not in roles:
         alike = [name for name in left if _LIKE_A_DATE.search(name)]
         if alike:
-            said += f" (if {listing(alike)} holds the dates, name it: {named('day_col')})"
-    return (said,)
+            text += f" (if {listing(alike)} holds the dates, name it: {named('day_col')})"
+    return (text,)
 
 
 def _given(
@@ -297,9 +266,9 @@ def _refuse_unclear(
     if missing:
         parts.append(f"no column is known as the {', the '.join(words[r] for r in missing)}")
         parts.append(_described(columns, listed))
-    told = [named(settings[role]) for role in unclear if role in settings]
+    options = [named(settings[role]) for role in unclear if role in settings]
     advice = f"Name the {', '.join(words.values())} column" + (
-        f" ({', '.join(told)})." if told else "."
+        f" ({', '.join(options)})." if options else "."
     )
     if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
         advice += f" {_if_wide()}"

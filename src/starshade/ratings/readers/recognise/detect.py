@@ -19,7 +19,7 @@ from starshade.ratings.readers.recognise.inputs import (
     unzip,
 )
 
-__all__ = ["Found", "as_format", "find"]
+__all__ = ["Recognised", "as_format", "find"]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
@@ -29,18 +29,11 @@ _NETFLIX_SET = (*_NETFLIX, "training_set", "training_set.tar*")
 
 
 @dataclass(frozen=True)
-class Found:
+class Recognised:
     """What a source means.
 
-    Attributes
-    ----------
-    kind : {"store", "netflix", "parquet", "text"}
-    files : tuple of Input
-        The ratings.
-    users, names : Input or None
-        The attributes and item names that belong to them.
-    family : str or None
-        The format, where names settle it.
+    `kind` ({"store", "netflix", "parquet", "text"}). `files`: the ratings. `users`, `names`: the
+    attributes and item names that belong to them. `family`: the format, where names settle it.
     """
 
     kind: str
@@ -50,21 +43,10 @@ class Found:
     family: str | None = None
 
 
-def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Found:
+def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised:
     """Find the files of a source.
 
-    Parameters
-    ----------
-    source : path, pattern, or sequence of them
-    scratch : Path
-        A folder for what has to be unpacked.
-
-    Raises
-    ------
-    InputError
-        Nothing is there, nothing in it is known, or it is not clear which file is meant.
-    ConfigError
-        The source is of a type that holds no ratings.
+    `scratch`: a folder for what has to be unpacked.
     """
     if not isinstance(source, (str, Path, list, tuple)):
         raise ConfigError(
@@ -85,26 +67,20 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Found:
     return _folder(item) if item.path.is_dir() else _file(item, scratch)
 
 
-def as_format(found: Found, name: str | None) -> Found:
-    """Return the files as the format asked for, or refuse them.
-
-    Raises
-    ------
-    InputError
-        The files are certainly not of that format.
-    """
+def as_format(inputs: Recognised, name: str | None) -> Recognised:
+    """Return the files as the format asked for, or refuse them."""
     kinds = {"store": "store", "netflix": "netflix", "parquet": "parquet"}
     wanted = kinds.get(name or "", "text")
-    if name in (None, "wide") or found.kind == wanted:
-        return found
+    if name in (None, "wide") or inputs.kind == wanted:
+        return inputs
     # text may be called anything: whether these lines are of the format, its reader will say
-    path = found.files[0].path
-    is_one_text = len(found.files) == 1 and path.is_file() and not is_tar(path)
-    if is_one_text and {wanted, found.kind} == {"text", "netflix"}:
-        return Found(wanted, found.files, family=name)
-    said = "a starshade store" if wanted == "store" else f"of the format {name}"
+    path = inputs.files[0].path
+    is_one_text = len(inputs.files) == 1 and path.is_file() and not is_tar(path)
+    if is_one_text and {wanted, inputs.kind} == {"text", "netflix"}:
+        return Recognised(wanted, inputs.files, family=name)
+    kind = "a starshade store" if wanted == "store" else f"of the format {name}"
     raise InputError(
-        f"{found.files[0].shown}: is not {said} but looks like {found.kind}",
+        f"{inputs.files[0].shown}: is not {kind} but looks like {inputs.kind}",
         advice=f"Leave {named('format')} out: what is known is recognised.",
         setting="format",
     )
@@ -120,13 +96,13 @@ def _paths(source: str | Path) -> list[Path]:
         raise InputError(f"{str(source)!r}: cannot be read: {reason}") from None
     if not glob.has_magic(str(source)):
         raise InputError(f"{source}: no such file or folder", advice="Check the path.")
-    found = sorted(Path(path) for path in glob.glob(str(source), recursive=True))
-    if not found:
+    paths = sorted(Path(path) for path in glob.glob(str(source), recursive=True))
+    if not paths:
         raise InputError(f"{source}: no file matches", advice="Check the pattern.")
-    return found
+    return paths
 
 
-def _file(item: Input, scratch: Path) -> Found:
+def _file(item: Input, scratch: Path) -> Recognised:
     refuse_special(item)
     with reading(item), open(item.path, "rb") as file:
         magic = file.read(4)
@@ -135,20 +111,22 @@ def _file(item: Input, scratch: Path) -> Found:
     if magic == b"PK\x05\x06":
         raise InputError(f"{item.shown}: an empty zip: no file in it")
     if is_parquet(item):
-        return Found("parquet", (item,))
+        return Recognised("parquet", (item,))
     if _is(item, _NETFLIX) or is_tar(item.path):
-        return Found("netflix", (item,), family="netflix")
+        return Recognised("netflix", (item,), family="netflix")
     siblings = {path.name: Input(path, str(path)) for path in _listed(item.path.parent)}
     name = _bare(item.path.name)
     for family in FAMILIES:
         if name == family.ratings:  # a file alone brings the items' names, not the users
-            return Found("text", (item,), names=_at(siblings, family.items), family=family.format)
+            return Recognised(
+                "text", (item,), names=_at(siblings, family.items), family=family.format
+            )
     if name.endswith(".inter"):
         return _recbole(item, siblings)
-    return Found("text", (item,))
+    return Recognised("text", (item,))
 
 
-def _zip(item: Input, scratch: Path) -> Found:
+def _zip(item: Input, scratch: Path) -> Recognised:
     known = {name for family in FAMILIES for name in (family.ratings, family.users, family.items)}
     endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
 
@@ -159,7 +137,7 @@ def _zip(item: Input, scratch: Path) -> Found:
 
     members = unzip(item, scratch, wanted)
     if any(_is(member, _NETFLIX) for member in members):
-        return Found("netflix", (Input(scratch, item.shown),), family="netflix")
+        return Recognised("netflix", (Input(scratch, item.shown),), family="netflix")
     if not members:
         raise InputError(
             f"{item.shown}: no file of ratings in it that is known",
@@ -168,31 +146,31 @@ def _zip(item: Input, scratch: Path) -> Found:
     return _by_name({member.path.name: member for member in members}, item.shown)
 
 
-def _folder(item: Input) -> Found:
+def _folder(item: Input) -> Recognised:
     from starshade.ratings.store.store import is_store
 
     if is_store(item.path):
-        return Found("store", (item,))
+        return Recognised("store", (item,))
     with reading(item):
         entries = {path.name: Input(path, str(path)) for path in item.path.iterdir()}
     if not entries:
         raise InputError(f"{item.shown}: an empty folder")
     if any(_is(entry, _NETFLIX_SET) for entry in entries.values()):
-        return Found("netflix", (item,), family="netflix")
+        return Recognised("netflix", (item,), family="netflix")
     return _by_name(entries, item.shown)
 
 
-def _by_name(entries: Mapping[str, Input], shown: str) -> Found:
+def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
     """Choose among the files of a folder or zip by their names."""
     bare = {_bare(name): entry for name, entry in sorted(entries.items())}
-    found = [family for family in FAMILIES if family.ratings in bare]
+    families = [family for family in FAMILIES if family.ratings in bare]
     inters = [name for name in bare if name.endswith(".inter")]
-    if len(found) + len(inters) > 1:
-        names = ", ".join([family.ratings for family in found] + inters)
+    if len(families) + len(inters) > 1:
+        names = ", ".join([family.ratings for family in families] + inters)
         raise InputError(f"{shown}: several data sets: {names}", advice="Name one of the files.")
-    if found:
-        family = found[0]
-        return Found(
+    if families:
+        family = families[0]
+        return Recognised(
             "text",
             (bare[family.ratings],),
             users=_at(bare, family.users),
@@ -211,7 +189,7 @@ def _by_name(entries: Mapping[str, Input], shown: str) -> Found:
     return _alike(tables or parquet, shown)
 
 
-def _alike(files: list[Input], shown: str) -> Found:
+def _alike(files: list[Input], shown: str) -> Recognised:
     """Take several files as the parts of one table."""
     for file in files:
         if file.path.is_dir():
@@ -227,13 +205,13 @@ def _alike(files: list[Input], shown: str) -> Found:
             f"{shown}: some files are Parquet and some are not",
             advice="Name only files of one table.",
         )
-    return Found("parquet" if are_parquet[0] else "text", tuple(files))
+    return Recognised("parquet" if are_parquet[0] else "text", tuple(files))
 
 
-def _recbole(item: Input, siblings: Mapping[str, Input]) -> Found:
+def _recbole(item: Input, siblings: Mapping[str, Input]) -> Recognised:
     stem = _bare(Path(item.path).name).removesuffix(".inter")
     users, names = _at(siblings, f"{stem}.user"), _at(siblings, f"{stem}.item")
-    return Found("text", (item,), users=users, names=names, family="recbole")
+    return Recognised("text", (item,), users=users, names=names, family="recbole")
 
 
 def _listed(folder: Path) -> list[Path]:

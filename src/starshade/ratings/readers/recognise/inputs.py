@@ -82,13 +82,7 @@ def _truncated(item: Input) -> InputError:
 
 
 def refuse_special(item: Input) -> None:
-    """Refuse a pipe or a device: it would be read more than once, and may never end.
-
-    Raises
-    ------
-    InputError
-        The path is neither a file nor a folder.
-    """
+    """Refuse a pipe or a device: it would be read more than once, and may never end."""
     with reading(item):
         if not item.path.exists() or item.path.is_file() or item.path.is_dir():
             return
@@ -105,11 +99,6 @@ def plain_text(item: Input, scratch: Path) -> Input:
     """Return the same text as a plain file: decompressed, UTF-16 turned into UTF-8.
 
     A plain file stays where it is; gz, bz2, xz, zst and UTF-16 are written to `scratch`.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is no text, or its archive is truncated or damaged.
     """
     head = _first_bytes(item)
     opener = opener_of(head)
@@ -131,35 +120,29 @@ def plain_text(item: Input, scratch: Path) -> Input:
 
 
 def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Input]:
-    """Unpack those members of a zip whose base name is wanted; empty if it has none.
-
-    Raises
-    ------
-    InputError
-        The zip is damaged, encrypted, or has two wanted members of the same name.
-    """
-    found: dict[str, Input] = {}
+    """Unpack those members of a zip whose base name is wanted; empty if it has none."""
+    members: dict[str, Input] = {}
     with reading(item), _archive(item.path) as archive:
         for member in archive.infolist():
             name = Path(member.filename).name
             hidden = name.startswith(".") or member.filename.startswith("__MACOSX/")
             if member.is_dir() or hidden or not wanted(name):
                 continue
-            if name in found:
+            if name in members:
                 raise InputError(
                     f"{item.shown}: holds more than one {name}",
                     advice="Unpack it and name the file or folder to read.",
                 )
             target = scratch / name
             shown = f"{item.shown}:{member.filename}"
-            found[name] = Input(target, shown)
+            members[name] = Input(target, shown)
             try:
                 with archive.open(member) as source:
                     _copy(_blocks(source), target, shown)
             # encrypted; unknown method; names that disagree
             except (RuntimeError, NotImplementedError, UnicodeDecodeError) as error:
                 raise InputError(f"{shown}: cannot be unpacked ({error})") from None
-    return list(found.values())
+    return list(members.values())
 
 
 def _archive(path: Path) -> zipfile.ZipFile:

@@ -34,13 +34,8 @@ _LEAST = 3  # user, item, rating
 class Head:
     """What the first rows of a file look like.
 
-    Attributes
-    ----------
-    dialect : Dialect
-    columns : tuple of str
-        The header's names, or ``1``, ``2``, … without a header.
-    rows : list of list of str
-        The first rows, without the header.
+    `columns`: the header's names, or ``1``, ``2``, … without a header. `rows`: the first rows,
+    without the header.
     """
 
     dialect: Dialect
@@ -59,26 +54,10 @@ def look(
 ) -> Head:
     """Look at the head of a plain text file.
 
-    Parameters
-    ----------
-    item : Input
-    delimiter : str, optional
-        One ASCII character, ``::``, or a name such as ``tab``; None: found.
-    header : bool, optional
-        None: the first record is a header if it holds a known or a given name, or no number.
-    named : sequence of str
-        Column names that the caller was given.
-    quoted : bool
-        Whether the dialect knows quotes.
-    what : str
-        What the file should hold, for messages.
-
-    Raises
-    ------
-    InputError
-        No row at all, a field beyond all measure, or columns of the same name.
-    ConfigError
-        An impossible delimiter.
+    `delimiter`: one ASCII character, ``::``, or a name such as ``tab``; None: found. `header`:
+    None: the first record is a header if it holds a known or a given name, or no number. `named`:
+    column names that the caller was given. `quoted`: whether the dialect knows quotes. `what`: what
+    the file should hold, for messages.
     """
     text, whole = _head(item)
     if not text.strip():
