@@ -26,13 +26,7 @@ __all__ = [
 
 
 def check_attributes(original: Ratings, attributes: str) -> None:
-    """Refuse personal attributes that are not there or would hide a column of the release.
-
-    Raises
-    ------
-    ConfigError
-        ``attributes="exact"`` and there are none, or their names do not fit.
-    """
+    """Refuse personal attributes that are not there or would hide a column of the release."""
     if attributes == "exact" and original.attributes is None:
         raise ConfigError(
             "attributes exact: the data have no personal attributes",
@@ -43,12 +37,7 @@ def check_attributes(original: Ratings, attributes: str) -> None:
 
 
 def check_names(names: Sequence[str], attributes: str) -> None:
-    """Refuse names of columns that repeat or would hide a column of the release.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse names of columns that repeat or would hide a column of the release."""
     if len(set(names)) < len(names) or {"record", "group"} & set(names):
         raise ConfigError(
             f"attributes {attributes}: a column of this name already exists, or it is called "
@@ -62,10 +51,7 @@ def in_order(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort users by class, then by released attributes; users without a difference need no order.
 
-    Returns
-    -------
-    order, record : ndarray of int64, shape (n_users,)
-        The user of each record, and the record of each user.
+    Returns `order, record` (n_users,): the user of each record, and the record of each user.
     """
     order = np.lexsort([*reversed(ranks(attributes)), class_of_user])
     record = np.empty(len(order), dtype=np.int64)
@@ -74,13 +60,7 @@ def in_order(
 
 
 def plain_attributes(table: pa.Table | None) -> pa.Table | None:
-    """Return the table with equal values written equally: float64 or string, no metadata.
-
-    Raises
-    ------
-    ConfigError
-        A number that is not finite or too long for a float64, or a type that is no attribute.
-    """
+    """Return the table with equal values written equally: float64 or string, no metadata."""
     if table is None:
         return None
     import pyarrow as pa
@@ -119,12 +99,7 @@ def _is_finite(column: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def check_plain(table: pa.Table, names: Sequence[str]) -> None:
-    """Check that attributes that stand in a folder as they were are as `plain_attributes` are.
-
-    Raises
-    ------
-    ReleaseError
-    """
+    """Check that attributes that stand in a folder as they were are as `plain_attributes` are."""
     for name in names:
         column = table.column(name)
         if str(column.type) not in ("double", "string"):

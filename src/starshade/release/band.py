@@ -18,8 +18,6 @@ _BELOW: tuple[tuple[float, Band], ...] = (
 def band(share: float) -> Band:
     """Return the band of a share; each begins where the one before ends.
 
-    Examples
-    --------
     >>> band(0), band(0.0099), band(0.01), band(0.2)
     ('none', 'under 1 %', 'under 5 %', 'more')
     """
@@ -31,31 +29,24 @@ def band(share: float) -> Band:
 def left_out(number: int, released: int) -> Band:
     """Return the band of what was left out, as a share of it and of what is released.
 
-    Examples
-    --------
     >>> left_out(0, 0), left_out(1, 99), left_out(1, 100)
     ('none', 'under 5 %', 'under 1 %')
     """
     return band(number / max(number + released, 1))
 
 
-def in_words(found: Band) -> str:
+def in_words(band: Band) -> str:
     """Return a band as it stands in a sentence."""
-    return "20 % or more" if found == "more" else found
+    return "20 % or more" if band == "more" else band
 
 
 @dataclass(frozen=True)
 class Exact:
     """What a release tells in bands, or not at all, as it is; the owner's receipt holds it.
 
-    Attributes
-    ----------
-    groups : int
-        Groups that the method formed, before equal ones became one class; on layout "record",
-        where nobody tells them, the classes.
-    users_without_rating, users_deleted, rare_items_dropped : int
-    invented_cells, single_rater_cells : float or None
-        As in the manifest, in figures.
+    `groups`: groups that the method formed, before equal ones became one class; on layout "record",
+    where nobody tells them, the classes. `invented_cells`, `single_rater_cells`: as in the
+    manifest, in figures.
     """
 
     groups: int = 0

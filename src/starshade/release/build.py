@@ -50,46 +50,31 @@ def generalized_release(
     order. Record ids are 0…n−1 in that order, so neither order nor ids say anything that the
     cells and attributes do not (definitions, "order").
 
-    Parameters
-    ----------
-    original : Ratings
-        The table that was anonymized: the released items, the users left on them.
-    groups : ndarray of int64, shape (n_users,)
-        Group of each user, 0…G−1, none empty.
-    cells : Cells
-        One row per group over ``original.items``; `sizes` are the groups' sizes.
-    made : Provenance
-        What was done, by which method; what it promises; what was left out before.
-    attributes : {"none", "generalized", "exact"}
-        With "exact" the personal attributes are released as they are, and the audience is
-        "query": such a release may only stand behind the query service.
-    generalized : pyarrow.Table, optional
-        With "generalized": a row per user, the columns of `quasi_identifiers`, then those of
-        `sensitive_attributes`. A numeric quasi-identifier is ``struct<low, high, null>``, a
-        categorical one ``list<string>`` (`starshade.release.quasi`), equal within each group.
-    quasi_identifiers, sensitive_attributes : sequence of str
-        With "generalized": what k records must share, and what is released as it is.
-    invented_cells : float, optional
-        Share of cells that no original user rated; None where the method invents none.
-
-    Raises
-    ------
-    ConfigError
-        `attributes` asks for some and the data have no personal attributes.
-    InternalError
-        Groups, cells and generalized attributes do not belong together.
+    `original`: the table that was anonymized: the released items, the users left on them. `groups`
+    (n_users,): group of each user, 0…G−1, none empty. `cells`: one row per group over
+    ``original.items``; `sizes` are the groups' sizes. `made`: what was done, by which method; what
+    it promises; what was left out before. `attributes`: with "exact" the personal attributes are
+    released as they are, and the audience is "query": such a release may only stand behind the
+    query service. `generalized`: with "generalized": a row per user, the columns of
+    `quasi_identifiers`, then those of `sensitive_attributes`. A numeric quasi-identifier is
+    ``struct<low, high, null>``, a categorical one ``list<string>`` (`starshade.release.quasi`),
+    equal within each group. `quasi_identifiers`, `sensitive_attributes`: with "generalized": what k
+    records must share, and what is released as it is. `invented_cells`: share of cells that no
+    original user rated; None where the method invents none.
     """
     _check(original, groups, cells, attributes)
     if attributes != "generalized" and (generalized is not None or quasi_identifiers):
         raise InternalError("generalized attributes of a release that has none")
     plain = canonical(replace(cells, days=None, first_day=0))
-    class_of_group, told, own = class_numbers(plain), None, None
+    class_of_group, released, own = class_numbers(plain), None, None
     if attributes == "exact":
-        told = own = plain_attributes(original.attributes)
+        released = own = plain_attributes(original.attributes)
     elif attributes == "generalized":
-        told = quasi_table(original, groups, generalized, quasi_identifiers, sensitive_attributes)
-        own = told.select(list(sensitive_attributes))
-        class_of_group = split_classes(class_of_group, groups, told, quasi_identifiers)
+        released = quasi_table(
+            original, groups, generalized, quasi_identifiers, sensitive_attributes
+        )
+        own = released.select(list(sensitive_attributes))
+        class_of_group = split_classes(class_of_group, groups, released, quasi_identifiers)
     classes = _merge(plain, class_of_group)
     order, record = in_order(class_of_group[groups], own)
     exact = made.exact(cells.n_groups, invented_cells)
@@ -99,7 +84,7 @@ def generalized_release(
         scale=ScaleModel.of(original.scale),
         classes=classes.n_groups,
         attributes=attributes,
-        attribute_columns=() if told is None else tuple(told.column_names),
+        attribute_columns=() if released is None else tuple(released.column_names),
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive_attributes=tuple(sensitive_attributes),
         users_rating_disclosed=users_rating_disclosed(classes),
@@ -111,7 +96,7 @@ def generalized_release(
     return Release(
         manifest=manifest,
         classes=classes,
-        attributes=None if told is None else told.take(order),
+        attributes=None if released is None else released.take(order),
         item_names=original.item_names,
         private=made.private(original, record, exact),
     )

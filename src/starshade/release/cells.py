@@ -26,20 +26,10 @@ __all__ = ["Cells", "cells_of"]
 class Cells:
     """Rows of cells, each row standing for one or more identical records.
 
-    Attributes
-    ----------
-    items : Vocabulary
-    sizes : ndarray of int64, shape (n_groups,)
-        Records that each row stands for, at least 1.
-    indptr : ndarray of int64, shape (n_groups + 1,)
-    columns : ndarray of int32, shape (n_cells,)
-        Item indices, strictly ascending within a row; a cell that is null alone has no entry.
-    codes : ndarray of uint8, uint16 or uint32, shape (n_cells,)
-        Positions in `symbols`.
-    symbols : Symbols
-    days : ndarray of uint16, shape (n_cells,), or None
-        As in `Ratings`; always None on a release.
-    first_day : int
+    `sizes` (n_groups,): records that each row stands for, at least 1. `indptr` (n_groups + 1,).
+    `columns` (n_cells,): item indices, strictly ascending within a row; a cell that is null alone
+    has no entry. `codes` (uint8, uint16 or uint32 (n_cells,)): positions in `symbols`. `days`: as
+    in `Ratings`; always None on a release.
     """
 
     items: Vocabulary

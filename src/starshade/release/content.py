@@ -29,11 +29,6 @@ def canonical(cells: Cells) -> Cells:
 
     A cell whose symbol has no rating is null alone and loses its row; a range of one point is
     written as a set of one member.
-
-    Raises
-    ------
-    InternalError
-        A symbol without any member, or a range on a stepped scale.
     """
     symbols = _normal(cells.symbols)
     cells = _drop_null_alone(cells, symbols)
@@ -47,15 +42,8 @@ def canonical(cells: Cells) -> Cells:
 def class_numbers(cells: Cells) -> NDArray[np.int64]:
     """Give the rows of canonical cells the numbers of their contents, in content order.
 
-    Parameters
-    ----------
-    cells : Cells
-        As `canonical` returns them.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_groups,)
-        Rows with equal numbers are equal in every cell; 0…C-1, none left out.
+    `cells`: as `canonical` returns them. Returns (n_groups,): rows with equal numbers are equal in
+    every cell; 0…C-1, none left out.
     """
     if not cells.n_groups:
         return np.empty(0, dtype=np.int64)
@@ -68,9 +56,9 @@ def class_numbers(cells: Cells) -> NDArray[np.int64]:
             break
         rows = order[open_]
         by = np.lexsort((word[rows], first[open_]))
-        order[open_], told = rows[by], word[rows[by]]
+        order[open_], words = rows[by], word[rows[by]]
         new = np.ones(len(open_), dtype=np.bool_)
-        new[1:] = (np.diff(first[open_]) != 0) | (told[1:] != told[:-1])
+        new[1:] = (np.diff(first[open_]) != 0) | (words[1:] != words[:-1])
         first[open_] = np.maximum.accumulate(np.where(new, open_, 0))
     number = np.empty(cells.n_groups, dtype=np.int64)
     number[order] = np.cumsum(first == np.arange(len(first))) - 1

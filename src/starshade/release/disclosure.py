@@ -23,15 +23,7 @@ __all__ = ["records_alone_with_sensitive", "users_rating_disclosed", "users_rati
 def users_rating_disclosed(classes: Cells) -> float:
     """Return the share of users whose class has a cell with one single member, a rating.
 
-    Parameters
-    ----------
-    classes : Cells
-        One row per class.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 without records.
+    `classes`: one row per class. Returns: in [0, 1]; 0 without records.
     """
     return _share_with_a_cell(classes, classes.symbols.is_single)
 
@@ -52,23 +44,15 @@ def records_alone_with_sensitive(
     By ratings and quasi-identifiers the records of a class are equal. With the attributes that
     are released as they are they differ: whoever knows these of a person, too, finds one record.
 
-    Parameters
-    ----------
-    class_of_record : ndarray of int64, shape (n_records,)
-    sensitive : pyarrow.Table
-        A row per record, as `starshade.release.attributes.plain_attributes` returns it; null is a
-        value of its own.
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None without sensitive attributes.
+    `class_of_record` (n_records,). `sensitive`: a row per record, as
+    `starshade.release.attributes.plain_attributes` returns it; null is a value of its own. Returns:
+    in [0, 1]; None without sensitive attributes.
     """
     if not sensitive.num_columns:
         return None
-    told = np.stack([class_of_record, *ranks(sensitive)], axis=1)
-    counts = np.unique(told, axis=0, return_counts=True)[1]
-    return int((counts == 1).sum()) / max(len(told), 1)
+    keys = np.stack([class_of_record, *ranks(sensitive)], axis=1)
+    counts = np.unique(keys, axis=0, return_counts=True)[1]
+    return int((counts == 1).sum()) / max(len(keys), 1)
 
 
 def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:

@@ -38,14 +38,8 @@ _THOUSANDS = re.compile(r"[0-9]{1,3}([ .\u00a0][0-9]{3})+")
 class Shared:
     """How the values of a text attribute are shared out.
 
-    Attributes
-    ----------
-    values : int
-        Different ones, null aside.
-    people : int
-        Who have one.
-    alone : int
-        Whose value nobody else has; of a release, at least so many.
+    `values`: different ones, null aside. `people`: who have one. `alone`: whose value nobody else
+    has; of a release, at least so many.
     """
 
     values: int
@@ -76,14 +70,9 @@ def shared_by(column: pa.ChunkedArray) -> Shared:
 class Addresses:
     """How many values of a text attribute look like addresses.
 
-    Attributes
-    ----------
-    values : int
-        Different ones, null aside.
-    alike : int
-        Those that look like e-mail addresses, telephone numbers or urls.
-    people, reached : int
-        Who have a value, and one of those; 0 where a release does not tell.
+    `values`: different ones, null aside. `alike`: those that look like e-mail addresses, telephone
+    numbers or urls. `people`, `reached`: who have a value, and one of those; 0 where a release does
+    not tell.
     """
 
     values: int
@@ -94,8 +83,8 @@ class Addresses:
     @property
     def identifies(self) -> bool:
         """Whether at least one in twenty does, of the different values or of the people's."""
-        few = self.alike < SOME * self.values and self.reached < SOME * self.people
-        return self.alike > 0 and not few
+        negligible = self.alike < SOME * self.values and self.reached < SOME * self.people
+        return self.alike > 0 and not negligible
 
     def __str__(self) -> str:
         return (
@@ -110,8 +99,6 @@ def is_address(text: str) -> bool:
     Digits alone are no telephone number: it has a +, parentheses or separators, at most 15 digits,
     and is no date, no range of two numbers and no number in groups of three.
 
-    Examples
-    --------
     >>> [is_address(text) for text in ("a.b@example.org", "+49 89 1234567", "(555) 123-4567")]
     [True, True, True]
     >>> [is_address(text) for text in ("5551234567", "2020-01-31", "10000-20000", "1.000.000.000")]
@@ -137,10 +124,10 @@ def addresses_in(column: pa.ChunkedArray) -> Addresses:
     """Count the values of a text attribute that look like addresses, a row a person."""
     import pyarrow.compute as pc
 
-    told = pc.value_counts(column.drop_null())
-    alike = np.fromiter(map(is_address, told.field("values").to_pylist()), np.bool_, len(told))
-    people = told.field("counts").to_numpy()
-    return Addresses(len(told), int(alike.sum()), int(people.sum()), int(people[alike].sum()))
+    counts = pc.value_counts(column.drop_null())
+    alike = np.fromiter(map(is_address, counts.field("values").to_pylist()), np.bool_, len(counts))
+    people = counts.field("counts").to_numpy()
+    return Addresses(len(counts), int(alike.sum()), int(people.sum()), int(people[alike].sum()))
 
 
 def _addresses_of(texts: Iterable[str]) -> Addresses:
@@ -158,19 +145,19 @@ def named_in(release: Release) -> dict[str, Shared | Addresses]:
     manifest, table = release.manifest, release.attributes
     if manifest.attributes != "generalized" or table is None:
         return {}
-    found: list[tuple[str, Shared | Addresses]] = []
+    judged: list[tuple[str, Shared | Addresses]] = []
     for name in manifest.quasi_identifiers:
         column = table.column(name)
         if str(column.type).startswith(("list", "large_list")):
-            told = column.take(_first_of(release))
-            listed = (value for values in told.to_pylist() for value in values)
-            found.append((name, _listed(told, release.classes.sizes)))
-            found.append((name, _addresses_of(value for value in listed if value is not None)))
+            shown = column.take(_first_of(release))
+            listed = (value for values in shown.to_pylist() for value in values)
+            judged.append((name, _listed(shown, release.classes.sizes)))
+            judged.append((name, _addresses_of(value for value in listed if value is not None)))
     for name in manifest.sensitive_attributes:
         column = table.column(name)
         if "string" in str(column.type):
-            found += [(name, shared_by(column)), (name, addresses_in(column))]
-    return {name: how for name, how in found if how.identifies}
+            judged += [(name, shared_by(column)), (name, addresses_in(column))]
+    return {name: how for name, how in judged if how.identifies}
 
 
 def _first_of(release: Release) -> NDArray[np.int64]:
@@ -181,12 +168,12 @@ def _first_of(release: Release) -> NDArray[np.int64]:
 
 def _listed(column: pa.ChunkedArray, sizes: NDArray[np.int64]) -> Shared:
     """Count the values that classes list, and the people that these must be of."""
-    lists = [[value for value in told if value is not None] for told in column.to_pylist()]
-    every = [value for told in lists for value in told]
+    lists = [[value for value in members if value is not None] for members in column.to_pylist()]
+    every = [value for members in lists for value in members]
     values, listed = np.unique(np.array(every, dtype=np.str_), return_counts=True)
     once = set(values[listed == 1].tolist())
     alone = 0
-    for told, size in zip(lists, np.asarray(sizes).tolist(), strict=True):
-        if len(told) <= size:
-            alone += max(0, sum(value in once for value in told) - (size - len(told)))
+    for members, size in zip(lists, np.asarray(sizes).tolist(), strict=True):
+        if len(members) <= size:
+            alone += max(0, sum(value in once for value in members) - (size - len(members)))
     return Shared(len(values), int(np.sum(sizes)), alone)

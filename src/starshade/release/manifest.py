@@ -159,8 +159,8 @@ class Manifest(_Closed):
     def joined_attributes(self) -> tuple[str, ...]:
         """Quasi-identifiers whose lists hold all that a hierarchy joins, not the members' alone."""
         named = self.config.get("attribute_hierarchies")
-        told = named if isinstance(named, list) else []
-        return tuple(name for name in self.quasi_identifiers if name in told)
+        joined = named if isinstance(named, list) else []
+        return tuple(name for name in self.quasi_identifiers if name in joined)
 
     def to_json(self) -> str:
         """Return the text of ``release.json``; equal manifests give equal bytes."""
@@ -171,13 +171,7 @@ class Manifest(_Closed):
 
     @classmethod
     def from_json(cls, raw: bytes, where: str) -> Manifest:
-        """Read the text of the ``release.json`` of a folder `where`.
-
-        Raises
-        ------
-        ReleaseError
-            It is damaged, or of another format than this version's.
-        """
+        """Read the text of the ``release.json`` of a folder `where`."""
         try:
             facts = parse(raw)
         except ValueError:
@@ -211,13 +205,7 @@ _OLDER = {
 
 
 def refuse_format(what: str, version: int, ours: int) -> None:
-    """Refuse a release or a receipt whose format is not this version's.
-
-    Raises
-    ------
-    ReleaseError
-        With what to do: use another version, or make both anew.
-    """
+    """Refuse a release or a receipt whose format is not this version's."""
     if version == ours:
         return
     raise ReleaseError(

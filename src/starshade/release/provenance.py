@@ -20,22 +20,12 @@ __all__ = ["Provenance"]
 class Provenance:
     """What a method says of the release that it makes, whatever its layout.
 
-    Attributes
-    ----------
-    method : str
-    seed : int
-        With `private_config` what it takes to do it again; for the owner's receipt alone.
-    config : dict
-        What the manifest says was done; no seed, no path.
-    private_config : dict
-    claims : tuple of Claim
-        What the method promises; counted anew when the release is saved.
-    rare_items : {"drop", "keep"}
-        What became of items that fewer than k users rated.
-    rare_items_dropped, users_without_rating : int
-        What was left out before.
-    users_deleted : int
-        Users whom the method left out to meet its requirement; they are in no released table.
+    `seed`: with `private_config` what it takes to do it again; for the owner's receipt alone.
+    `config`: what the manifest says was done; no seed, no path. `claims`: what the method promises;
+    counted anew when the release is saved. `rare_items`: what became of items that fewer than k
+    users rated. `rare_items_dropped`, `users_without_rating`: what was left out before.
+    `users_deleted`: users whom the method left out to meet its requirement; they are in no released
+    table.
     """
 
     method: str
@@ -86,15 +76,8 @@ class Provenance:
     ) -> Private:
         """Return what the owner keeps.
 
-        Parameters
-        ----------
-        original : Ratings
-            The table that was anonymized.
-        record : ndarray of int64, shape (n_users,)
-            The record of each user.
-        exact : Exact
-        groups : ndarray of int64, shape (n_users,), optional
-            By record, which of them the method put together.
+        `original`: the table that was anonymized. `record` (n_users,): the record of each user.
+        `groups` (n_users,): by record, which of them the method put together.
         """
         return Private(
             link=Link(original.users, record),

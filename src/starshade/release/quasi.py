@@ -62,25 +62,9 @@ def quasi_table(
 ) -> pa.Table:
     """Check generalized attributes and write equal contents equally.
 
-    Parameters
-    ----------
-    original : Ratings
-    groups : ndarray of int64, shape (n_users,)
-    table : pyarrow.Table
-        A row per user, the columns of `quasi` and then those of `sensitive`.
-    quasi, sensitive : sequence of str
-
-    Returns
-    -------
-    pyarrow.Table
-        The same columns in one type for each kind, sensitive ones as float64 or string.
-
-    Raises
-    ------
-    ConfigError
-        Nothing to release, or a name that a release uses itself.
-    InternalError
-        Names, rows, types or groups do not belong together.
+    `groups` (n_users,). `table`: a row per user, the columns of `quasi` and then those of
+    `sensitive`. Returns: the same columns in one type for each kind, sensitive ones as float64 or
+    string.
     """
     names = [*quasi, *sensitive]
     if original.attributes is None:
@@ -140,19 +124,9 @@ def split_classes(
 ) -> NDArray[np.int64]:
     """Give groups numbers by their cells, then by their quasi-identifiers.
 
-    Parameters
-    ----------
-    class_of_group : ndarray of int64, shape (n_groups,)
-        Numbers of the groups' cells, in content order.
-    groups : ndarray of int64, shape (n_users,)
-    table : pyarrow.Table
-        As `quasi_table` returns it.
-    quasi : sequence of str
-
-    Returns
-    -------
-    ndarray of int64, shape (n_groups,)
-        0…C-1, none left out; equal where cells and quasi-identifiers are.
+    `class_of_group` (n_groups,): numbers of the groups' cells, in content order. `groups`
+    (n_users,). `table`: as `quasi_table` returns it. Returns (n_groups,): 0…C-1, none left out;
+    equal where cells and quasi-identifiers are.
     """
     first = np.unique(groups, return_index=True)[1]
     keys = [class_of_group]
@@ -162,8 +136,8 @@ def split_classes(
         keys.append(np.array([rank[key] for key in contents], dtype=np.int64))
     if not len(first):
         return class_of_group
-    told = np.stack(keys, axis=1)
-    return np.unique(told, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    rows = np.stack(keys, axis=1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def content_keys(column: pa.Array | pa.ChunkedArray) -> list[tuple[Any, ...]]:
@@ -173,29 +147,14 @@ def content_keys(column: pa.Array | pa.ChunkedArray) -> list[tuple[Any, ...]]:
             (v["low"] is not None, v["low"] or 0.0, v["high"] or 0.0, v["null"])
             for v in column.to_pylist()
         ]
-    return [tuple((v is not None, v or "") for v in told) for told in column.to_pylist()]
+    return [tuple((v is not None, v or "") for v in values) for values in column.to_pylist()]
 
 
 def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) -> pa.Table:
     """Check the personal attributes of a folder that has generalized ones.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The attributes of the records, of the names that the manifest has.
-    manifest : Manifest
-    group : ndarray of int64, shape (n_records,)
-        Classes, 0, 0, …, 1, 1, ….
-
-    Returns
-    -------
-    pyarrow.Table
-        As `quasi_table` returns it.
-
-    Raises
-    ------
-    ReleaseError
-        Other types than these have, a content that is none, or records of a class that differ.
+    `table`: the attributes of the records, of the names that the manifest has. `group`
+    (n_records,): classes, 0, 0, …, 1, 1, …. Returns: as `quasi_table` returns it.
     """
     first = np.flatnonzero(np.diff(group, prepend=-1))
     for name in manifest.quasi_identifiers:
@@ -216,12 +175,12 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
     return table
 
 
-def _says_something(said: Any) -> bool:
+def _says_something(content: Any) -> bool:
     """Tell whether a content is a range with its ends or an ascending list."""
-    if isinstance(said, dict):
-        low, high, null = said["low"], said["high"], said["null"]
+    if isinstance(content, dict):
+        low, high, null = content["low"], content["high"], content["null"]
         if low is None or high is None:
             return low is None and high is None and null is True
         return null is not None and low < high  # an end may be open; NaN is below nothing
-    keys = [(v is not None, v or "") for v in said or ()]
+    keys = [(v is not None, v or "") for v in content or ()]
     return bool(keys) and all(a < b for a, b in pairwise(keys))

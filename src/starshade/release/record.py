@@ -37,33 +37,13 @@ def record_release(
     numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
     records a method put together beyond that is not told (definitions, "layouts").
 
-    Parameters
-    ----------
-    original : Ratings
-        The table that was anonymized: the released items, the users who are released.
-    released : Ratings
-        The same users and items, with ratings, nulls and scale as published; days are not
-        released.
-    made : Provenance
-        What was done, by which method; what it promises; what was left out before.
-    attributes : {"none", "exact"}
-        With "exact" the personal attributes are released as they are, and the audience is
-        "query": such a release may only stand behind the query service.
-    groups : ndarray of int64, shape (n_users,), optional
-        Which users the method put together. It is kept in memory alone, for the verifier to
-        know where to look first.
-
-    Returns
-    -------
-    Release
-        `classes` has a row per record, `groups` the class of each.
-
-    Raises
-    ------
-    ConfigError
-        ``attributes="exact"`` and the data have no personal attributes.
-    InternalError
-        The two tables do not have the same users and items.
+    `original`: the table that was anonymized: the released items, the users who are released.
+    `released`: the same users and items, with ratings, nulls and scale as published; days are not
+    released. `made`: what was done, by which method; what it promises; what was left out before.
+    `attributes`: with "exact" the personal attributes are released as they are, and the audience is
+    "query": such a release may only stand behind the query service. `groups` (n_users,): which
+    users the method put together. It is kept in memory alone, for the verifier to know where to
+    look first. Returns: `classes` has a row per record, `groups` the class of each.
     """
     check_attributes(original, attributes)
     _check(original, released)
@@ -100,15 +80,8 @@ def record_release(
 def _invented_share(original: Ratings, released: Ratings) -> float:
     """Return the share of released ratings whose own user had no rating there.
 
-    Parameters
-    ----------
-    original, released : Ratings
-        The same users and items.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 where nothing is released.
+    `original`, `released`: the same users and items. Returns: in [0, 1]; 0 where nothing is
+    released.
     """
     place = places_in(
         original.indptr, original.columns, released.indptr, released.columns, original.n_items

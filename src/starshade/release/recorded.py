@@ -13,35 +13,31 @@ from starshade.setting import Setting, settings_of
 __all__ = ["config_of", "private_config_of"]
 
 
-def config_of(asked: Any, **resolved: Any) -> dict[str, Any]:
+def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
     """Return what the manifest says: no seed, no path, no item id but of those that are sensitive.
 
-    Parameters
-    ----------
-    asked : an anonymizer
-        What its declaration names in ``recorded_first`` stands first, all else as declared.
-    **resolved : object
-        What the method found while it worked, also in the place of a setting; None: nothing is
-        said.
+    `settings`: what its declaration names in ``recorded_first`` stands first, all else as declared.
+    `resolved`: what the method found while it worked, also in the place of a setting; None: nothing
+    is recorded.
     """
-    found: dict[str, Any] = {}
-    for setting in settings_of(asked.__class__):
-        if setting.private or not setting.applies(asked):
+    config: dict[str, Any] = {}
+    for setting in settings_of(settings.__class__):
+        if setting.private or not setting.applies(settings):
             continue
-        value = _told(setting, getattr(asked, setting.name))
+        value = _recorded(setting, getattr(settings, setting.name))
         off = not value and value == _plain(setting.default)
-        found[setting.name] = None if off else value
-    found |= {name: _plain(value) for name, value in resolved.items()}
-    first = (name for name in getattr(asked, "recorded_first", ()) if name in found)
-    ordered = {name: found[name] for name in (*first, *found)}
+        config[setting.name] = None if off else value
+    config |= {name: _plain(value) for name, value in resolved.items()}
+    first = (name for name in getattr(settings, "recorded_first", ()) if name in config)
+    ordered = {name: config[name] for name in (*first, *config)}
     return {name: value for name, value in ordered.items() if value is not None}
 
 
-def private_config_of(asked: Any, **resolved: Any) -> dict[str, Any]:
+def private_config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
     """Return what the owner's receipt needs beside the seed to make the release again."""
-    config = {"method": asked.name, **config_of(asked, **resolved)}
-    for setting in settings_of(asked.__class__):
-        value = getattr(asked, setting.name)
+    config = {"method": settings.name, **config_of(settings, **resolved)}
+    for setting in settings_of(settings.__class__):
+        value = getattr(settings, setting.name)
         if setting.name == "items":
             config["item_keys"] = [] if value is None else list(value.keys)
         elif setting.kind == "files":
@@ -51,7 +47,7 @@ def private_config_of(asked: Any, **resolved: Any) -> dict[str, Any]:
     return config
 
 
-def _told(setting: Setting, value: Any) -> Any:
+def _recorded(setting: Setting, value: Any) -> Any:
     """Return a setting as JSON has it; of files only their names."""
     if setting.kind == "files":
         return list(dict(value))

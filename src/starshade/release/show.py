@@ -29,35 +29,35 @@ _CLASSES = 12  # bars of class sizes; larger ones share the last
 
 def release_html(release: Release) -> str:
     """Say what a release is, what it claims, and what it still tells."""
-    told = release.manifest
+    manifest = release.manifest
     sizes = release.classes.sizes
     rows = [
-        ("layout", f"{told.layout}: {_LAYOUTS[told.layout]}"),
+        ("layout", f"{manifest.layout}: {_LAYOUTS[manifest.layout]}"),
         ("classes of equal records", f"{release.classes.n_groups:,}"),
         ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
-        ("may be shown to", _audience(told.audience)),
-        ("personal attributes", ", ".join(told.attribute_columns) or "none"),
+        ("may be shown to", _audience(manifest.audience)),
+        ("personal attributes", ", ".join(manifest.attribute_columns) or "none"),
         *_left_out(release),
     ]
     shares = (
-        ("users in a class that shows one of their ratings", told.users_rating_disclosed),
-        ("users in a class that shows that they rated something", told.users_rating_exists),
+        ("users in a class that shows one of their ratings", manifest.users_rating_disclosed),
+        ("users in a class that shows that they rated something", manifest.users_rating_exists),
         (
             "records alone in their class with their sensitive attributes",
-            told.records_alone_with_sensitive,
+            manifest.records_alone_with_sensitive,
         ),
     )
     rows += [(name, f"{share:.1%}") for name, share in shares if share is not None]
-    claims = [(c.model, _parameters(c), _counted(c)) for c in told.claims]
+    claims = [(c.model, _parameters(c), _counted(c)) for c in manifest.claims]
     head = ("promise", "with", "counted on the files")
     where = (
         "Just made and not saved: save() counts the promises again on what was written. The link "
         "to the people is in memory only."
-        if release.private is not None and not told.files
+        if release.private is not None and not manifest.files
         else ""
     )
     title = (
-        f"{told.method}: {counted(release.n_records, 'record')}, "
+        f"{manifest.method}: {counted(release.n_records, 'record')}, "
         f"{counted(release.classes.n_items, 'item')}"
     )
     promises = table(head, claims, caption="What it promises") if claims else ""
@@ -66,14 +66,14 @@ def release_html(release: Release) -> str:
 
 def _left_out(release: Release) -> list[tuple[str, str]]:
     """Say who and what was left out: in bands to whoever is not the owner."""
-    told, exact = release.manifest, release.exact
+    manifest, exact = release.manifest, release.exact
     heads = (
         "people left out by the method",
         "people left out, without a rating on these items",
         "items left out, rated by too few",
     )
     if exact is None:
-        bands = (told.users_deleted, told.users_without_rating, told.rare_items_dropped)
+        bands = (manifest.users_deleted, manifest.users_without_rating, manifest.rare_items_dropped)
         return list(zip(heads, map(in_words, bands), strict=True))
     figures = (exact.users_deleted, exact.users_without_rating, exact.rare_items_dropped)
     return [(head, f"{n:,}") for head, n in zip(heads, figures, strict=True)]
@@ -94,9 +94,9 @@ def release_chart(release: Release) -> Chart:
 
 def sizes_shown(sizes: NDArray[np.int64]) -> list[tuple[str, float]]:
     """Return sizes of classes and the share of the records in such; the largest together."""
-    found, classes = np.unique(sizes, return_counts=True)
-    shares = (found * classes / max(int(sizes.sum()), 1)).tolist()
-    rows = [(f"{size:,}", share) for size, share in zip(found.tolist(), shares, strict=True)]
+    distinct, classes = np.unique(sizes, return_counts=True)
+    shares = (distinct * classes / max(int(sizes.sum()), 1)).tolist()
+    rows = [(f"{size:,}", share) for size, share in zip(distinct.tolist(), shares, strict=True)]
     if len(rows) > _CLASSES:
         rows[_CLASSES:] = [(f"{rows[_CLASSES][0]} and more", sum(shares[_CLASSES:]))]
     return rows
@@ -111,10 +111,10 @@ def _audience(audience: str) -> str:
 def _parameters(claim: Claim) -> str:
     """Write parameters; items are counted, not named."""
 
-    def told(value: Any) -> str:
+    def spelled(value: Any) -> str:
         return f"{len(value)} items" if isinstance(value, list) else f"{value}"
 
-    return ", ".join(f"{name} = {told(value)}" for name, value in claim.parameters.items())
+    return ", ".join(f"{name} = {spelled(value)}" for name, value in claim.parameters.items())
 
 
 def _counted(claim: Claim) -> str:

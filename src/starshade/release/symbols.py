@@ -27,19 +27,11 @@ Bools = NDArray[np.bool_]
 class Symbols:
     """The distinct contents of cells.
 
-    Attributes
-    ----------
-    scale : Scale
-        Of the ratings that the cells stand for.
-    offsets : ndarray of int64, shape (n + 1,)
-        Symbol s has the members ``members[offsets[s]:offsets[s + 1]]`` (none for a range).
-    members : ndarray of float64
-        Ratings, ascending within a symbol.
-    null : ndarray of bool, shape (n,)
-        Whether null is a member too.
-    low, high : ndarray of float64, shape (n,)
-        Bounds of a range on a real scale; NaN for a set. A range's `low` may lie below the
-        scale's minimum: that part stands for null, and `null` is then True.
+    `scale`: of the ratings that the cells stand for. `offsets` (n + 1,): symbol s has the members
+    ``members[offsets[s]:offsets[s + 1]]`` (none for a range). `members` (float64): ratings,
+    ascending within a symbol. `null` (bool (n,)): whether null is a member too. `low`, `high`
+    (float64 (n,)): bounds of a range on a real scale; NaN for a set. A range's `low` may lie below
+    the scale's minimum: that part stands for null, and `null` is then True.
     """
 
     scale: Scale
@@ -136,22 +128,14 @@ class Symbols:
     def similarity(self, ratings: Floats, rho0: float) -> Floats:
         """Mean over each symbol's members v of exp(−|rating − v|/ρ0), null adding 0.
 
-        Parameters
-        ----------
-        ratings : ndarray of float64, shape (q,)
-        rho0 : float
-            Above 0; infinity makes every rating alike.
-
-        Returns
-        -------
-        ndarray of float64, shape (q, n)
-            In [0, 1].
+        `ratings` (float64 (q,)). `rho0`: above 0; infinity makes every rating alike. Returns
+        float64 (q, n): in [0, 1].
         """
-        near = np.exp(_exponent(ratings[:, None] - self.members[None, :], rho0))
-        sums = np.concatenate([np.zeros((len(ratings), 1)), np.cumsum(near, axis=1)], axis=1)
+        closeness = np.exp(_exponent(ratings[:, None] - self.members[None, :], rho0))
+        sums = np.concatenate([np.zeros((len(ratings), 1)), np.cumsum(closeness, axis=1)], axis=1)
         total = sums[:, self.offsets[1:]] - sums[:, self.offsets[:-1]]
         single = np.flatnonzero(self.n_members == 1)  # exactly, without the cumulative dust
-        total[:, single] = near[:, self.offsets[single]]
+        total[:, single] = closeness[:, self.offsets[single]]
         out = total / np.maximum(self.n_members + self.null, 1)
         for s in np.flatnonzero(self.is_range):
             out[:, s] = self._range_mean(ratings, float(self.low[s]), float(self.high[s]), rho0)
@@ -177,9 +161,7 @@ class Symbols:
     def contains(self, ratings: Floats) -> Bools:
         """Tell whether each rating is a member (within 1e-9); a NaN rating is null.
 
-        Returns
-        -------
-        ndarray of bool, shape (q, n)
+        Returns bool (q, n).
         """
         ratings = np.asarray(ratings, dtype=np.float64)
         hit = np.abs(ratings[:, None] - self.members[None, :]) <= SLACK

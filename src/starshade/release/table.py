@@ -30,12 +30,8 @@ __all__ = ["Link", "Private", "Release"]
 class Link:
     """Which record each original user became.
 
-    Attributes
-    ----------
-    users : Vocabulary
-        Original ids of the released users, canonical order.
-    record : ndarray of int64, shape (n_users,)
-        Record number of each, 0…n−1; a permutation.
+    `users`: original ids of the released users, canonical order. `record` (n_users,): record number
+    of each, 0…n−1; a permutation.
     """
 
     users: Vocabulary
@@ -46,27 +42,14 @@ class Link:
 class Private:
     """Facts that only the owner may hold; they go to a receipt file, and only when asked.
 
-    Attributes
-    ----------
-    link : Link
-    seed : int
-    config : dict
-        Everything needed, with the input, to make the same release byte for byte.
-    source : str
-        Where the ratings came from.
-    digest : str
-        SHA-256 over the canonical input table.
-    ratings : str
-        SHA-256 over the released users' ratings of the released items, by which a receipt knows
-        them again (`starshade.release.folder.receipt.ratings_digest`); empty on one just made.
-    original : Ratings or None
-        The very table that was anonymized (chosen items, users left); not written anywhere.
-        The verifier needs it to check every original cell against its generalized one.
-    exact : Exact
-        What the release tells in bands, in figures.
-    groups : ndarray of int64, shape (n_records,), or None
-        Layout "record": who was put together, by record number; written nowhere. It tells the
-        verifier where to look first.
+    `config`: everything needed, with the input, to make the same release byte for byte. `source`:
+    where the ratings came from. `digest`: SHA-256 over the canonical input table. `ratings`:
+    SHA-256 over the released users' ratings of the released items, by which a receipt knows them
+    again (`starshade.release.folder.receipt.ratings_digest`); empty on one just made. `original`:
+    the very table that was anonymized (chosen items, users left); not written anywhere. The
+    verifier needs it to check every original cell against its generalized one. `exact`: what the
+    release tells in bands, in figures. `groups`: layout "record": who was put together, by record
+    number; written nowhere. It tells the verifier where to look first.
     """
 
     link: Link

@@ -53,7 +53,7 @@ def points_like(ratings, eps, nulls):
 def test_balls_are_those_of_the_definition(ratings, eps, nulls, few, bits, together) -> None:
     slow = balls(ratings, np.arange(ratings.n_items), eps, nulls).sum(axis=1)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_FEW", few), ("_LEAF", few), ("_TOGETHER", together)):
+        for name, value in (("_UNDIVIDED", few), ("_LEAF", few), ("_TOGETHER", together)):
             patch.setattr(verify_near, name, value)
         for name in ("_PAIRS", "_AT_ONCE"):
             patch.setattr(verify_near, name, few)
@@ -83,7 +83,7 @@ def test_balls_over_several_words_of_bits(scale, nulls) -> None:
     eps = 2 * step
     slow = balls(original, np.arange(25), eps, nulls).sum(axis=1)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_FEW", "_LEAF", "_TOGETHER"):
+        for name in ("_UNDIVIDED", "_LEAF", "_TOGETHER"):
             patch.setattr(verify_near, name, 8)
         _, points = points_like(original, eps, nulls)
         assert len(points.own) > 1

@@ -70,13 +70,8 @@ def dataset_card(
 ) -> str:
     """Return the text of ``README.md``; it says nothing that the other files do not.
 
-    Parameters
-    ----------
-    manifest : Manifest
-    smallest_class : int
-        Records that are equal wherever one is, at least; layout "record" is worded by it.
-    ranges : frozenset of str
-        Which quasi-identifiers are numbers.
+    `smallest_class`: records that are equal wherever one is, at least; layout "record" is worded by
+    it. `ranges`: which quasi-identifiers are numbers.
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title

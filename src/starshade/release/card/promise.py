@@ -18,7 +18,7 @@ def promise(manifest: Manifest, smallest_class: int) -> str:
         "- No privacy model is claimed."
     ]
     if manifest.layout == "record":
-        return "\n".join([*lines, *_near(manifest, smallest_class), _NOT_DP]) + "\n"
+        return "\n".join([*lines, *_proximity(manifest, smallest_class), _NOT_DP]) + "\n"
     if manifest.layout == "profile":
         return "\n".join([*lines, remains(manifest), _NOT_DP]) + "\n"
     lines += [
@@ -57,7 +57,7 @@ _NOT_DP = (
 )
 
 
-def _near(manifest: Manifest, smallest_class: int) -> list[str]:
+def _proximity(manifest: Manifest, smallest_class: int) -> list[str]:
     """Say what nearness does not promise, or that records are equal beyond what is promised."""
     if smallest_class >= (manifest.claimed_k or 2):
         text = (
@@ -82,9 +82,11 @@ def _near(manifest: Manifest, smallest_class: int) -> list[str]:
 
 def _claim(claim: Claim, beside: bool) -> str:
     """Word a claim; `beside`: there are quasi-identifiers that records are equal on too."""
-    found = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
-    asked = ", ".join(f"{name} = {_told(value)}" for name, value in claim.parameters.items())
-    text = f"- {claim.model} ({asked})"
+    counts = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
+    parameters = ", ".join(
+        f"{name} = {_in_words(value)}" for name, value in claim.parameters.items()
+    )
+    text = f"- {claim.model} ({parameters})"
     if claim.model == "k-anonymity":
         k = claim.parameters["k"]
         assert isinstance(k, int)
@@ -108,10 +110,10 @@ def _claim(claim: Claim, beside: bool) -> str:
         )
     if claim.model in ("k-eps", "k-eps-l"):
         text += _told_near(claim)
-    return f"{text}; counted on these files: {found.replace('_', ' ')}"
+    return f"{text}; counted on these files: {counts.replace('_', ' ')}"
 
 
-def _told(value: float | int | str | list[str]) -> str:
+def _in_words(value: float | int | str | list[str]) -> str:
     """Write a parameter; keys may hold anything."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
 

@@ -57,11 +57,7 @@ def content_fields(scale: Scale) -> list[tuple[str, pa.DataType]]:
 def cells_table(classes: Cells, groups: NDArray[np.int64] | None = None) -> pa.Table:
     """Return the rows of ``cells.parquet`` for canonical cells, by group, then item.
 
-    Parameters
-    ----------
-    classes : Cells
-    groups : ndarray of int64, shape (n_groups,), optional
-        Layout "record": the group of each row, which is then a record.
+    `groups` (n_groups,): layout "record": the group of each row, which is then a record.
     """
     import pyarrow as pa
 
@@ -114,15 +110,7 @@ def profiles_table(profiles: Profiles, rows: slice) -> pa.Table:
 
 
 def decode_profiles(column: pa.Array, n_items: int) -> NDArray[np.uint8]:
-    """Return the levels of some profiles, shape (n_rows, n_items), read-only.
-
-    Raises
-    ------
-    ReleaseError
-        A profile is missing.
-    pyarrow.ArrowException
-        The column holds no strings of so many bytes.
-    """
+    """Return the levels of some profiles, shape (n_rows, n_items), read-only."""
     import pyarrow as pa
 
     column = column.cast(pa.binary(n_items))
@@ -135,17 +123,8 @@ def decode_profiles(column: pa.Array, n_items: int) -> NDArray[np.uint8]:
 def decode_content(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.uint32]]:
     """Read the content columns back.
 
-    Returns
-    -------
-    Symbols
-        In no order in particular, contents may repeat.
-    ndarray of uint32, shape (n_cells,)
-        The symbol of each row.
-
-    Raises
-    ------
-    ReleaseError
-        Members that are not on the scale, a cell that says nothing, an unsorted list.
+    Returns the symbols, in no particular order (contents may repeat), and (n_cells,) the symbol of
+    each row.
     """
     if scale.step is not None:
         return _decode_masks(table, scale)

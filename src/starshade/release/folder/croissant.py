@@ -74,14 +74,8 @@ def croissant(
 ) -> str:
     """Return the text of ``croissant.json``.
 
-    Parameters
-    ----------
-    manifest : Manifest
-        With the hashes of the Parquet files.
-    numeric : frozenset of str
-        Which personal attributes are numbers.
-    ranges : frozenset of str
-        Which quasi-identifiers are ranges of numbers; the others are lists.
+    `manifest`: with the hashes of the Parquet files. `numeric`: which personal attributes are
+    numbers. `ranges`: which quasi-identifiers are ranges of numbers; the others are lists.
     """
     tables = describe_columns(manifest, ranges)
     kinds = _kinds(manifest, numeric, ranges)
@@ -144,8 +138,8 @@ def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> di
         if kind == "range":
             fields.append(field | {"subField": _ends(f"{name}/{column}", source)})
             continue
-        told = _TYPES.get(column, "sc:Text") if kind is None else "sc:Text"
-        field["dataType"] = "sc:Float" if kind == "number" else told
+        data_type = _TYPES.get(column, "sc:Text") if kind is None else "sc:Text"
+        field["dataType"] = "sc:Float" if kind == "number" else data_type
         field["source"] = source
         if (kind or column) in ("list", "values"):
             field |= {"isArray": True, "arrayShape": "-1"}

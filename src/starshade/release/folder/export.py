@@ -34,11 +34,6 @@ def write_csv(release: Release, path: Where) -> None:
     word ``null``, a range is ``low..high``. Generalized attributes and the sensitive ones beside
     them follow as columns of their own names: a range as ``low..high`` (before it ``null|`` where
     null is possible), a list of values as JSON, a sensitive value as it is.
-
-    Raises
-    ------
-    OutputError
-        The file exists or cannot be written.
     """
     keys = list(release.classes.items)
     names = release.item_names or ("",) * len(keys)
@@ -48,14 +43,14 @@ def write_csv(release: Release, path: Where) -> None:
         beside = _people(release)
         out.writerow(["record", "group", "item", "name", "members", *beside])
         people = list(zip(*beside.values(), strict=True)) or [()] * release.n_records
-        told = _told(release)
+        cells_of = _cells_of(release)
         for record, row in enumerate(release.class_of_record.tolist()):
             group = row if release.groups is None else int(release.groups[record])
-            for item, text in told(row):
+            for item, text in cells_of(row):
                 out.writerow([record, group, keys[item], names[item], text, *people[record]])
 
 
-def _told(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
+def _cells_of(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
     """Return a reader of the rows: items that are not null alone, and what is said of each."""
     classes = release.classes
     if isinstance(classes, Profiles):
@@ -63,16 +58,16 @@ def _told(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
 
         def levels(row: int) -> Iterable[tuple[int, str]]:
             items = np.flatnonzero(classes.levels[row])
-            told = classes.levels[row, items] - 1
-            return zip(items.tolist(), [spelled[level] for level in told], strict=True)
+            shown = classes.levels[row, items] - 1
+            return zip(items.tolist(), [spelled[level] for level in shown], strict=True)
 
         return levels
     texts = [_spell(classes.symbols, s) for s in range(len(classes.symbols))]
 
     def cells(row: int) -> Iterable[tuple[int, str]]:
         here = slice(int(classes.indptr[row]), int(classes.indptr[row + 1]))
-        told = [texts[code] for code in classes.codes[here]]
-        return zip(classes.columns[here].tolist(), told, strict=True)
+        shown = [texts[code] for code in classes.codes[here]]
+        return zip(classes.columns[here].tolist(), shown, strict=True)
 
     return cells
 
@@ -80,16 +75,8 @@ def _told(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
 def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
     """Return the released rows as a SciPy matrix, and how many records each stands for.
 
-    Returns
-    -------
-    scipy.sparse.csr_matrix of float64, shape (n_rows, n_items)
-        Ratings; a null has no entry, and a rating of 0 has one.
-    ndarray of int64, shape (n_rows,)
-
-    Raises
-    ------
-    ConfigError
-        A cell has several members, or the matrix needs more memory than may be used.
+    Returns (n_rows, n_items): ratings; a null has no entry, and a rating of 0 has one; and
+    (n_rows,).
     """
     from scipy.sparse import csr_matrix
 
@@ -135,8 +122,8 @@ def _say(value: Any) -> str:
     if isinstance(value, dict):
         ends = [value["low"], value["high"]]
         texts = (f"{end:.10g}" if np.isfinite(end) else "" for end in ends if end is not None)
-        told = ["..".join(texts)] if None not in ends else []
-        return "|".join(["null"] * value["null"] + told)
+        ranges = ["..".join(texts)] if None not in ends else []
+        return "|".join(["null"] * value["null"] + ranges)
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     if value is None:

@@ -33,13 +33,7 @@ __all__ = ["read_cells", "read_profiles", "read_table"]
 
 
 def read_table(path: Path, fields: list[tuple[str, Any]], *, more: bool = False) -> pa.Table:
-    """Read a Parquet file that must have these columns (and, if `more`, others behind).
-
-    Raises
-    ------
-    ReleaseError
-        Other columns, other types, no Parquet, or a null in a key.
-    """
+    """Read a Parquet file that must have these columns (and, if `more`, others behind)."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -106,16 +100,7 @@ def _check_records(cells: Cells, group: NDArray[np.int64]) -> None:
 def read_profiles(
     path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
 ) -> Profiles:
-    """Layout "profile": every cell one level or null, a row per class.
-
-    Raises
-    ------
-    ReleaseError
-        The levels are none of the scale, rows are not the classes in content order, or the
-        method's settings name another kind of profile.
-    ConfigError
-        The profiles, a byte a cell, need more memory than may be used.
-    """
+    """Layout "profile": every cell one level or null, a row per class."""
     if manifest.method == "predictive" and manifest.config.get("profile") != manifest.profile:
         raise ReleaseError("release.json: the settings name another kind of profile")
     scale, step = manifest.scale.to_scale(), manifest.profile_step
@@ -157,10 +142,12 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             keys = file.read(columns=["group", "size"])
             if any(keys.column(name).null_count for name in ("group", "size")):
                 raise ReleaseError(f"{path.name}: a null in a key")
-            found, said = (keys.column(name).cast("int64").to_numpy() for name in ("group", "size"))
-            if not np.array_equal(found, np.arange(len(keys))):
+            groups, counts = (
+                keys.column(name).cast("int64").to_numpy() for name in ("group", "size")
+            )
+            if not np.array_equal(groups, np.arange(len(keys))):
                 raise ReleaseError(f"{path.name}: the groups are not 0, 1, 2, …")
-            if not np.array_equal(said, sizes):
+            if not np.array_equal(counts, sizes):
                 raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
             levels = np.empty((len(sizes), n_items), dtype=np.uint8)
             row, rows = 0, max(1, _TOGETHER // max(n_items, 1))

@@ -82,9 +82,9 @@ def _read(path: Path) -> Release:
         "items": (manifest.items, len(items)),
         "classes": (manifest.classes, int(group[-1]) + 1 if len(group) else 0),
     }
-    for name, (said, found) in counts.items():
-        if said != found:
-            raise ReleaseError(f"release.json says {said:,} {name}, the files hold {found:,}")
+    for name, (stated, counted) in counts.items():
+        if stated != counted:
+            raise ReleaseError(f"release.json says {stated:,} {name}, the files hold {counted:,}")
     return Release(
         manifest=manifest,
         classes=classes,

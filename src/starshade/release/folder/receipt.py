@@ -127,15 +127,9 @@ def ratings_digest(ratings: Ratings) -> str:
 
 
 def refuse_inside(private: Where, release: Place) -> None:
-    """Refuse a receipt that would lie inside the release, or inside any other one.
-
-    Raises
-    ------
-    OutputError
-        It would; links and ``..`` are followed first.
-    """
-    said = Path(private)
-    place = said.parent.resolve() / said.name  # in a release that is not there yet, it may be
+    """Refuse a receipt that would lie inside the release, or inside any other one."""
+    given = Path(private)
+    place = given.parent.resolve() / given.name  # in a release that is not there yet, it may be
     inside = place == release.path or release.path in place.parents
     if inside or any((folder / "release.json").is_file() for folder in place.parents):
         raise OutputError(
@@ -147,14 +141,8 @@ def refuse_inside(private: Where, release: Place) -> None:
 def write_receipt(release: Release, path: Where, release_hash: str) -> None:
     """Write the receipt of a release just made, mode 0600, whole or not at all.
 
-    Parameters
-    ----------
-    release : Release
-        With its private facts.
-    path : Path
-        Must not exist.
-    release_hash : str
-        SHA-256 of ``release.json``, by which a receipt and its release find each other.
+    `release`: with its private facts. `path`: must not exist. `release_hash`: SHA-256 of
+    ``release.json``, by which a receipt and its release find each other.
     """
     private = release.private
     if private is None:
@@ -187,21 +175,8 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
 def read_receipt(path: Path, release: Path | None = None) -> Private:
     """Read a receipt back.
 
-    Parameters
-    ----------
-    path : Path
-    release : Path, optional
-        A release folder that the receipt must belong to.
-
-    Returns
-    -------
-    Private
-        Without the original table.
-
-    Raises
-    ------
-    ReleaseError
-        No receipt, a damaged one, or that of another release.
+    `release`: a release folder that the receipt must belong to. Returns: without the original
+    table.
     """
     facts = _load(Path(path))
     users = Vocabulary.of(facts["users"])
@@ -239,14 +214,14 @@ def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None
             f"{path}: is the receipt of another release than {release}",
             advice="Give the receipt that was written together with this release.",
         )
-    said = json.loads(raw)
+    manifest = json.loads(raw)
     known = {name: facts[name] for name in _SHARED}
-    known |= _exact(facts).bands(said.get("records", 0), said.get("items", 0))
-    for name, found in known.items():
-        if said.get(name) != found:
+    known |= _exact(facts).bands(manifest.get("records", 0), manifest.get("items", 0))
+    for name, value in known.items():
+        if manifest.get(name) != value:
             raise ReleaseError(
-                f"{release}: release.json says {name}: {said.get(name)}, its receipt "
-                f"{found}: one of them is not what was written",
+                f"{release}: release.json says {name}: {manifest.get(name)}, its receipt "
+                f"{value}: one of them is not what was written",
                 advice="Make the release again from the ratings (starshade anonymize).",
             )
 

@@ -37,15 +37,6 @@ def write_release(release: Release, path: Where, private: Where | None = None) -
     The Parquet files are written into a temporary sibling, recounted from there by
     `starshade.release.verify.verify`, described, checked once more as a whole, and renamed together
     with the receipt, and after it: a release that exists has the receipt that was asked for.
-
-    Raises
-    ------
-    ConfigError
-        A layout that cannot be written, or a receipt of a release that was read back.
-    OutputError
-        A place exists already, cannot be written to, or the receipt would lie inside a release.
-    InternalError
-        What was written does not pass the verifier.
     """
     if (release.manifest.layout == "profile") != isinstance(release.classes, Profiles):
         raise InternalError("layout profile is what has profiles, and no other")

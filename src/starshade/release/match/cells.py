@@ -12,7 +12,7 @@ from starshade.release.table import Release
 
 __all__ = ["refuse_misfits"]
 
-_ASKED = 100  # users who are looked up
+_LOOKED_UP = 100  # users who are looked up
 _CELLS = 1 << 20  # of the release, looked at at once
 
 
@@ -23,15 +23,15 @@ def refuse_misfits(release: Release, original: Ratings, common: NDArray[np.int64
     """
     user = np.repeat(np.arange(original.n_users), original.user_support)
     rated = np.flatnonzero(np.bincount(user[common[original.columns] >= 0]))
-    asked = rated[np.unique(np.linspace(0, len(rated) - 1, min(_ASKED, len(rated)), dtype=int))]
+    users = rated[np.unique(np.linspace(0, len(rated) - 1, min(_LOOKED_UP, len(rated)), dtype=int))]
     certain = _certain_cells(release, common)
     strangers = sum(
-        not _fits_some_class(release, original, user, common, certain.copy()) for user in asked
+        not _fits_some_class(release, original, user, common, certain.copy()) for user in users
     )
     # a table with more users than the release has may hold some who were not released
-    if strangers and (len(rated) <= release.n_records or strangers == len(asked)):
+    if strangers and (len(rated) <= release.n_records or strangers == len(users)):
         raise not_made_of(
-            f"{strangers} of {len(asked)} users looked up in the ratings fit no class of the "
+            f"{strangers} of {len(users)} users looked up in the ratings fit no class of the "
             "release: it was not made of them"
         )
 

@@ -19,16 +19,9 @@ __all__ = ["Changes", "changed_cells"]
 class Changes:
     """What became of the ratings of the linked users, on the items that both tables have.
 
-    Attributes
-    ----------
-    records : int
-        Linked users.
-    true, shown : ndarray of float64, shape (cells in both,)
-        Ratings before and after.
-    item : ndarray of int32, shape (cells in both,)
-        Released item of each.
-    suppressed, invented : ndarray of int32
-        Released items of true ratings without a released one, and the other way round.
+    `records`: linked users. `true`, `shown` (cells in both,): ratings before and after. `item`
+    (cells in both,): released item of each. `suppressed`, `invented`: released items of true
+    ratings without a released one, and the other way round.
     """
 
     records: int
@@ -47,14 +40,8 @@ class Changes:
 def changed_cells(release: Release, original: Ratings, link: Link) -> Changes:
     """Compare a release of layout "record" with the ratings that it was made of.
 
-    Parameters
-    ----------
-    release : Release
-        Of layout "record".
-    original : Ratings
-        The table that the release was made from, or one that contains it.
-    link : Link
-        Users whom `original` lacks are left out.
+    `release`: of layout "record". `original`: the table that the release was made from, or one that
+    contains it. `link`: users whom `original` lacks are left out.
     """
     classes = release.cells()
     user = original.users.indices(link.users)
@@ -79,14 +66,14 @@ def changed_cells(release: Release, original: Ratings, link: Link) -> Changes:
         link.record[there],
     )
     place = places_in(true[0], true[1], shown[0], shown[1], classes.n_items)
-    found = place >= 0
+    linked = place >= 0
     gone = np.ones(len(true[1]), dtype=np.bool_)
-    gone[place[found]] = False
+    gone[place[linked]] = False
     return Changes(
         records=len(there),
-        true=true[2][place[found]],
-        shown=shown[2][found],
-        item=shown[1][found],
+        true=true[2][place[linked]],
+        shown=shown[2][linked],
+        item=shown[1][linked],
         suppressed=true[1][gone],
-        invented=shown[1][~found],
+        invented=shown[1][~linked],
     )

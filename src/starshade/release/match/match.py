@@ -28,13 +28,8 @@ class Match:
     Each answer is found when it is first asked for, and kept. Asking raises a `ConfigError`
     where it shows that the two do not belong together.
 
-    Attributes
-    ----------
-    release : Release
-    original : Ratings
-        The table that the release was made from, or one that contains it.
-    link : Link or None
-        Who became which record; where none is given, that of the release's private facts.
+    `original`: the table that the release was made from, or one that contains it. `link`: who
+    became which record; where none is given, that of the release's private facts.
     """
 
     release: Release
@@ -118,39 +113,18 @@ class Match:
         return changed_cells(self.release, self.original, self.link)
 
     def refuse_unknown_users(self) -> None:
-        """Refuse ratings that the release, by itself, shows not to be what it was made of.
-
-        Raises
-        ------
-        ConfigError
-            No item in common, a user who fits no class, or a record that nobody's ratings can be.
-        """
+        """Refuse ratings that the release, by itself, shows not to be what it was made of."""
         refuse_unknown_users(self.release, self.original)
 
     def refuse_other_ratings(self, part: Ratings | None = None) -> None:
         """Refuse other ratings than the receipt's; without a receipt nothing is told.
 
-        Parameters
-        ----------
-        part : Ratings, optional
-            Some items of `original`, to be known from now on by what was found of it.
-
-        Raises
-        ------
-        ConfigError
-            Some of the released users or items are not there, or they have other ratings.
+        `part`: some items of `original`, to be known from now on by what was found of it.
         """
         refuse_other_ratings(self.release, self.original, part)
 
     def refuse_changed_link(self) -> None:
-        """Refuse a link under which records cannot be what became of their users' ratings.
-
-        Raises
-        ------
-        ConfigError
-            Layout "record": a rating changed on an item where none was, or another share of
-            invented ratings than the release states.
-        """
+        """Refuse a link under which records cannot be what became of their users' ratings."""
         if self.changes is not None:
             refuse_changed_link(self.release, self.original, self.changes)
 

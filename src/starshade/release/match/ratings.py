@@ -16,13 +16,13 @@ from starshade.release.table import Release
 __all__ = ["not_made_of", "refuse_other_ratings"]
 
 # a table never changes, and every attack on a release comes by here
-_found: WeakKeyDictionary[Ratings, set[str]] = WeakKeyDictionary()
+_matched: WeakKeyDictionary[Ratings, set[str]] = WeakKeyDictionary()
 
 
-def not_made_of(found: str) -> ConfigError:
+def not_made_of(reason: str) -> ConfigError:
     """Return the error that a release was not made of the ratings given, or of more than them."""
     return ConfigError(
-        found,
+        reason,
         advice="Give the ratings that the release was made from, read with the same options.",
     )
 
@@ -37,7 +37,7 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
     tables = [original] if also is None else [original, also]
     if private is None or not private.ratings:
         return
-    if any(private.ratings in _found.get(table, ()) for table in tables):
+    if any(private.ratings in _matched.get(table, ()) for table in tables):
         return
     part = _released(release, original)
     if ratings_digest(part) != private.ratings:
@@ -46,7 +46,7 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
             "them: the same users and items, but not each the same ratings"
         )
     for table in (*tables, part):
-        _found.setdefault(table, set()).add(private.ratings)
+        _matched.setdefault(table, set()).add(private.ratings)
 
 
 def _released(release: Release, original: Ratings) -> Ratings:

@@ -31,23 +31,23 @@ def refuse_unknown_users(release: Release, original: Ratings) -> None:
 
 def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> None:
     """Refuse the link under which ratings were moved so, if a release says otherwise."""
-    told = _never_moved(release)
-    changed = int((np.abs(moved.true - moved.shown)[told[moved.item]] > SLACK).sum())
-    changed += int(told[moved.suppressed].sum() + told[moved.invented].sum())
+    unmoved = _never_moved(release)
+    changed = int((np.abs(moved.true - moved.shown)[unmoved[moved.item]] > SLACK).sum())
+    changed += int(unmoved[moved.suppressed].sum() + unmoved[moved.invented].sum())
     stated = None if release.exact is None else release.exact.invented_cells
     whole = moved.records == release.n_records and bool(
         (original.items.indices(release.classes.items) >= 0).all()
     )
     odd = whole and stated is not None and abs(moved.invented_share - stated) > SLACK
     if changed or odd:
-        found = (
+        reason = (
             f"{changed:,} ratings differ where none was changed"
             if changed
             else f"{moved.invented_share:.2%} of the released ratings are of nobody, "
             f"{stated:.2%} are stated"
         )
         raise ConfigError(
-            f"{found}: link and ratings do not belong together",
+            f"{reason}: link and ratings do not belong together",
             advice="Give the ratings that the release was made from, with the ids they had then.",
         )
 
@@ -79,16 +79,16 @@ def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray
             f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
             "release: it was not made of them"
         )
-    told = there & _never_moved(release)
+    unmoved = there & _never_moved(release)
     members = classes.symbols.members[classes.symbols.offsets[:-1]]
-    on = (common >= 0) & told[common]
+    on = (common >= 0) & unmoved[common]
     users = _digests(
         original.indptr, common[original.columns], original.values(), on[original.columns]
     )
     records = _digests(
-        classes.indptr, classes.columns, members[classes.codes], told[classes.columns]
+        classes.indptr, classes.columns, members[classes.codes], unmoved[classes.columns]
     )
-    says = np.diff(np.append(0, np.cumsum(told[classes.columns]))[classes.indptr]) > 0
+    says = np.diff(np.append(0, np.cumsum(unmoved[classes.columns]))[classes.indptr]) > 0
     strange = _without_a_match(records[says], users)
     if strange:
         raise not_made_of(

@@ -35,25 +35,9 @@ _USUAL = 100  # steps between released levels, at most, by default
 def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
     """Return the ratings that a cell can say: level by level from 1.
 
-    Parameters
-    ----------
-    scale : Scale
-        Of the original ratings.
-    step : float
-        Between released levels; it divides the scale's width.
+    `scale`: of the original ratings. `step`: between released levels; it divides the scale's width.
+    Returns (n_levels,): from the scale's minimum to its maximum.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_levels,)
-        From the scale's minimum to its maximum.
-
-    Raises
-    ------
-    ConfigError
-        The step is not above 0, does not divide the width, or gives more than 255 levels.
-
-    Examples
-    --------
     >>> released_levels(Scale(1, 5, 1), 0.5).tolist()
     [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
     """
@@ -81,8 +65,6 @@ def default_step(scale: Scale) -> float:
     of the width where the scale is real-valued, or has more than a byte can tell. 1 where all
     ratings are equal.
 
-    Examples
-    --------
     >>> default_step(Scale(0.5, 5, 0.5)), default_step(Scale(-10, 10, 1)), default_step(Scale(0, 4))
     (0.05, 0.2, 0.05)
     """
@@ -101,16 +83,9 @@ def default_step(scale: Scale) -> float:
 def quantize(values: NDArray[np.floating], scale: Scale, step: float) -> NDArray[np.uint8]:
     """Return the level nearest to each value, the upper of two as near; 0 where it is NaN.
 
-    Parameters
-    ----------
-    values : ndarray of float
-        Ratings, means or predictions; clipped to the scale here.
-    scale : Scale
-    step : float
-        As in `released_levels`.
+    `values`: ratings, means or predictions; clipped to the scale here. `step`: as in
+    `released_levels`.
 
-    Examples
-    --------
     >>> quantize(np.array([1.0, 1.25, np.nan, 7.0]), Scale(1, 5, 1), 0.5).tolist()
     [1, 2, 0, 9]
     """
@@ -124,17 +99,9 @@ def quantize(values: NDArray[np.floating], scale: Scale, step: float) -> NDArray
 class Profiles:
     """Rows of levels, each row standing for one or more identical records.
 
-    Attributes
-    ----------
-    items : Vocabulary
-    sizes : ndarray of int64, shape (n_groups,)
-        Records that each row stands for, at least 1.
-    levels : ndarray of uint8, shape (n_groups, n_items)
-        0 is null; level v is the rating ``scale.minimum + (v - 1) * step``.
-    scale : Scale
-        Of the original ratings.
-    step : float
-        Between released levels.
+    `sizes` (n_groups,): records that each row stands for, at least 1. `levels` (n_groups, n_items):
+    0 is null; level v is the rating ``scale.minimum + (v - 1) * step``. `scale`: of the original
+    ratings. `step`: between released levels.
     """
 
     items: Vocabulary
@@ -181,14 +148,7 @@ class Profiles:
     def values(self, rows: NDArray[np.integer] | slice | None = None) -> NDArray[np.float64]:
         """Return the ratings of these rows (all by default), NaN for null.
 
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_items)
-
-        Raises
-        ------
-        ConfigError
-            They need more memory than may be used; the message says how much.
+        Returns (n_rows, n_items).
         """
         rows = slice(None) if rows is None else rows
         n_rows = len(range(*rows.indices(self.n_groups))) if isinstance(rows, slice) else len(rows)
@@ -206,13 +166,7 @@ class Profiles:
         return replace(self, sizes=self.sizes[rows], levels=self.levels[rows])
 
     def cells(self, rows: NDArray[np.integer] | None = None) -> Cells:
-        """Return these rows (all by default) as `Cells`: a level a cell, none where null is.
-
-        Raises
-        ------
-        ConfigError
-            The cells need more memory than may be used; the message says how much.
-        """
+        """Return these rows (all by default) as `Cells`: a level a cell, none where null is."""
         here = self if rows is None else self.keep_rows(rows)
         counts = here.n_rated()
         total = int(counts.sum())

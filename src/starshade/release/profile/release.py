@@ -40,35 +40,15 @@ def profile_release(
     ``single_rater_cells`` (cells that one member rated), both as shares of the cells that are
     not null. Whether a rating is disclosed does not apply: a cell is a mean or a prediction.
 
-    Parameters
-    ----------
-    original : Ratings
-        The table that was anonymized: the released items, the users left on them.
-    levels : ndarray of uint8, shape (n_groups, n_items)
-        The profile of each group, 0 = null (`starshade.release.profile.profiles.quantize`). It
-        is taken over: its rows are put in order where they are, which saves a second copy.
-    groups : ndarray of int64, shape (n_users,)
-        Group of each user, 0…G-1, none empty.
-    made : Provenance
-        What was done, by which method; what it promises; what was left out before.
-    step : float
-        Between released levels; see `starshade.release.profile.profiles.released_levels`.
-    profile : {"padded", "simple", "model", "pooled"}
-        What a cell is: the mean of padded rows, of the ratings of those who rated,
-        of a model's predictions, or its prediction for the group as if it were one user. Only
-        "simple" has nulls.
-
-    Returns
-    -------
-    Release
-        `classes` are `Profiles`.
-
-    Raises
-    ------
-    ConfigError
-        No item or nobody is left, or a step that gives no levels of a byte.
-    InternalError
-        Groups and profiles do not belong together.
+    `original`: the table that was anonymized: the released items, the users left on them. `levels`
+    (n_groups, n_items): the profile of each group, 0 = null
+    (`starshade.release.profile.profiles.quantize`). It is taken over: its rows are put in order
+    where they are, which saves a second copy. `groups` (n_users,): group of each user, 0…G-1, none
+    empty. `made`: what was done, by which method; what it promises; what was left out before.
+    `step`: between released levels; see `starshade.release.profile.profiles.released_levels`.
+    `profile` ({"padded", "simple", "model", "pooled"}): what a cell is: the mean of padded rows, of
+    the ratings of those who rated, of a model's predictions, or its prediction for the group as if
+    it were one user. Only "simple" has nulls. Returns: `classes` are `Profiles`.
     """
     ratings = released_levels(original.scale, step)
     _check(original, levels, groups, profile, len(ratings))
@@ -149,8 +129,8 @@ def _rests_on(
         least=max(1, min_raters) if profile == "simple" else 0,
         tolerance=(0.5 + _DUST) * classes.step,
     )
-    told, single, invented = counted.sum(axis=0).tolist()
-    return single / max(told, 1), invented / max(told, 1)
+    shown, single, invented = counted.sum(axis=0).tolist()
+    return single / max(shown, 1), invented / max(shown, 1)
 
 
 def _check(

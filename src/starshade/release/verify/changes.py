@@ -45,8 +45,8 @@ def check_changes(
             raise Failed("truth", what + ("" if exact else " changed"))
         invented += int((np.isnan(true) & ~np.isnan(shown)).sum())
     share = invented / max(len(rows.item), 1)
-    said = private.exact.invented_cells
-    if not exact and (said is None or abs(share - said) > 1e-12):
+    stated = private.exact.invented_cells
+    if not exact and (stated is None or abs(share - stated) > 1e-12):
         raise Failed("truth", "another share of cells is invented than said")
     check_attributes(written.attributes, original.attributes, record)
     check_rare(original, facts)

@@ -15,20 +15,27 @@ from starshade.release.verify.proximity import ball_totals, certified
 from starshade.release.verify.records import RatingRows
 from starshade.release.verify.rows import Failed, Written
 
-__all__ = ["PROXIMITY_MODELS", "VALUE_MODELS", "Judged", "check_claim", "judge_near", "name_of"]
+__all__ = [
+    "PROXIMITY_MODELS",
+    "VALUE_MODELS",
+    "Judged",
+    "check_claim",
+    "judge_proximity",
+    "name_of",
+]
 
 _SLACK = 1e-9
 #: The models that can be claimed are a closed list, not the registry's: what is claimed is
 #: counted here by code of its own, so that no model vouches for itself; another needs its own too
-_ASKED = {
+_PARAMETERS = {
     "k-eps": {"k", "eps", "nulls"},
     "k-eps-l": {"k", "eps", "l", "nulls", "sensitive"},
 }
-_ASKED_OF_VALUES = {"l-diversity": "l", "t-closeness": "t"}
-_ASKED_OF_PROFILES = {"review-graph": {"k"}, "diversity": {"b", "l"}}
+_PARAMETER_OF_VALUES = {"l-diversity": "l", "t-closeness": "t"}
+_PARAMETERS_OF_PROFILES = {"review-graph": {"k"}, "diversity": {"b", "l"}}
 
-PROXIMITY_MODELS = frozenset(_ASKED)
-VALUE_MODELS = frozenset(_ASKED_OF_VALUES)
+PROXIMITY_MODELS = frozenset(_PARAMETERS)
+VALUE_MODELS = frozenset(_PARAMETER_OF_VALUES)
 
 
 @dataclass(frozen=True)
@@ -53,31 +60,31 @@ def check_claim(claim: Any) -> None:
         raise Failed("release.json", "a claim whose k is no whole number")
     if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
         raise Failed("release.json", "a claim with a number beyond all data")
-    if isinstance(claim["model"], str) and claim["model"] in _ASKED:
+    if isinstance(claim["model"], str) and claim["model"] in _PARAMETERS:
         _check_near(claim["model"], parameters)
-    if isinstance(claim["model"], str) and claim["model"] in _ASKED_OF_VALUES:
+    if isinstance(claim["model"], str) and claim["model"] in _PARAMETER_OF_VALUES:
         _check_of_values(claim["model"], parameters)
-    asked = _ASKED_OF_PROFILES.get(claim["model"]) if isinstance(claim["model"], str) else None
-    if asked is not None and (
-        set(parameters) != asked or any(type(v) is not int or v < 1 for v in parameters.values())
+    names = _PARAMETERS_OF_PROFILES.get(claim["model"]) if isinstance(claim["model"], str) else None
+    if names is not None and (
+        set(parameters) != names or any(type(v) is not int or v < 1 for v in parameters.values())
     ):
         raise Failed("release.json", f"a claim of {claim['model']} that asks for something else")
 
 
 def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
     """Check the parameters of l-diversity and t-closeness."""
-    asked = _ASKED_OF_VALUES[model]
-    if set(parameters) != {asked, "attribute"} or type(parameters["attribute"]) is not str:
+    name = _PARAMETER_OF_VALUES[model]
+    if set(parameters) != {name, "attribute"} or type(parameters["attribute"]) is not str:
         raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
-    number = parameters[asked]
-    if type(number) not in (int, float) or not number >= (1 if asked == "l" else 0):
-        raise Failed("release.json", f"a claim of {model} whose {asked} is no such number")
+    number = parameters[name]
+    if type(number) not in (int, float) or not number >= (1 if name == "l" else 0):
+        raise Failed("release.json", f"a claim of {model} whose {name} is no such number")
 
 
 def _check_near(model: str, parameters: dict[str, Any]) -> None:
     """Check the parameters of (k, ε) and (k, ε, l)."""
-    lacking = _ASKED[model] - set(parameters)
-    if lacking or set(parameters) - _ASKED[model] - {"sensitive"}:
+    lacking = _PARAMETERS[model] - set(parameters)
+    if lacking or set(parameters) - _PARAMETERS[model] - {"sensitive"}:
         raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
     for name in ("eps", "l"):
         number = parameters.get(name, 0)
@@ -92,7 +99,7 @@ def _check_near(model: str, parameters: dict[str, Any]) -> None:
         raise Failed("release.json", f"a claim of {model} that names a sensitive item twice")
 
 
-def judge_near(
+def judge_proximity(
     claim: dict[str, Any],
     rows: RatingRows,
     written: Written,
@@ -100,35 +107,41 @@ def judge_near(
 ) -> Judged:
     """Count the balls of a claim of (k, ε) or (k, ε, l).
 
-    Sizes are counted up to k where only k is asked: ``smallest_group_at_least``. Where every
+    Sizes are counted up to k where only k is claimed: ``smallest_group_at_least``. Where every
     ball is needed whole, `smallest_group` and `smallest_sd` are exact (the latter is absent
     where nobody rated a sensitive item). `groups` of records, if given, are hints to where
     enough of a ball is to be found.
     """
-    asked = claim["parameters"]
+    parameters = claim["parameters"]
     place = {key: i for i, key in enumerate(written.items)}
-    if any(key not in place for key in asked.get("sensitive", [])):
+    if any(key not in place for key in parameters.get("sensitive", [])):
         raise Failed("claim", f"{claim['model']}: a sensitive item that is not among the items")
-    sensitive = [place[key] for key in asked.get("sensitive", [])]
-    told = [i for i in range(len(written.items)) if i not in sensitive]
-    if not told:
+    sensitive = [place[key] for key in parameters.get("sensitive", [])]
+    open_items = [i for i in range(len(written.items)) if i not in sensitive]
+    if not open_items:
         raise Failed("claim", f"{claim['model']}: every item is sensitive")
     scale = (written.minimum, written.maximum, written.step)
     n = len(written.group_of_record)
     if not n:
         return Judged({}, False)
-    table = columns_of([rows.column(i) for i in told], scale, asked["eps"], asked["nulls"])
+    table = columns_of(
+        [rows.column(i) for i in open_items], scale, parameters["eps"], parameters["nulls"]
+    )
     if claim["model"] == "k-eps":
-        least = _least(table, n, asked["k"], groups)
-        return Judged({"smallest_group_at_least": min(least, asked["k"])}, least >= asked["k"])
+        least = _least(table, n, parameters["k"], groups)
+        return Judged(
+            {"smallest_group_at_least": min(least, parameters["k"])}, least >= parameters["k"]
+        )
     points = points_of(table, n)
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))
     least, sd = int(totals[:, 0].min()), _smallest_sd(totals, written)
-    found: dict[str, float | int] = {"smallest_group": least}
+    counted: dict[str, float | int] = {"smallest_group": least}
     if sd is not None:
-        found["smallest_sd"] = round(sd, 9)
-    return Judged(found, least >= asked["k"] and (sd is None or sd >= asked["l"] - _SLACK))
+        counted["smallest_sd"] = round(sd, 9)
+    return Judged(
+        counted, least >= parameters["k"] and (sd is None or sd >= parameters["l"] - _SLACK)
+    )
 
 
 def _least(table: Columns, n: int, k: int, groups: NDArray[np.integer] | None) -> int:

@@ -31,10 +31,10 @@ def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | Non
     ``sizes_counted`` says so.
     """
     b, l = claim["parameters"]["b"], claim["parameters"]["l"]  # noqa: E741 - as the paper
-    asked = shown.times[shown.times > 0]
+    times = shown.times[shown.times > 0]
     if original is not None:
-        asked = shown.times[np.bincount(original.columns, minlength=original.n_items) > 0]
-    fewest = int(asked.min(initial=l))
+        times = shown.times[np.bincount(original.columns, minlength=original.n_items) > 0]
+    fewest = int(times.min(initial=l))
     sizes = 1
     if shown.classes - b * (shown.classes - fewest) >= l:
         sizes = b
@@ -45,10 +45,10 @@ def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | Non
             if sizes < size - 1 or _sets_of(original, size) > _MOST_SETS:
                 break
             fewest, sizes = min(fewest, _fewest_of_sets(shown.bits, original, size)), size
-    found: dict[str, float | int] = {"fewest_groups": min(fewest, l)}
+    counted: dict[str, float | int] = {"fewest_groups": min(fewest, l)}
     if sizes < b:
-        found["sizes_counted"] = sizes
-    return Judged(found, fewest >= l)
+        counted["sizes_counted"] = sizes
+    return Judged(counted, fewest >= l)
 
 
 def _fewest_of_pairs(bits: NDArray[np.uint8], original: Ratings) -> int:

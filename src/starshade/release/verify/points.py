@@ -29,11 +29,8 @@ Floats = NDArray[np.float64]
 class Columns:
     """Items on which some records are apart.
 
-    Attributes
-    ----------
-    columns : list of ndarray of float32 or float64, shape (records,)
-        Near is what is at most `reach` apart; a NaN is near everything.
-    reach : float
+    `columns` (records,): proximate is what is at most `reach` apart; a NaN is proximate to
+    everything.
     """
 
     columns: list[NDArray[Any]]
@@ -44,26 +41,16 @@ class Columns:
 class Points:
     """Distinct records, sorted, the items that tell most first.
 
-    Attributes
-    ----------
-    of_record : ndarray of int64, shape (records,)
-        The point of each record.
-    codes : list of ndarray of uint8, shape (points,)
-        For each item the place of the value, or of the bin, that a point has.
-    near : list of ndarray of bool, shape (codes, codes)
-        Which places may be near each other.
-    own, apart : ndarray of uint64, shape (words, points)
-        The bits of a point, and those of what is apart from it.
-    word_of : list of int
-        The word that holds the bits of an item.
-    values : list of ndarray of float64, shape (points,)
-        Of the items whose bits do not decide.
-    reach : float
+    `of_record` (records,): the point of each record. `codes` (points,): for each item the place of
+    the value, or of the bin, that a point has. `proximate` (codes, codes): which places may be near
+    each other. `own`, `apart` (words, points): the bits of a point, and those of what is apart from
+    it. `word_of`: the word that holds the bits of an item. `values` (points,): of the items whose
+    bits do not decide.
     """
 
     of_record: NDArray[np.int64]
     codes: list[NDArray[np.uint8]]
-    near: list[NDArray[np.bool_]]
+    proximate: list[NDArray[np.bool_]]
     own: NDArray[np.uint64]
     apart: NDArray[np.uint64]
     word_of: list[int]
@@ -79,13 +66,8 @@ def columns_of(
 ) -> Columns:
     """Put nulls where the rule wants them.
 
-    Parameters
-    ----------
-    ratings : list of ndarray, one per item, shape (records,)
-        NaN for null; on a stepped scale the number of the level, from 1.
-    scale : (minimum, maximum, step)
-    eps, nulls
-        definitions, "k-eps".
+    `ratings` (records,): NaN for null; on a stepped scale the number of the level, from 1. `scale`
+    (minimum, maximum, step). `eps`, `nulls`: definitions, "k-eps".
     """
     minimum, maximum, step = scale
     cost = max(maximum, maximum - minimum)
@@ -106,7 +88,7 @@ def columns_of(
 def points_of(table: Columns, n: int) -> Points:
     """Sort `n` records, join those that are equal, and set their bits."""
     coded = [_coded(column, table.reach) for column in table.columns]
-    coded.sort(key=lambda item: _share_near(item[0], item[1]))  # stable
+    coded.sort(key=lambda item: _share_proximate(item[0], item[1]))  # stable
     codes, values = [c for c, _, _ in coded], [v for _, _, v in coded if v is not None]
     order = np.lexsort(values + codes[::-1]) if coded else np.arange(n)
     new = np.zeros(n, dtype=np.bool_)
@@ -117,10 +99,10 @@ def points_of(table: Columns, n: int) -> Points:
     of_record = np.empty(n, dtype=np.int64)
     of_record[order] = np.cumsum(new) - 1
     first = order[new]
-    codes, near = [c[first] for c in codes], [near for _, near, _ in coded]
-    own, apart, word_of = _bits(codes, near, len(first))
+    codes, proximate = [c[first] for c in codes], [proximate for _, proximate, _ in coded]
+    own, apart, word_of = _bits(codes, proximate, len(first))
     return Points(
-        of_record, codes, near, own, apart, word_of, [v[first] for v in values], table.reach
+        of_record, codes, proximate, own, apart, word_of, [v[first] for v in values], table.reach
     )
 
 
@@ -129,7 +111,7 @@ def _coded(
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[Any] | None]:
     """Give the values of an item numbers, one to several where there are many.
 
-    The last number is that of NaN. Two numbers may be near where the closest of their values
+    The last number is that of NaN. Two numbers may be proximate where the closest of their values
     are; values are returned where that does not decide.
     """
     distinct = np.unique(column)
@@ -138,33 +120,33 @@ def _coded(
     low, high = distinct[starts], distinct[np.append(starts[1:], len(distinct)) - 1]
     code = (np.searchsorted(low, column, side="right") - 1).astype(np.uint8)  # NaN: the last
     code[np.isnan(column)] = len(low)
-    near = np.ones((len(low) + 1, len(low) + 1), dtype=np.bool_)
+    proximate = np.ones((len(low) + 1, len(low) + 1), dtype=np.bool_)
     above = low[:, None] - high[None, :] > reach
-    near[:-1, :-1] = ~(above | above.T)
-    return code, near, None if np.array_equal(low, high) else column
+    proximate[:-1, :-1] = ~(above | above.T)
+    return code, proximate, None if np.array_equal(low, high) else column
 
 
-def _share_near(code: NDArray[np.uint8], near: NDArray[np.bool_]) -> float:
+def _share_proximate(code: NDArray[np.uint8], proximate: NDArray[np.bool_]) -> float:
     """Return the share of pairs that may be near on one item."""
-    share = np.bincount(code, minlength=len(near)) / len(code)
-    return float(share @ near @ share)
+    share = np.bincount(code, minlength=len(proximate)) / len(code)
+    return float(share @ proximate @ share)
 
 
 def _bits(
-    codes: list[NDArray[np.uint8]], near: list[NDArray[np.bool_]], n: int
+    codes: list[NDArray[np.uint8]], proximate: list[NDArray[np.bool_]], n: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], list[int]]:
     """Set the bits of each point; items are spread evenly over the words."""
-    total = sum(len(table) - 1 for table in near)
+    total = sum(len(table) - 1 for table in proximate)
     even = total / max(1, -(-total // 64))
     word, used = 0, 0
     place: list[tuple[int, int]] = []
-    for table in near:
+    for table in proximate:
         if used >= even or used + len(table) - 1 > 64:
             word, used = word + 1, 0
         place.append((word, used))
         used += len(table) - 1
     own, apart = (np.zeros((word + 1, n), dtype=np.uint64) for _ in range(2))
-    for code, table, (word, used) in zip(codes, near, place, strict=True):
+    for code, table, (word, used) in zip(codes, proximate, place, strict=True):
         bit = [1 << (used + i) for i in range(len(table) - 1)] + [0]  # NaN has no bit
         far = [sum(b for b, is_near in zip(bit, row, strict=True) if not is_near) for row in table]
         own[word] |= np.array(bit, dtype=np.uint64)[code]

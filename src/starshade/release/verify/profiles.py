@@ -34,13 +34,8 @@ _KINDS = (None, "padded", "simple", "model", "pooled")
 class Shown:
     """Which items the classes show: their cell is not null.
 
-    Attributes
-    ----------
-    classes : int
-    times : ndarray of int64, shape (n_items,)
-        Classes that show an item.
-    bits : ndarray of uint8, shape (n_items, bytes), or None
-        A bit per class, where sets of items are to be counted.
+    `times` (n_items,): classes that show an item. `bits`: a bit per class, where sets of items are
+    to be counted.
     """
 
     classes: int
@@ -52,7 +47,7 @@ class Shown:
 class _Rests:
     """Cells counted so far: not null, rated by one member, not standing for ratings."""
 
-    told: int = 0
+    shown: int = 0
     single: int = 0
     invented: int = 0
 
@@ -80,8 +75,8 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     sizes = np.bincount(written.group_of_record)
     truth = None if private is None else _Truth(written, private, facts)
     times, packed = np.zeros(n_items, dtype=np.int64), list[NDArray[np.uint8]]()
-    asked = [c["parameters"]["b"] for c in facts["claims"] if c["model"] == "diversity"]
-    sets = truth is not None and max(asked, default=1) > 1
+    set_sizes = [c["parameters"]["b"] for c in facts["claims"] if c["model"] == "diversity"]
+    sets = truth is not None and max(set_sizes, default=1) > 1
     previous, first = b"", 0
     for group, size, rows, levels in _blocks(written):
         stop = first + len(group)
@@ -194,18 +189,18 @@ class _Truth:
         )
         cells = levels.ravel()
         raters = np.bincount(place, minlength=len(cells))
-        told = cells != 0
-        self.found.told += int(np.count_nonzero(told))
-        self.found.single += int(np.count_nonzero((raters == 1) & told))
+        shown = cells != 0
+        self.found.shown += int(np.count_nonzero(shown))
+        self.found.single += int(np.count_nonzero((raters == 1) & shown))
         if self.kind == "simple":
             enough = raters >= self.least
-            if enough[~told].any():
+            if enough[~shown].any():
                 raise Failed("truth", "an original rating that its class does not show")
-            if self._away(cells, raters, place, rating, told & enough):
+            if self._away(cells, raters, place, rating, shown & enough):
                 raise Failed("truth", "a cell that is not the mean of those who rated it")
-            self.found.invented += int(np.count_nonzero(told & ~enough))
+            self.found.invented += int(np.count_nonzero(shown & ~enough))
             return
-        self.found.invented += int(np.count_nonzero((raters == 0) & told))
+        self.found.invented += int(np.count_nonzero((raters == 0) & shown))
         if self.kind == "padded":
             whole = raters.reshape(levels.shape) == sizes[:, None]
             if self._away(cells, raters, place, rating, whole.ravel()):
@@ -217,12 +212,12 @@ class _Truth:
         raters: NDArray[np.int64],
         place: NDArray[np.int64],
         rating: NDArray[np.float64],
-        asked: NDArray[np.bool_],
+        wanted: NDArray[np.bool_],
     ) -> int:
         """Count the cells asked for that are not the mean of their ratings."""
-        of_asked = asked[place]
-        total = np.bincount(place[of_asked], weights=rating[of_asked], minlength=len(cells))
-        at = np.flatnonzero(asked)
+        of_wanted = wanted[place]
+        total = np.bincount(place[of_wanted], weights=rating[of_wanted], minlength=len(cells))
+        at = np.flatnonzero(wanted)
         step = self.facts["profile_step"]
         value = self.facts["scale"]["minimum"] + step * (cells[at].astype(np.float64) - 1)
         away = np.abs(total[at] / raters[at] - value)
@@ -230,17 +225,19 @@ class _Truth:
 
     def settle(self) -> None:
         """Compare the counts with what is said."""
-        found, facts = self.found, self.facts
-        whole = max(found.told, 1)
+        counts, facts = self.found, self.facts
+        whole = max(counts.shown, 1)
         fakes = any(claim["model"] == "diversity" for claim in facts["claims"])
-        if self.kind == "simple" and found.invented and not fakes:
+        if self.kind == "simple" and counts.invented and not fakes:
             raise Failed("truth", "a cell that is not the mean of those who rated it")
-        said = self.exact.invented_cells
-        if self.kind is not None and (said is None or abs(said - found.invented / whole) > 1e-12):
+        stated = self.exact.invented_cells
+        if self.kind is not None and (
+            stated is None or abs(stated - counts.invented / whole) > 1e-12
+        ):
             raise Failed("truth", "another share of cells is invented than said")
         single = self.exact.single_rater_cells
         if self.kind in ("padded", "simple") and (
-            single is None or abs(single - found.single / whole) > 1e-12
+            single is None or abs(single - counts.single / whole) > 1e-12
         ):
             raise Failed("truth", "another share of cells rests on one rater than said")
 

@@ -34,7 +34,7 @@ _BANDS = 20
 
 #: what a class says of one attribute: (is range, low, high, null), a range of nulls alone being
 #: none, or a pair (is text, text) for each value
-Said = tuple[Any, ...]
+Stated = tuple[Any, ...]
 
 
 def declared(facts: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -55,13 +55,10 @@ def declared(facts: dict[str, Any]) -> tuple[list[str], list[str]]:
     return quasi, sensitive
 
 
-def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list[Said]:
+def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list[Stated]:
     """Read what each class says of the quasi-identifiers, in a form that compares as it is sorted.
 
-    Returns
-    -------
-    list, one entry per class
-        Of each quasi-identifier what it says; empty without any.
+    Returns: of each quasi-identifier what it says; empty without any.
     """
     table = written.attributes
     if (quasi or sensitive) and table.column_names != [*quasi, *sensitive]:
@@ -79,15 +76,15 @@ def read_quasi(written: Written, quasi: list[str], sensitive: list[str]) -> list
         if kind != _RANGE and kind not in _LISTS:
             raise Failed("columns", f"a quasi-identifier of type {kind}")
         read = _range if kind == _RANGE else _values
-        columns.append([read(said) for said in column.take(first).to_pylist()])
+        columns.append([read(content) for content in column.take(first).to_pylist()])
     return list(zip(*columns, strict=True)) if columns else [()] * len(first)
 
 
-def _range(said: dict[str, Any] | None) -> Said:
+def _range(content: dict[str, Any] | None) -> Stated:
     """Read (is range, low, high, null); a class of nulls alone is below all others."""
-    if said is None or said["null"] is None:
+    if content is None or content["null"] is None:
         raise Failed("quasi-identifiers", "a record that says nothing")
-    low, high, null = said["low"], said["high"], said["null"]
+    low, high, null = content["low"], content["high"], content["null"]
     if low is None and high is None and null:
         return (False, 0.0, 0.0, True)
     if low is None or high is None or not low < high:
@@ -95,9 +92,9 @@ def _range(said: dict[str, Any] | None) -> Said:
     return (True, low, high, null)
 
 
-def _values(said: list[str | None] | None) -> Said:
+def _values(content: list[str | None] | None) -> Stated:
     """Read the values as pairs that compare: null, then texts by code point."""
-    pairs = tuple((value is not None, value or "") for value in said or ())
+    pairs = tuple((value is not None, value or "") for value in content or ())
     if not pairs or any(not a < b for a, b in pairwise(pairs)):
         raise Failed("quasi-identifiers", "a list of values that is empty or not sorted")
     return pairs
@@ -105,21 +102,14 @@ def _values(said: list[str | None] | None) -> Said:
 
 def check_quasi(
     written: Written,
-    said: list[Said],
+    stated: list[Stated],
     facts: dict[str, Any],
     truth: Private,
 ) -> None:
     """Check that each class says of its members' own attributes what it has to, and no more.
 
-    Parameters
-    ----------
-    written : Written
-    said : list
-        As `read_quasi` returns it.
-    facts : dict
-        What ``release.json`` says, checked by `declared`.
-    truth : Private
-        With its `original`.
+    `stated`: as `read_quasi` returns it. `facts`: ``release.json``, checked by `declared`.
+    `truth`: with its `original`.
     """
     assert truth.original is not None
     class_of_user = written.group_of_record[truth.link.record]
@@ -127,11 +117,11 @@ def check_quasi(
     for place, name in enumerate(facts.get("quasi_identifiers", [])):
         if people is None or name not in people.column_names:
             raise Failed("forbidden column", "an attribute that the original lacks")
-        told, k = [entry[place] for entry in said], claimed_k(facts)
+        entries, k = [entry[place] for entry in stated], claimed_k(facts)
         if str(written.attributes.schema.field(name).type) == _RANGE:
-            _check_ranges(told, people.column(name), class_of_user, k)
+            _check_ranges(entries, people.column(name), class_of_user, k)
         else:
-            _check_values(told, people.column(name), class_of_user, joined.get(name), k)
+            _check_values(entries, people.column(name), class_of_user, joined.get(name), k)
 
 
 def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]:
@@ -145,7 +135,7 @@ def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]
 
 
 def _check_ranges(
-    told: list[Said], column: pa.ChunkedArray, owner: NDArray[np.int64], k: int
+    entries: list[Stated], column: pa.ChunkedArray, owner: NDArray[np.int64], k: int
 ) -> None:
     try:
         own = np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
@@ -153,22 +143,22 @@ def _check_ranges(
         raise Failed("truth", "a range for an attribute that is no number") from None
     missing = np.isnan(own)
     there, values = owner[~missing], own[~missing]
-    low, high = (np.array([entry[end] for entry in told], dtype=np.float64) for end in (1, 2))
+    low, high = (np.array([entry[end] for entry in entries], dtype=np.float64) for end in (1, 2))
     if ((values < low[there]) | (values >= high[there])).any():
         raise Failed("truth", "a personal attribute outside its range")
     edges = [-np.inf, *_edges(values.tolist(), k), np.inf]
-    members_of: list[list[float]] = [[] for _ in told]
+    members_of: list[list[float]] = [[] for _ in entries]
     for c, value in zip(there.tolist(), values.tolist(), strict=True):
         members_of[c].append(value)
-    for entry, members in zip(told, members_of, strict=True):
+    for entry, members in zip(entries, members_of, strict=True):
         if entry[0] != bool(members):
             raise Failed("truth", "a range of nobody's values")
         if members and entry[1] != edges[bisect_right(edges, min(members)) - 1]:
             raise Failed("truth", "a range from another edge than the nearest that k people share")
         if members and entry[2] != edges[bisect_right(edges, max(members))]:
             raise Failed("truth", "a range to another edge than the nearest that k people share")
-    possible = np.array([entry[3] for entry in told], dtype=np.bool_)
-    some = np.bincount(owner[missing], minlength=len(told)) > 0
+    possible = np.array([entry[3] for entry in entries], dtype=np.bool_)
+    some = np.bincount(owner[missing], minlength=len(entries)) > 0
     if (some != possible).any():
         raise Failed("truth", "a missing attribute that is not told, or told of nobody")
 
@@ -195,17 +185,17 @@ def _edges(values: list[float], k: int) -> list[float]:
 
 
 def _check_values(
-    told: list[Said],
+    entries: list[Stated],
     column: pa.ChunkedArray,
     owner: NDArray[np.int64],
     hierarchy: list[list[str]] | None,
     k: int,
 ) -> None:
     people = Counter(value for value in column.to_pylist() if value is not None)
-    own: list[set[tuple[bool, str]]] = [set() for _ in told]
+    own: list[set[tuple[bool, str]]] = [set() for _ in entries]
     for c, value in zip(owner.tolist(), column.to_pylist(), strict=True):
         own[c].add((value is not None, value or ""))
-    for entry, members in zip(map(set, told), own, strict=True):
+    for entry, members in zip(map(set, entries), own, strict=True):
         if members - entry:
             raise Failed("truth", "a personal attribute outside its list of values")
         if (False, "") in entry - members:

@@ -25,8 +25,8 @@ _NAMES = ("quasi_identifiers", "sensitive_attributes")
 
 def claimed_k(facts: dict[str, Any]) -> int:
     """Return the largest k that any claim names; 1 without one."""
-    asked = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
-    return max(asked, default=1)
+    claimed = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
+    return max(claimed, default=1)
 
 
 def after_blanks(original: Ratings, facts: dict[str, Any]) -> Ratings:
@@ -63,62 +63,55 @@ def _blanked(values: list[Any], k: int, *, joined: bool) -> list[Any]:
 
 
 def few_have(
-    written: Written, said: Sequence[tuple[Any, ...]], facts: dict[str, Any], known: Ratings | None
+    written: Written,
+    stated: Sequence[tuple[Any, ...]],
+    facts: dict[str, Any],
+    known: Ratings | None,
 ) -> dict[str, str]:
     """Say of each released attribute which of its values fewer than k people have.
 
-    Parameters
-    ----------
-    written : Written
-    said : sequence of tuple
-        What each class says of the quasi-identifiers (`verify_quasi.read_quasi`).
-    facts : dict
-    known : Ratings or None
-        The original as `after_blanks` returns it. Without it, what the files show for certain:
-        each value that a class lists is at least one person's, so others are at most the rest's.
-
-    Returns
-    -------
-    dict
-        Name of an attribute → how many values and people, in words.
+    `stated`: what each class says of the quasi-identifiers (`verify_quasi.read_quasi`). `known`:
+    the original as `after_blanks` returns it. Without it, what the files show for certain: each
+    value that a class lists is at least one person's, so others are at most the rest's. Returns:
+    name of an attribute → how many values and people, in words.
     """
-    k, found = claimed_k(facts), {}
+    k, words = claimed_k(facts), {}
     people = None if known is None else known.attributes
     sizes = np.bincount(written.group_of_record).tolist()
     quasi, sensitive = (facts.get(name, []) for name in _NAMES)
     for place, name in enumerate(quasi):
-        told = [entry[place] for entry in said]
+        entries = [entry[place] for entry in stated]
         own = None if people is None else _plain(people.column(name))
-        if told and not isinstance(told[0][0], tuple):
-            counts, text = _of_ranges(told, sizes, own), _closed(told)
+        if entries and not isinstance(entries[0][0], tuple):
+            counts, text = _of_ranges(entries, sizes, own), _closed(entries)
         else:
             joined = name in facts["config"].get("attribute_hierarchies", [])
-            counts, text = _of_lists(told, sizes, own, joined=joined), ""
-        found[name] = _in_words(counts, k) or text
+            counts, text = _of_lists(entries, sizes, own, joined=joined), ""
+        words[name] = _in_words(counts, k) or text
     for name in sensitive:
         values = Counter(_plain(written.attributes.column(name)))
-        found[name] = _in_words(list(values.values()), k)
-    return {name: text for name, text in found.items() if text}
+        words[name] = _in_words(list(values.values()), k)
+    return {name: text for name, text in words.items() if text}
 
 
-def _of_ranges(told: list[Any], sizes: list[int], own: list[Any] | None) -> list[int]:
+def _of_ranges(entries: list[Any], sizes: list[int], own: list[Any] | None) -> list[int]:
     """Count those who have no value, and those who have one, at the most."""
     if own is not None:
         return [own.count(None), len(own) - own.count(None)]
-    nulls = sum(size - t[0] for t, size in zip(told, sizes, strict=True) if t[3])
-    return [nulls, sum(size - t[3] for t, size in zip(told, sizes, strict=True) if t[0])]
+    nulls = sum(size - t[0] for t, size in zip(entries, sizes, strict=True) if t[3])
+    return [nulls, sum(size - t[3] for t, size in zip(entries, sizes, strict=True) if t[0])]
 
 
-def _closed(told: list[Any]) -> str:
+def _closed(entries: list[Any]) -> str:
     """Say that ranges tell the lowest or the highest value of all, or an edge beyond it."""
-    ranges = [t for t in told if t[0]]
+    ranges = [t for t in entries if t[0]]
     if not ranges or (min(t[1] for t in ranges) == -np.inf and max(t[2] for t in ranges) == np.inf):
         return ""
     return "ranges whose outermost ends may be single people's values"
 
 
 def _of_lists(
-    told: list[Any], sizes: list[int], own: list[Any] | None, *, joined: bool
+    entries: list[Any], sizes: list[int], own: list[Any] | None, *, joined: bool
 ) -> list[int]:
     """Count those who have what is listed, at the most."""
     if joined and own is None:
@@ -126,11 +119,11 @@ def _of_lists(
     if joined:
         assert own is not None
         counts = Counter(own)
-        sets = {tuple(text for known, text in entry if known) for entry in told}
-        nulls = counts[None] if any(not entry[0][0] for entry in told) else 0
+        sets = {tuple(text for known, text in entry if known) for entry in entries}
+        nulls = counts[None] if any(not entry[0][0] for entry in entries) else 0
         return [nulls, *(sum(counts[text] for text in each) for each in sets if each)]
     most: Counter[Any] = Counter()
-    for entry, size in zip(told, sizes, strict=True):
+    for entry, size in zip(entries, sizes, strict=True):
         for known, text in entry:
             most[text if known else None] += size - (len(entry) - 1)
     if own is not None:
@@ -153,8 +146,8 @@ def count_alone(written: Written, sensitive: list[str]) -> float | None:
     if not sensitive:
         return None
     columns = [_plain(written.attributes.column(name)) for name in sensitive]
-    told = Counter(zip(written.group_of_record.tolist(), *columns, strict=True))
-    return sum(number == 1 for number in told.values()) / max(sum(told.values()), 1)
+    counts = Counter(zip(written.group_of_record.tolist(), *columns, strict=True))
+    return sum(number == 1 for number in counts.values()) / max(sum(counts.values()), 1)
 
 
 def _is_number(column: pa.ChunkedArray) -> bool:

@@ -28,13 +28,9 @@ _BLOCK = 2**22  # cells laid out together
 class RatingRows:
     """The ratings that were written, record by record.
 
-    Attributes
-    ----------
-    indptr : ndarray of int64, shape (records + 1,)
-    item : ndarray of int32, shape (cells,)
-        Positions among the items, strictly ascending within a record.
-    level : ndarray of float64, shape (cells,)
-        On a stepped scale the number of the level, from 1; on a real one the rating.
+    `indptr` (records + 1,). `item` (cells,): positions among the items, strictly ascending within a
+    record. `level` (cells,): on a stepped scale the number of the level, from 1; on a real one the
+    rating.
     """
 
     indptr: NDArray[np.int64]

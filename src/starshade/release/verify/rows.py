@@ -46,16 +46,8 @@ class Failed(Exception):  # noqa: N818 - never leaves the verifier
 class Written:
     """What stands in the files, cells excepted.
 
-    Attributes
-    ----------
-    folder : Path
-    minimum, maximum, step : float; step is None on a real scale
-    n_levels : int
-        0 on a real scale.
-    items : tuple of str
-    group_of_record : ndarray of int64, shape (records,)
-    attributes : pyarrow.Table
-        Released personal attributes by record; without columns where there are none.
+    `n_levels`: 0 on a real scale. `group_of_record` (records,). `attributes`: released personal
+    attributes by record; without columns where there are none.
     """
 
     folder: Path
@@ -97,19 +89,9 @@ def walk_classes(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Walk the classes in file order; check that their contents ascend strictly.
 
-    Parameters
-    ----------
-    folder : Path
-    written : Written
-    n_classes : int
-        According to the records.
-    beside : list of tuple
-        What each class says beside its cells; classes of equal cells ascend by it.
-
-    Returns
-    -------
-    two ndarrays of bool, shape (n_classes,)
-        Whether a class has a cell with one single member that is a rating, and one without null.
+    `n_classes`: according to the records. `beside`: what each class says beside its cells; classes
+    of equal cells ascend by it. Returns (n_classes,): whether a class has a cell with one single
+    member that is a rating, and one without null.
     """
     single, certain = np.zeros(n_classes, np.bool_), np.zeros(n_classes, np.bool_)
     previous: tuple[list[tuple[int, Cell]], tuple[Any, ...]] | None = None
@@ -253,8 +235,8 @@ def require_columns(
             schema, notes = file.schema_arrow, file.metadata.metadata
     except (OSError, pa.ArrowException):
         raise Failed("files", f"{name} cannot be read as Parquet") from None
-    found = tuple(schema.names)
-    if found[: len(columns)] != columns or (len(found) > len(columns) and not more):
+    names = tuple(schema.names)
+    if names[: len(columns)] != columns or (len(names) > len(columns) and not more):
         raise Failed("forbidden column", f"{name} has columns missing or unknown")
     for column in columns:
         kind = str(schema.field(column).type)

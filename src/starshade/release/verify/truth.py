@@ -94,9 +94,9 @@ def _count_raters(
         users = np.repeat(np.arange(start, stop), np.diff(original.indptr[start : stop + 1]))
         wanted = class_of_user[users] * n_items + original.columns[a:b]
         cell = np.searchsorted(place, wanted)
-        found = cell < len(place)
-        found[found] = place[cell[found]] == wanted[found]
-        if not found.all():
+        present = cell < len(place)
+        present[present] = place[cell[present]] == wanted[present]
+        if not present.all():
             raise Failed("truth", "an original rating without a cell")
         if not inside(cell, original.levels[original.codes[a:b]]).all():
             raise Failed("truth", "an original rating outside its cell")
@@ -149,17 +149,17 @@ def check_attributes(
     for name in released.column_names:
         if original is None or name not in original.column_names:
             raise Failed("forbidden column", "an attribute that the original lacks")
-        found = released.column(name).take(record).to_pylist()
+        values = released.column(name).take(record).to_pylist()
         truth = [None if v != v else v for v in original.column(name).to_pylist()]
-        if found != truth:
+        if values != truth:
             raise Failed("truth", "a personal attribute that is not the user's")
 
 
 def check_rare(original: Ratings, facts: dict[str, Any]) -> None:
     """Check that no item is released that fewer than k users rated, unless that was asked for."""
-    asked = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
-    if facts["rare_items"] == "keep" or not asked:
+    claimed = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
+    if facts["rare_items"] == "keep" or not claimed:
         return
     raters = np.bincount(original.columns, minlength=original.n_items)
-    if raters.min(initial=max(asked)) < max(asked):
-        raise Failed("rare items", f"an item rated by fewer than {max(asked)} users")
+    if raters.min(initial=max(claimed)) < max(claimed):
+        raise Failed("rare items", f"an item rated by fewer than {max(claimed)} users")

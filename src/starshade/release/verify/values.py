@@ -47,10 +47,10 @@ def judge_values(claim: dict[str, Any], written: Written, sensitive: list[str]) 
 def _numbered(written: Written, name: str) -> tuple[NDArray[np.int64], bool]:
     """Give each value its place among all, null first; tell whether they are numbers."""
     column = written.attributes.column(name)
-    told = [None if v is None or v != v else v for v in column.to_pylist()]
-    places = sorted(set(told), key=lambda v: (v is not None, v if v is not None else 0))
+    values = [None if v is None or v != v else v for v in column.to_pylist()]
+    places = sorted(set(values), key=lambda v: (v is not None, v if v is not None else 0))
     place = {value: i for i, value in enumerate(places)}
-    return np.array([place[v] for v in told], dtype=np.int64), str(column.type) == "double"
+    return np.array([place[v] for v in values], dtype=np.int64), str(column.type) == "double"
 
 
 def _farthest(group: NDArray[np.int64], values: NDArray[np.int64], numeric: bool) -> float:

@@ -27,7 +27,7 @@ from starshade.release.verify.claims import (
     VALUE_MODELS,
     Judged,
     check_claim,
-    judge_near,
+    judge_proximity,
     name_of,
 )
 from starshade.release.verify.diversity import judge_diversity
@@ -69,18 +69,11 @@ _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", 
 class Counted:
     """What the verifier counted on the Parquet files.
 
-    Attributes
-    ----------
-    records, classes, items, smallest_group : int
-    users_rating_disclosed, users_rating_exists : float or None
-        Shares in [0, 1]; None on layout "profile", to which they do not apply.
-    records_alone_with_sensitive : float or None
-        Likewise; None without sensitive attributes.
-    attribute_columns : tuple of str
-    few_have : dict
-        Released attributes with values that fewer than k people have, and how many, in words.
-    judged : dict
-        What was found of each claim that asks for more than equal records, by `name_of`.
+    `users_rating_disclosed`, `users_rating_exists`: shares in [0, 1]; None on layout "profile", to
+    which they do not apply. `records_alone_with_sensitive`: likewise; None without sensitive
+    attributes. `few_have`: released attributes with values that fewer than k people have, and how
+    many, in words. `judged`: what was found of each claim that asks for more than equal records, by
+    `name_of`.
     """
 
     records: int
@@ -95,19 +88,13 @@ class Counted:
     judged: dict[str, Judged] = field(default_factory=dict)
 
     def of_claim(self, model: str, parameters: dict[str, Any]) -> dict[str, float | int]:
-        """Return what was counted for a claim.
-
-        Raises
-        ------
-        InternalError
-            A model that the verifier cannot count, or a claim that does not hold.
-        """
-        found = self.judge({"model": model, "parameters": parameters})
-        if not found.holds:
+        """Return what was counted for a claim."""
+        judged = self.judge({"model": model, "parameters": parameters})
+        if not judged.holds:
             raise InternalError(
-                f"the release does not pass its check: claim {model}: {found.verified}"
+                f"the release does not pass its check: claim {model}: {judged.verified}"
             )
-        return found.verified
+        return judged.verified
 
     def judge(self, claim: dict[str, Any]) -> Judged:
         """Return what was found of a claim; one that was not counted does not hold."""
@@ -122,19 +109,9 @@ class Counted:
 def recount(folder: Path, facts: dict[str, Any], private: Private | None = None) -> Counted:
     """Count a folder's Parquet files again, against the truth where it is at hand.
 
-    Parameters
-    ----------
-    folder : Path
-    facts : dict
-        What ``release.json`` says or is about to say.
-    private : Private, optional
-        With its `original`, every original cell is checked to lie inside its generalized one.
-        Its `groups` say where to look first; nothing is believed.
-
-    Raises
-    ------
-    InternalError
-        A check fails; the message names it.
+    `facts`: what ``release.json`` says or is about to say. `private`: with its `original`, every
+    original cell is checked to lie inside its generalized one. Its `groups` say where to look
+    first; nothing is believed.
     """
     try:
         counted = _recount(folder, facts, private)
@@ -146,13 +123,7 @@ def recount(folder: Path, facts: dict[str, Any], private: Private | None = None)
 
 
 def check_folder(folder: Path, counted: Counted) -> None:
-    """Check that ``release.json`` says what was counted, and the hashes of all other files.
-
-    Raises
-    ------
-    InternalError
-        A check fails; the message names it.
-    """
+    """Check that ``release.json`` says what was counted, and the hashes of all other files."""
     try:
         facts = _read_facts(folder)
         _check_facts(folder, facts, counted)
@@ -164,23 +135,10 @@ def check_folder(folder: Path, counted: Counted) -> None:
 def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     """Verify a release found on disk.
 
-    Parameters
-    ----------
-    path : Path
-    private : Private, optional
-        The owner's facts; with its `original` the cells are checked against the truth.
-
-    Returns
-    -------
-    dict
-        ``records, classes, items, smallest_group, users_rating_disclosed,
-        users_rating_exists, records_alone_with_sensitive, few_have`` as counted, and ``claims``:
-        for each ``model, parameters, verified`` (counted now) and ``holds``.
-
-    Raises
-    ------
-    ReleaseError
-        Anything but a claim is not as it should be.
+    `private`: the owner's facts; with its `original` the cells are checked against the truth.
+    Returns: ``records, classes, items, smallest_group, users_rating_disclosed, users_rating_exists,
+    records_alone_with_sensitive, few_have`` as counted, and ``claims``: for each ``model,
+    parameters, verified`` (counted now) and ``holds``.
     """
     path = Path(path)
     try:
@@ -194,13 +152,13 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
         ) from None
     claims = []
     for claim in facts["claims"]:
-        found = counted.judge(claim)
+        judged = counted.judge(claim)
         claims.append(
             {
                 "model": claim["model"],
                 "parameters": claim["parameters"],
-                "verified": found.verified,
-                "holds": found.holds,
+                "verified": judged.verified,
+                "holds": judged.holds,
             }
         )
     return {
@@ -226,7 +184,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     sizes = np.bincount(written.group_of_record)
     truth = private if private is not None and private.original is not None else None
     judged: dict[str, Judged] = {}
-    few: dict[str, str] = {}
+    rare: dict[str, str] = {}
     if facts["layout"] == "profile":
         single = certain = None
         shown = walk_profiles(written, truth, facts)
@@ -234,15 +192,15 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         known = None if truth is None else truth.original
         judged = {name_of(claim): judge_diversity(claim, shown, known) for claim in of_sets}
     elif facts["layout"] == "generalized":
-        said = read_quasi(written, quasi, sensitive)
-        single, certain = walk_classes(folder, written, len(sizes), said)
+        stated = read_quasi(written, quasi, sensitive)
+        single, certain = walk_classes(folder, written, len(sizes), stated)
         known = None
         if truth is not None and truth.original is not None:
             known = after_blanks(truth.original, facts)
             truth = replace(truth, original=known)
             check_truth(written, truth, facts, quasi)
-            check_quasi(written, said, facts, truth)
-        few = few_have(written, said, facts, known) if quasi or sensitive else {}
+            check_quasi(written, stated, facts, truth)
+        rare = few_have(written, stated, facts, known) if quasi or sensitive else {}
         of_values = [c for c in facts["claims"] if c["model"] in VALUE_MODELS]
         judged = {name_of(claim): judge_values(claim, written, sensitive) for claim in of_values}
     else:
@@ -252,9 +210,11 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         certain[written.group_of_record[np.diff(rows.indptr) > 0]] = True
         if truth is not None:
             check_changes(rows, written, truth, facts)
-        near = [c for c in facts["claims"] if c["model"] in PROXIMITY_MODELS]
+        proximity = [c for c in facts["claims"] if c["model"] in PROXIMITY_MODELS]
         groups = None if private is None else private.groups
-        judged = {name_of(claim): judge_near(claim, rows, written, groups) for claim in near}
+        judged = {
+            name_of(claim): judge_proximity(claim, rows, written, groups) for claim in proximity
+        }
     _check_bands(facts, private, written)
     return Counted(
         records=len(written.group_of_record),
@@ -265,7 +225,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         users_rating_exists=_share(sizes, certain, written),
         records_alone_with_sensitive=count_alone(written, sensitive),
         attribute_columns=tuple(written.attributes.column_names),
-        few_have=few,
+        few_have=rare,
         judged=judged,
     )
 
@@ -273,13 +233,13 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
 def _check_bands(facts: dict[str, Any], private: Private | None, written: Written) -> None:
     """Check that what is told in bands is, and in those of the owner's exact figures."""
     known = None if private is None else private.exact
-    found = (known or Exact()).bands(len(written.group_of_record), len(written.items))
-    for name in found:
-        said = facts.get(name)
-        if said not in (*get_args(Band), *([None] if name in _PERHAPS else [])):
+    bands = (known or Exact()).bands(len(written.group_of_record), len(written.items))
+    for name in bands:
+        stated = facts.get(name)
+        if stated not in (*get_args(Band), *([None] if name in _PERHAPS else [])):
             raise Failed("band", f"{name}: no band is said")
-        if known is not None and said != found[name]:
-            raise Failed("band", f"{name}: {said} said, {found[name]} is true")
+        if known is not None and stated != bands[name]:
+            raise Failed("band", f"{name}: {stated} said, {bands[name]} is true")
 
 
 def _share(
@@ -320,8 +280,8 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
         if facts[name] != getattr(counted, name):
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
     for name in _SHARES:
-        said, found = facts.get(name), getattr(counted, name)
-        if (said is None) != (found is None) or abs((said or 0) - (found or 0)) > 1e-12:
+        stated, value = facts.get(name), getattr(counted, name)
+        if (stated is None) != (value is None) or abs((stated or 0) - (value or 0)) > 1e-12:
             raise Failed("disclosure share", name)
     if tuple(facts["attribute_columns"]) != counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes other than those declared")
@@ -346,6 +306,6 @@ def _check_config(value: Any) -> None:
 
 def _check_claims(facts: dict[str, Any], counted: Counted) -> None:
     for claim in facts["claims"]:
-        found = counted.judge(claim)
-        if not found.holds or claim["verified"] != found.verified:
+        judged = counted.judge(claim)
+        if not judged.holds or claim["verified"] != judged.verified:
             raise Failed("claim", claim["model"])
