@@ -77,26 +77,26 @@ class AlphaK(AlphaKSettings):
         check_records(self.k, data.n_users if isinstance(data, Ratings) else data.n_records)
         values = values_in_classes(data, self.attribute)
         size, most = values.classes.size, values.largest()
-        few = size < self.k
+        small = size < self.k
         many = most > (float(self.alpha) + _SLACK) * size
         largest = float((most / size).max())
         return judged(
             "alpha-k",
             {"alpha": float(self.alpha), "k": int(self.k), "attribute": self.attribute},
             values,
-            failing=few | many,
+            failing=small | many,
             worst=("share", most / size, False),
             figures={
                 "largest_share": largest,
                 "values": len(values.totals),
-                "failing_by_size": int(size[few].sum()),
+                "failing_by_size": int(size[small].sum()),
                 "failing_by_share": int(size[many].sum()),
             },
             meaning=(
                 f"each of the {values.records:,} records is in a class of at least {size.min():,}, "
                 f"and there no value of {self.attribute} is that of more than "
                 f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
-                self._failures(int(size[few].sum()), int(size[many].sum()), largest),
+                self._failures(int(size[small].sum()), int(size[many].sum()), largest),
             ),
             empty=self._empty(),
             started=started,
@@ -110,13 +110,13 @@ class AlphaK(AlphaKSettings):
             "alpha below 1, or for k-anonymity."
         )
 
-    def _failures(self, few: int, many: int, largest: float) -> str:
-        told = [f"{few:,} look like fewer than {self.k - 1:,} other{'s' * (self.k > 2)}"] * bool(
-            few
+    def _failures(self, small: int, many: int, largest: float) -> str:
+        parts = [f"{small:,} look like fewer than {self.k - 1:,} other{'s' * (self.k > 2)}"] * bool(
+            small
         )
         if many:
-            told.append(
+            parts.append(
                 f"{many:,} are in classes where one value of {self.attribute} is that of more than "
                 f"{self.alpha:.1%}, the largest share being {largest:.1%}"
             )
-        return f"fail: {', and '.join(told)}."
+        return f"fail: {', and '.join(parts)}."

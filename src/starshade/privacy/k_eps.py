@@ -98,5 +98,5 @@ class KEpsAnonymity(KEpsAnonymitySettings):
         return replace(verdict, seconds=perf_counter() - start)
 
     def _parameters(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
-        return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})
+        parameters: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
+        return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -109,7 +109,7 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             distinct=self.full,
         )
         assert counted.sums is not None
-        found = spreads(counted.sizes, counted.sums, ready.ratings.scale)
+        deviations = spreads(counted.sizes, counted.sums, ready.ratings.scale)
         return judge(
             ready,
             model="k-eps-l",
@@ -117,13 +117,13 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             sizes=counted.sizes,
             all_exact=True,
             spread=Spread(
-                found=found,
-                low=too_low(found, self.l),
+                deviations=deviations,
+                low=too_low(deviations, self.l),
                 raters=np.round(counted.sums[:, ::3]).astype(np.int64),
             ),
             distinct=counted.distinct,
         )
 
     def _parameters(self) -> dict[str, Any]:
-        told = {"k": int(self.k), "eps": self.eps, "l": self.l, "nulls": self.nulls}
-        return told | ({"sensitive": list(self.sensitive)} if self.sensitive else {})
+        parameters = {"k": int(self.k), "eps": self.eps, "l": self.l, "nulls": self.nulls}
+        return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

@@ -88,15 +88,15 @@ class LDiversity(LDiversitySettings):
                 advice=f"Choose l from 1 to {different}.",
             )
         distinct = self.kind == "distinct"
-        found = values.distinct() if distinct else values.effective()
+        diversity = values.distinct() if distinct else values.effective()
         return judged(
             "l-diversity",
             self._parameters(),
             values,
-            failing=found < self.l - (0 if distinct else _SLACK),
-            worst=("l", found, True),
-            figures={"smallest_l": found.min().item(), "values": different},
-            meaning=self._meaning(values, found.min().item()),
+            failing=diversity < self.l - (0 if distinct else _SLACK),
+            worst=("l", diversity, True),
+            figures={"smallest_l": diversity.min().item(), "values": different},
+            meaning=self._meaning(values, diversity.min().item()),
             empty=self._empty(),
             started=started,
         )
@@ -108,19 +108,19 @@ class LDiversity(LDiversitySettings):
 
     def _parameters(self) -> dict[str, Any]:
         whole = isinstance(self.l, (int, np.integer)) or float(self.l).is_integer()
-        asked = int(self.l) if whole else float(self.l)
-        return {"l": asked, "attribute": self.attribute, "kind": self.kind}
+        least = int(self.l) if whole else float(self.l)
+        return {"l": least, "attribute": self.attribute, "kind": self.kind}
 
     def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
         n = values.records
         if self.kind == "distinct":
-            told = f"{least:.4g} different values of {self.attribute}"
+            text = f"{least:.4g} different values of {self.attribute}"
             fewer = f"fewer than {self.l:g} different values of {self.attribute}"
         else:
-            told = f"{least:.4g} values of {self.attribute}, counted as if all were as frequent"
+            text = f"{least:.4g} values of {self.attribute}, counted as if all were as frequent"
             fewer = f"values of {self.attribute} that count for fewer than {self.l:g}"
         return (
-            f"in the class of each of the {n:,} records there are at least {told}. "
+            f"in the class of each of the {n:,} records there are at least {text}. "
             "Whoever finds a person's class cannot tell from it alone which of them is theirs; "
             "that one is much likelier than the others, or that they mean much the same, is not "
             "ruled out.",

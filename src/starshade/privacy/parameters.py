@@ -11,12 +11,7 @@ __all__ = ["check_data", "check_records"]
 
 
 def check_data(data: object) -> None:
-    """Refuse what is neither ratings nor a release.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse what is neither ratings nor a release."""
     if not isinstance(data, (Release, Ratings)):
         raise ConfigError(
             f"data of type {type(data).__name__}: neither ratings nor a release",
@@ -26,12 +21,7 @@ def check_data(data: object) -> None:
 
 
 def check_records(k: int, records: int) -> None:
-    """Refuse a k that no table of this size can satisfy.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse a k that no table of this size can satisfy."""
     if k > records:
         raise ConfigError(
             f"{called('k')} = {k}, records = {records}: no table of this size can satisfy it",

@@ -85,8 +85,8 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        head = f"{self.model} ({told}) {self._outcome()}"
+        settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        head = f"{self.model} ({settings}) {self._outcome()}"
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
@@ -103,8 +103,8 @@ class Verdict:
 
     def explain(self) -> tuple[str, ...]:
         """Name the groups in `worst` for a person, those that read alike once."""
-        told = Counter(self._group(entry) for entry in self.worst)
-        return tuple(text if n == 1 else f"{text} ({n} such)" for text, n in told.items())
+        counts = Counter(self._group(entry) for entry in self.worst)
+        return tuple(text if n == 1 else f"{text} ({n} such)" for text, n in counts.items())
 
     def _group(self, entry: dict[str, Any]) -> str:
         size = entry["size"]

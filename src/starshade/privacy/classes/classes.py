@@ -24,16 +24,9 @@ _BLOCK = 65_536  # rows digested together
 class Classes:
     """Maximal sets of records that are alike, numbered by their first records.
 
-    Attributes
-    ----------
-    row : ndarray of int64, shape (n_classes,)
-        The first row of each, counted from 0.
-    size : ndarray of int64, shape (n_classes,)
-        Its records.
-    of_record : ndarray of int64, shape (n_records,)
-        The class of each record.
-    numbered : bool
-        Whether rows number the classes of a release.
+    `row` (n_classes,): the first row of each, counted from 0. `size` (n_classes,): its records.
+    `of_record` (n_records,): the class of each record. `numbered`: whether rows number the classes
+    of a release.
     """
 
     row: NDArray[np.int64]
@@ -48,15 +41,12 @@ class Classes:
 def classes_of(data: Release | Ratings) -> Classes:
     """Find out, from the cells alone, which records are alike.
 
-    Parameters
-    ----------
-    data : Release or Ratings
-        On ratings with dates the days are part of the cells; personal attributes of ratings,
-        and those of a release that are no quasi-identifiers, are not looked at.
+    `data`: on ratings with dates the days are part of the cells; personal attributes of ratings,
+    and those of a release that are no quasi-identifiers, are not looked at.
     """
     cells = cells_of(data) if isinstance(data, Ratings) else data.classes
     beside = _quasi_identifiers(data)
-    found: dict[bytes, int] = {}
+    number_of: dict[bytes, int] = {}
     rows: list[int] = []
     of_record = np.empty(cells.n_records, dtype=np.int64)
     record = 0
@@ -64,8 +54,8 @@ def classes_of(data: Release | Ratings) -> Classes:
         steps = range(record, record + size) if beside else (slice(record, record + size),)
         for place in steps:
             key = content + beside[place] if isinstance(place, int) else content
-            of_record[place] = found.setdefault(key, len(rows))
-            if len(found) > len(rows):
+            of_record[place] = number_of.setdefault(key, len(rows))
+            if len(number_of) > len(rows):
                 rows.append(row)
         record += size
     return Classes(
@@ -79,10 +69,7 @@ def classes_of(data: Release | Ratings) -> Classes:
 def graphs_of(data: Release | Ratings) -> Classes:
     """Find out which records have the same review graph (PA Def. 2.1): items and ratings alone.
 
-    Parameters
-    ----------
-    data : Release or Ratings
-        Neither days nor personal attributes are looked at.
+    `data`: neither days nor personal attributes are looked at.
     """
     if isinstance(data, Ratings):
         return classes_of(replace(data, days=None, attributes=None))
@@ -104,11 +91,11 @@ def _contents(cells: Cells | Profiles) -> Iterator[bytes]:
         ends = cells.indptr[block : block + _BLOCK + 1]
         here = slice(int(ends[0]), int(ends[-1]))
         codes = cells.codes[here]
-        told = ~says_nothing[codes]
-        before = np.concatenate([[0], np.cumsum(told)])
-        parts = [cells.columns[here][told], number[codes[told]]]
+        says = ~says_nothing[codes]
+        before = np.concatenate([[0], np.cumsum(says)])
+        parts = [cells.columns[here][says], number[codes[says]]]
         if cells.days is not None:
-            parts.append(cells.days[here][told].astype(np.int32))
+            parts.append(cells.days[here][says].astype(np.int32))
         raw = np.stack(parts, axis=1)
         for first, last in pairwise(before[ends - ends[0]].tolist()):
             yield blake2b(raw[first:last].tobytes(), digest_size=16).digest()

@@ -17,14 +17,7 @@ _SHOWN = 5  # classes named in a verdict
 def judged_by_size(model: str, k: int, classes: Classes, started: float) -> Verdict:
     """Put the verdict together.
 
-    Parameters
-    ----------
-    model : str
-    k : int
-        Fewest records of a class.
-    classes : Classes
-    started : float
-        `perf_counter` at the beginning.
+    `k`: fewest records of a class. `started`: `perf_counter` at the beginning.
     """
     row, size = classes.row, classes.size
     failing = size < k

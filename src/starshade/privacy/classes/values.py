@@ -30,16 +30,10 @@ Floats = NDArray[np.float64]
 class ClassValues:
     """The values of one attribute, class by class.
 
-    Attributes
-    ----------
-    classes : Classes
-    numeric : bool
-    totals : ndarray of int64, shape (n_values,)
-        Records that have each value: null first where it occurs, then ascending.
-    indptr : ndarray of int64, shape (n_classes + 1,)
-        Class c has the entries ``indptr[c]:indptr[c + 1]``.
-    value, count : ndarray of int64, shape (n_entries,)
-        A value of the class, ascending within it, and the records of the class that have it.
+    `totals` (int64 (n_values,)): records that have each value: null first where it occurs, then
+    ascending. `indptr` (int64 (n_classes + 1,)): class c has the entries ``indptr[c]:indptr[c +
+    1]``. `value`, `count` (int64 (n_entries,)): a value of the class, ascending within it, and the
+    records of the class that have it.
     """
 
     classes: Classes
@@ -76,10 +70,7 @@ class ClassValues:
         Numbers: values next to each other lie 1/(v-1) apart, v being the number of different
         values in the table. Texts: any two lie 1 apart, which makes it the total variation.
 
-        Returns
-        -------
-        ndarray of float64, shape (n_classes,)
-            In [0, 1].
+        Returns float64 (n_classes,): in [0, 1].
         """
         if len(self.totals) == 1:
             return np.zeros(len(self.classes))
@@ -117,18 +108,7 @@ class ClassValues:
 
 
 def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
-    """Count the values of an attribute in each class.
-
-    Parameters
-    ----------
-    data : Release or Ratings
-    attribute : str
-
-    Raises
-    ------
-    ConfigError
-        No records, no such attribute, or one that was generalized.
-    """
+    """Count the values of an attribute in each class."""
     column = _column(data, attribute)
     if not len(column):
         raise ConfigError("no records: there is nothing to check")
@@ -174,8 +154,8 @@ def _column(data: Release | Ratings, attribute: str) -> pa.ChunkedArray:
 
 
 def _listed(names: list[str]) -> str:
-    told = ", ".join(names)
-    return f"Attributes with values of their own: {told}." if names else "There is no other one."
+    listed = ", ".join(names)
+    return f"Attributes with values of their own: {listed}." if names else "There is no other one."
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool]:
@@ -188,9 +168,9 @@ def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool]:
         values = column.cast(pa.float64()).fill_null(0.0).to_numpy()[~missing]
         place = np.unique(values, return_inverse=True)[1]
     else:
-        told = column.cast(pa.string()).to_pylist()
-        missing = np.array([v is None for v in told])
-        texts = [v for v in told if v is not None]
+        texts_or_none = column.cast(pa.string()).to_pylist()
+        missing = np.array([v is None for v in texts_or_none])
+        texts = [v for v in texts_or_none if v is not None]
         rank = {v: i for i, v in enumerate(sorted(set(texts)))}
         place = np.array([rank[v] for v in texts], dtype=np.int64)
     code = np.zeros(len(column), dtype=np.int64)

@@ -36,26 +36,26 @@ class ClassVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        told = super().to_dict()
-        last = {name: told.pop(name) for name in ("seconds", "version")}
-        return told | self.figures | last
+        payload = super().to_dict()
+        last = {name: payload.pop(name) for name in ("seconds", "version")}
+        return payload | self.figures | last
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
+        settings = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
         meaning = self.empty_because if self.vacuous else self.meaning
-        return f"{self.model} ({told}) {self._outcome()}: {meaning}"
+        return f"{self.model} ({settings}) {self._outcome()}: {meaning}"
 
     def _counts(self) -> list[tuple[str, str]]:
         more = [(name.replace("_", " "), figure_of(value)) for name, value in self.figures.items()]
         return super()._counts() + more
 
     def _group(self, entry: dict[str, Any]) -> str:
-        told = [
+        figures = [
             f"{name} {_plain(value)}"
             for name, value in entry.items()
             if name not in ("row", "size")
         ]
-        return f"{super()._group(entry)}: {', '.join(told)}"
+        return f"{super()._group(entry)}: {', '.join(figures)}"
 
 
 def judged(
@@ -72,26 +72,16 @@ def judged(
 ) -> ClassVerdict:
     """Put a verdict together.
 
-    Parameters
-    ----------
-    model, parameters
-    values : ClassValues
-    failing : ndarray of bool, shape (n_classes,)
-    worst : (str, ndarray of shape (n_classes,), bool)
-        What is told of failing classes: its name, its value in each class, and whether the
-        least is the worst.
-    figures : dict
-    meaning : (str, str)
-        If it holds; and if it does not, behind the number of records that fail.
-    empty : str
-        Why it holds whatever the values are; empty where it need not.
-    started : float
-        `perf_counter` at the beginning.
+    `failing` (n_classes,). `worst` (str, ndarray of shape (n_classes,), bool): what is told of
+    failing classes: its name, its value in each class, and whether the least is the worst.
+    `meaning` (str, str): if it holds; and if it does not, behind the number of records that fail.
+    `empty`: why it holds whatever the values are; empty where it need not. `started`:
+    `perf_counter` at the beginning.
     """
     classes = values.classes
     records = int(classes.size[failing].sum())
-    name, found, least = worst
-    order = np.lexsort([classes.row, classes.size, found if least else -found])
+    name, measured, least = worst
+    order = np.lexsort([classes.row, classes.size, measured if least else -measured])
     share = f"{records:,} of {counted(values.records, 'record')} ({records / values.records:.1%})"
     return ClassVerdict(
         model=model,
@@ -101,7 +91,7 @@ def judged(
         failing_records=records,
         smallest_group=int(classes.size.min()),
         worst=tuple(
-            {"row": int(classes.row[c]), "size": int(classes.size[c]), name: found[c].item()}
+            {"row": int(classes.row[c]), "size": int(classes.size[c]), name: measured[c].item()}
             for c in order[failing[order]][:_SHOWN].tolist()
         ),
         seconds=perf_counter() - started,

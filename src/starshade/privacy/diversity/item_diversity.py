@@ -119,30 +119,30 @@ class Diversity(DiversitySettings):
         rated = _rated(data, original)
         undecided: tuple[int, ...] = ()
         if rated is None:
-            found = self._from_what_is_shown(data, groups, bits)
-            failing = int(groups.size[found.at_risk].sum())
-            told = self.b if failing else len(found.sizes)
-            undecided = tuple(range(told + 1, self.b + 1))
+            counted = self._from_what_is_shown(data, groups, bits)
+            failing = int(groups.size[counted.at_risk].sum())
+            size = self.b if failing else len(counted.sizes)
+            undecided = tuple(range(size + 1, self.b + 1))
         else:
             records = max(records, rated.n_users)
             self._check_b(int(rated.user_support.max(initial=0)))
             table = rated_table(rated.indptr, rated.columns, bits)
             seed = resolve_seed(rng)
-            found = count_rated_sets(table, self.b, self.l, draws=self.draws, seed=seed)
-            failing = int(found.at_risk.sum())
+            counted = count_rated_sets(table, self.b, self.l, draws=self.draws, seed=seed)
+            failing = int(counted.at_risk.sum())
         return DiversityVerdict(
             model="diversity",
             parameters={"b": self.b, "l": self.l},
-            satisfied=not undecided and all(count.holds for count in found.sizes),
+            satisfied=not undecided and all(count.holds for count in counted.sizes),
             records=records,
             failing_records=failing,
             smallest_group=int(groups.size.min()),
-            worst=found.worst,
+            worst=counted.worst,
             seconds=perf_counter() - start,
             numbered=groups.numbered,
-            empty_because=self._empty(found.sizes[0]),
+            empty_because=self._empty(counted.sizes[0]),
             groups=len(groups),
-            sets=found.sizes,
+            sets=counted.sizes,
             undecided=undecided,
         )
 
@@ -192,9 +192,9 @@ def _shown(data: Release | Ratings, groups: Classes) -> NDArray[np.uint64]:
         alone = len(groups) == cells.n_groups  # the usual case, in which nothing is copied
         return bits_of_levels(cells.levels if alone else cells.levels[groups.row])
     rows = cells.keep_rows(groups.row)
-    told = rows.symbols.has_rating[rows.codes]
-    before = np.concatenate([[0], np.cumsum(told)])
-    return bits_of_rows(before[rows.indptr], rows.columns[told], rows.n_items)
+    rated = rows.symbols.has_rating[rows.codes]
+    before = np.concatenate([[0], np.cumsum(rated)])
+    return bits_of_rows(before[rows.indptr], rows.columns[rated], rows.n_items)
 
 
 def _rated(data: Release | Ratings, original: Ratings | None) -> Ratings | None:

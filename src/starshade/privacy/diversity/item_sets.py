@@ -24,22 +24,13 @@ SHOWN = 5  # sets named in a verdict
 class SetCount:
     """What was counted of the sets of one size.
 
-    Attributes
-    ----------
-    size : int
-        Items in a set.
-    exact : bool
-        Whether every set that some user rated together was counted.
-    sets, short_sets : int or None
-        Those sets, and the ones among them that fewer than l groups show; None in a sample.
-        `sets` is also None where they need not be counted, as every set must be shown enough.
-    fewest_groups : int
-        The fewest groups that show one of those looked at, counted only up to l.
-    drawn, short_drawn : int or None
-        In a sample: sets drawn, each by a user drawn uniformly among those who rated so many
-        items and that many of that user's items drawn uniformly; those that fewer than l show.
-    short_share : Rate or None
-        In a sample: the share of such draws, with Wilson's interval.
+    `size`: items in a set. `exact`: whether every set that some user rated together was counted.
+    `sets`, `short_sets`: those sets, and the ones among them that fewer than l groups show; None in
+    a sample. `sets` is also None where they need not be counted, as every set must be shown enough.
+    `fewest_groups`: the fewest groups that show one of those looked at, counted only up to l.
+    `drawn`, `short_drawn`: in a sample: sets drawn, each by a user drawn uniformly among those who
+    rated so many items and that many of that user's items drawn uniformly; those that fewer than l
+    show. `short_share`: in a sample: the share of such draws, with Wilson's interval.
     """
 
     size: int
@@ -65,15 +56,9 @@ class SetCount:
 class CountedSets:
     """What was found for all sizes.
 
-    Attributes
-    ----------
-    sizes : tuple of SetCount
-        From 1 on.
-    at_risk : ndarray of bool, shape (n_users,)
-        Who rated a set that too few groups show; of a sample, those who were drawn.
-    worst : tuple of dict
-        At most five such sets, no two with the same first item: ``items`` (indices) and
-        ``groups``, the fewest first.
+    `sizes`: from 1 on. `at_risk` (n_users,): who rated a set that too few groups show; of a sample,
+    those who were drawn. `worst`: at most five such sets, no two with the same first item:
+    ``items`` (indices) and ``groups``, the fewest first.
     """
 
     sizes: tuple[SetCount, ...]
@@ -91,21 +76,15 @@ def count_rated_sets(
 ) -> CountedSets:
     """Count all sets of 1 item, and of as many sizes up to `b` as an exact count fits; draw others.
 
-    Parameters
-    ----------
-    table : RatedTable
-    b, l : int
-    draws : int
-        Sets drawn of a size that does not fit.
-    seed : int
+    `draws`: sets drawn of a size that does not fit.
     """
     exact = max([1, *(size for size in range(2, b + 1) if _work(table, size) <= _MOST_WORK)])
     tally = count_sets(table, exact, l)
     sizes = [_counted(tally, size, l) for size in range(1, exact + 1)]
     at_risk = tally.at_risk
     for size in range(exact + 1, b + 1):
-        found, short = _drawn(table, size, l, draws, generator(seed, f"item sets of {size}"))
-        sizes.append(found)
+        count, short = _drawn(table, size, l, draws, generator(seed, f"item sets of {size}"))
+        sizes.append(count)
         at_risk[short] = True
     return CountedSets(tuple(sizes), at_risk, _worst(tally, l))
 

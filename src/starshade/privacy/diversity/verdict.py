@@ -49,18 +49,18 @@ class DiversityVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        told = super().to_dict()
-        last = {name: told.pop(name) for name in ("seconds", "version")}
+        payload = super().to_dict()
+        last = {name: payload.pop(name) for name in ("seconds", "version")}
         sets = [count.to_dict() for count in self.sets]
         open_ = {"undecided": list(self.undecided)}
-        return told | {"groups": self.groups, "exact": self.exact, "sets": sets} | open_ | last
+        return payload | {"groups": self.groups, "exact": self.exact, "sets": sets} | open_ | last
 
     def __str__(self) -> str:
         b, l = self.parameters["b"], self.parameters["l"]  # noqa: E741 - the paper's name
         head = f"{self.model} (b = {b}, l = {l}) {self._outcome()}"
         if self.vacuous:
             return f"{head}: {self.empty_because}"
-        lines = [head, *map(self._told, self.sets)]
+        lines = [head, *map(self._sentence, self.sets)]
         if self.satisfied:
             up_to = "one item" if b == 1 else f"up to {b} items"
             lines.append(
@@ -83,17 +83,17 @@ class DiversityVerdict(Verdict):
     def _outcome(self) -> str:
         return "is not decided" if self.undecided else super()._outcome()
 
-    def _told(self, count: SetCount) -> str:
+    def _sentence(self, count: SetCount) -> str:
         least = self.parameters["l"]
         what = "items" if count.size == 1 else f"sets of {count.size} items"
-        few = f"fewer than {least} of the {count_of(self.groups, 'profile')}"
+        short = f"fewer than {least} of the {count_of(self.groups, 'profile')}"
         if count.exact and count.sets is None:
             return f"all {what} are shown by so many groups"
         if count.exact:
-            return f"{count.short_sets:,} of {count.sets:,} rated {what} are in {few}"
+            return f"{count.short_sets:,} of {count.sets:,} rated {what} are in {short}"
         return (
             f"{what} are too many to count, and of {count.drawn:,} drawn {count.short_drawn:,} are "
-            f"in {few} (share {count.short_share}; a sample proves nothing of the others)"
+            f"in {short} (share {count.short_share}; a sample proves nothing of the others)"
         )
 
     def explain(self) -> tuple[str, ...]:

@@ -38,17 +38,9 @@ _HALVES = (np.uint64(1), np.uint64(2))  # two independent 64-bit hashes make one
 class Prepared:
     """Data made ready to be asked about balls.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        One rating per cell, also when the data are a release.
-    open, sensitive : ndarray of int64
-        Item indices: those that the distance is taken over; those that are to be protected, in
-        the order given.
-    rule : Rule
-    space : Space
-    released : bool
-        Whether rows are the records of a release.
+    `ratings`: one rating per cell, also when the data are a release. `open`, `sensitive`: item
+    indices: those that the distance is taken over; those that are to be protected, in the order
+    given. `released`: whether rows are the records of a release.
     """
 
     ratings: Ratings
@@ -63,14 +55,8 @@ class Prepared:
 class BallCount:
     """What sums over balls tell.
 
-    Attributes
-    ----------
-    sizes : ndarray of int64, shape (n,)
-        Records in each ball.
-    sums : ndarray, shape (n, q), or None
-        The columns asked for, summed over each ball.
-    distinct : int or None
-        How many of the balls differ from one another; None: not asked for.
+    `sizes` (n,): records in each ball. `sums`: the columns asked for, summed over each ball.
+    `distinct`: how many of the balls differ from one another; None: not asked for.
     """
 
     sizes: NDArray[np.int64]
@@ -81,15 +67,7 @@ class BallCount:
 def prepare(
     data: Release | Ratings, eps: float, sensitive: Sequence[str], nulls: NullRule, k: int = 0
 ) -> Prepared:
-    """Make data ready; `k` is only held against the number of records.
-
-    Raises
-    ------
-    ConfigError
-        No such data; k is above the number of records; a sensitive item is unknown, given twice,
-        or none is left that is not sensitive; a release has cells of several members; too little
-        memory.
-    """
+    """Make data ready; `k` is only held against the number of records."""
     check_data(data)
     if isinstance(data, Release):
         check_records(k, data.n_records)
@@ -116,14 +94,8 @@ def count_balls(
     Two balls are taken for the same when the sums of their records' 128-bit keys and their sizes
     agree: of a million balls, two that differ are mistaken with a chance below 2**-88.
 
-    Parameters
-    ----------
-    space : Space
-    search : {"tree", "slicing", "pairwise"}
-    columns : ndarray of int64 or float64, shape (n, q), optional
-        What to sum besides.
-    distinct : bool
-        Whether to count the balls that differ.
+    `search` ({"tree", "slicing", "pairwise"}). `columns` (int64 or float64 (n, q)): what to sum
+    besides. `distinct`: whether to count the balls that differ.
     """
     n = space.n_records
     whole = [np.ones(n, dtype=np.int64)]

@@ -32,21 +32,11 @@ _DRAWN = 6  # seeded orders tried after the one that the graph itself suggests
 class Decomposition:
     """A search for a partition of the graph into cliques of k or more.
 
-    Attributes
-    ----------
-    k : int
-    outcome : {"found", "impossible", "not found"}
-        Found: (k, ε) holds (Thm 2). Impossible: a record has fewer than k-1 neighbours, so there
-        is no such partition, and (k, ε) does not hold. Not found: proves nothing; the search is
-        greedy, and (k, ε) asks for less than cliques.
-    cliques, smallest, largest : int
-        Of the partition, as far as it came.
-    left : int
-        Records in no clique.
-    lonely : int
-        Records with fewer than k-1 neighbours.
-    clique_of_record : ndarray of int64, shape (n,)
-        -1: none.
+    `outcome` ({"found", "impossible", "not found"}): found: (k, ε) holds (Thm 2). Impossible: a
+    record has fewer than k-1 neighbours, so there is no such partition, and (k, ε) does not hold.
+    Not found: proves nothing; the search is greedy, and (k, ε) asks for less than cliques.
+    `cliques`, `smallest`, `largest`: of the partition, as far as it came. `left`: records in no
+    clique. `lonely`: records with fewer than k-1 neighbours. `clique_of_record` (n,): -1: none.
     """
 
     k: int
@@ -157,7 +147,7 @@ class GraphResult:
         size = np.bincount(clique[clique >= 0])
         left = int((clique < 0).sum())
         outcome: Outcome = "impossible" if lonely else "not found" if left else "found"
-        found = Decomposition(
+        decomposition = Decomposition(
             k=int(k),
             outcome=outcome,
             cliques=len(size),
@@ -167,7 +157,7 @@ class GraphResult:
             lonely=lonely,
             clique_of_record=clique,
         )
-        return replace(self, decomposition=found)
+        return replace(self, decomposition=decomposition)
 
     def _partition(self, k: int) -> NDArray[np.int64]:
         """Return the clique of each record, of the order that left fewest of its component."""
@@ -220,7 +210,7 @@ class GraphResult:
 
     def __str__(self) -> str:
         degrees, sizes = self.degrees, self.component_sizes
-        told = (
+        text = (
             f"Proximity graph (eps = {self.eps:g}, nulls = {self.nulls}): "
             f"{count_of(self.records, 'record')}, "
             f"{count_of(self.edges, 'pair')} within eps of each other; "
@@ -228,7 +218,7 @@ class GraphResult:
             f"{count_of(int(sizes.max()), 'record')}; a record has {degrees.min():,} to "
             f"{count_of(int(degrees.max()), 'neighbour')}, {degrees.mean():.1f} on average."
         )
-        return told if self.decomposition is None else f"{told} {self.decomposition}"
+        return text if self.decomposition is None else f"{text} {self.decomposition}"
 
     def plot(self) -> Chart:
         """Draw how many neighbours records have."""

@@ -23,17 +23,11 @@ _MEMBERS = 20  # records of a witness's ball named in it
 class Spread:
     """How sensitive ratings spread in every ball.
 
-    Attributes
-    ----------
-    found : ndarray of float64, shape (n, q)
-        Standard deviation; NaN where nobody in the ball rated the item.
-    low : ndarray of bool, shape (n, q)
-        Whether that is too little.
-    raters : ndarray of int64, shape (n, q)
-        Members of the ball who rated the item.
+    `deviations` (n, q): standard deviation; NaN where nobody in the ball rated the item. `low` (n,
+    q): whether that is too little. `raters` (n, q): members of the ball who rated the item.
     """
 
-    found: NDArray[np.float64]
+    deviations: NDArray[np.float64]
     low: NDArray[np.bool_]
     raters: NDArray[np.int64]
 
@@ -50,18 +44,9 @@ def judge(
 ) -> ProximityVerdict:
     """Say which records fail, why, and what the verdict rests on; `seconds` stay 0.
 
-    Parameters
-    ----------
-    prepared : Prepared
-    model, parameters
-        As the verdict names them; ``k`` is among the parameters.
-    sizes : ndarray of int64, shape (n,)
-        Records in each ball; where not `all_exact`, those of k or more say only that.
-    all_exact : bool
-    spread : Spread, optional
-        Where it was asked for.
-    distinct : int, optional
-        Balls that differ, where it was asked for.
+    `model`, `parameters`: as the verdict names them; ``k`` is among the parameters. `sizes` (n,):
+    records in each ball; where not `all_exact`, those of k or more say only that. `spread`: where
+    it was asked for. `distinct`: balls that differ, where it was asked for.
     """
     k = parameters["k"]
     small = sizes < k
@@ -105,17 +90,17 @@ def _worst(
         first = failing[np.lexsort([failing, size])[:_SHOWN]]
         return tuple({"row": row, "size": int(sizes[row])} for row in first.tolist())
     # spreads that differ by rounding alone are ties, whichever way neighbours were found
-    found = np.round(np.where(np.isnan(spread.found), np.inf, spread.found), 9)
-    least = found[failing].min(axis=1)
+    deviations = np.round(np.where(np.isnan(spread.deviations), np.inf, spread.deviations), 9)
+    least = deviations[failing].min(axis=1)
     worst = []
     for row in failing[np.lexsort([failing, least, size])[:_SHOWN]].tolist():
-        item = int(found[row].argmin())
-        told = bool(np.isfinite(found[row, item]))
+        item = int(deviations[row].argmin())
+        finite = bool(np.isfinite(deviations[row, item]))
         worst.append({
             "row": row,
             "size": int(sizes[row]),
-            "item": item + 1 if told else None,
-            "sd": float(spread.found[row, item]) if told else None,
+            "item": item + 1 if finite else None,
+            "sd": float(spread.deviations[row, item]) if finite else None,
         })  # fmt: skip
     return tuple(worst)
 
@@ -126,7 +111,7 @@ def _witness(prepared: Prepared, entry: dict[str, Any], spread: Spread | None) -
     _, members = ball_members(prepared.space, np.array([row]))
     witness = {"row": row, "size": len(members), "records": members[:_MEMBERS].tolist()}
     if spread is not None:
-        witness["sd"] = [None if np.isnan(sd) else sd for sd in spread.found[row].tolist()]
+        witness["sd"] = [None if np.isnan(sd) else sd for sd in spread.deviations[row].tolist()]
     return witness
 
 
@@ -149,20 +134,20 @@ def _empty(prepared: Prepared, eps: float, nulls: NullRule, spread: Spread | Non
     most = largest_distance(scale, nulls)
     if not reaches_all(scale, eps, nulls):
         return ""
-    told = (
+    text = (
         f"on the scale {scale} and with nulls {nulls} no two ratings, or a rating and a null, lie "
         f"more than {most:g} apart, so at eps = {eps:g} everybody is proximate to everybody, "
         "those who rated nothing in common too."
     )
     if spread is not None:
-        told += " That sensitive ratings spread is said of the whole table alone."
-    return f"{told} Ask for an eps below {most:g}."
+        text += " That sensitive ratings spread is said of the whole table alone."
+    return f"{text} Ask for an eps below {most:g}."
 
 
 def _warnings(prepared: Prepared, spread: Spread | None) -> tuple[str, ...]:
-    told = []
+    sentences = []
     if prepared.rule.everybody:
-        told.append(
+        sentences.append(
             "Note: at this eps and null rule every record is proximate to every other, so the "
             "sizes of balls say only how many records there are."
         )
@@ -170,17 +155,17 @@ def _warnings(prepared: Prepared, spread: Spread | None) -> tuple[str, ...]:
         unrated = np.flatnonzero(~spread.raters.any(axis=0)) + 1
         if len(unrated):
             listed = ", ".join(str(place) for place in unrated.tolist())
-            told.append(
+            sentences.append(
                 f"Note: nobody rated sensitive item {listed} of those given; it passes because "
                 "it discloses nothing."
             )
         alone = _alone(spread)
         if alone:
-            told.append(
+            sentences.append(
                 f"Note: in the ball of {alone:,} record{'s' * (alone != 1)} a sensitive item was "
                 "rated by one member alone. It passes, as the definition takes nulls for spread, "
                 "but whoever reads the ball reads that one rating."
             )
     if prepared.ratings.has_days:
-        told.append("Note: the ratings carry dates, which this model does not look at.")
-    return tuple(told)
+        sentences.append("Note: the ratings carry dates, which this model does not look at.")
+    return tuple(sentences)

@@ -16,23 +16,9 @@ __all__ = ["single_ratings"]
 def single_ratings(cells: Cells) -> Ratings:
     """Read cells as a table of ratings, a row of several records as so many users.
 
-    Parameters
-    ----------
-    cells : Cells
-        In each cell one rating, or null alone (written or left out).
+    `cells`: in each cell one rating, or null alone (written or left out). Returns: users are the
+    records, numbered from 0.
 
-    Returns
-    -------
-    Ratings
-        Users are the records, numbered from 0.
-
-    Raises
-    ------
-    ConfigError
-        A cell has several members, or a rating that is not on the scale.
-
-    Examples
-    --------
     >>> from starshade.ratings.scale import Scale
     >>> from starshade.release.cells import cells_of
     >>> three = Ratings.from_arrays(["a", "b", "b"], ["x", "x", "y"], [1, 2, 5], scale="1:5:1")
@@ -43,8 +29,8 @@ def single_ratings(cells: Cells) -> Ratings:
     used = np.flatnonzero(np.bincount(cells.codes, minlength=len(symbols)))
     silent = symbols.null & ~symbols.has_rating
     value = symbols.bounds[1]
-    told = used[~silent[used]]
-    several = told[~symbols.is_single[told]]
+    rated = used[~silent[used]]
+    several = rated[~symbols.is_single[rated]]
     if len(several):
         share = np.isin(cells.codes, several).mean()
         raise ConfigError(
@@ -52,16 +38,16 @@ def single_ratings(cells: Cells) -> Ratings:
             "and this model is about records with one rating per cell",
             advice="Check such a release for k-anonymity: its records are equal within a class.",
         )
-    if not symbols.scale.contains(value[told]).all():
+    if not symbols.scale.contains(value[rated]).all():
         raise ConfigError(
             f"the release has ratings that are not on its scale {symbols.scale}, as means and "
             "predictions are, and this model is about ratings on it",
             advice="Check such a release for review-graph or k-anonymity: its records are equal "
             "within a class.",
         )
-    levels, place = level_table(value[told], symbols.scale)
+    levels, place = level_table(value[rated], symbols.scale)
     code = np.zeros(len(symbols), dtype=code_type(len(levels)))
-    code[told] = place
+    code[rated] = place
     rows = np.repeat(np.arange(cells.n_groups), cells.sizes)
     records = cells if len(rows) == cells.n_groups else cells.keep_rows(rows)
     kept = ~silent[records.codes]

@@ -92,8 +92,8 @@ class ProximityVerdict(Verdict):
     def __str__(self) -> str:
         if self.vacuous:
             return f"{self._head()} {self.empty_because}"
-        told = [self._head(), self._found(), self._patterns(), self._pools(), self._limits()]
-        return " ".join(part for part in (*told, *self.warnings) if part)
+        sentences = [self._head(), self._result(), self._patterns(), self._pools(), self._limits()]
+        return " ".join(part for part in (*sentences, *self.warnings) if part)
 
     def plot(self) -> Chart:
         """Draw how many records lie in balls of at most so many; the model asks for k.
@@ -121,29 +121,32 @@ class ProximityVerdict(Verdict):
 
     def _head(self) -> str:
         sensitive = self._sensitive()
-        told = [
+        parts = [
             f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in self.parameters.items()
             if name != "sensitive"
         ]
         if sensitive:
-            told.append(f"{sensitive} sensitive item{'s' * (sensitive != 1)}")
-        return f"{self.model} ({', '.join(told)}) {self._outcome()}:"
+            parts.append(f"{sensitive} sensitive item{'s' * (sensitive != 1)}")
+        return f"{self.model} ({', '.join(parts)}) {self._outcome()}:"
 
-    def _found(self) -> str:
+    def _result(self) -> str:
         k, eps = self.parameters["k"], self.parameters["eps"]
         items = "every item that is not sensitive" if self._sensitive() else "every item"
-        near = f"within {eps:g} of its own on {items}"
+        proximity = f"within {eps:g} of its own on {items}"
         if not self.satisfied:
             share = self.failing_records / max(self.records, 1)
-            told = (
+            text = (
                 f"{self.failing_records:,} of {counted(self.records, 'record')} ({share:.1%}) fail."
             )
-            return " ".join([told, *self._why(k, near)])
+            return " ".join([text, *self._why(k, proximity)])
         exact = f" (the smallest such ball has {self.smallest_group:,})"
         return (
             f"around each of the {self.records:,} records lie at least {k:,}, itself included, "
-            f"whose ratings are {near}" + exact * self.smallest_group_exact + "." + self._diverse()
+            f"whose ratings are {proximity}"
+            + exact * self.smallest_group_exact
+            + "."
+            + self._diverse()
         )
 
     def _sensitive(self) -> int:
@@ -157,12 +160,12 @@ class ProximityVerdict(Verdict):
             f"{self.parameters['l']:g} or more, or nobody rated it."
         )
 
-    def _why(self, k: int, near: str) -> list[str]:
+    def _why(self, k: int, proximity: str) -> list[str]:
         parts = []
         if self.failing_by_size:
             parts.append(
                 f"Fewer than {k:,} lie around {each_of(self.failing_by_size, 'record')}, itself "
-                f"included, with ratings {near}; the smallest such ball has "
+                f"included, with ratings {proximity}; the smallest such ball has "
                 f"{self.smallest_group:,}."
             )
         for place, n in enumerate(self.failing_by_spread or (), 1):
@@ -186,7 +189,7 @@ class ProximityVerdict(Verdict):
     def _pools(self) -> str:
         if self.sizes is None:
             return ""
-        told = []
+        parts = []
         for place, low in enumerate(_POOLS):
             high = (*_POOLS, None)[place + 1]
             n = sum(m for size, m in self.sizes if low <= size and (high is None or size < high))
@@ -194,9 +197,9 @@ class ProximityVerdict(Verdict):
             if high is not None and high > low + 1:
                 name = f"{low:,}–{high - 1:,}"
             if n:
-                told.append(f"{name}: {n:,}")
+                parts.append(f"{name}: {n:,}")
         balls = "" if self.distinct_balls is None else f" ({self.distinct_balls:,} distinct)"
-        return f"Records by the size of their ball{balls}: {'; '.join(told)}."
+        return f"Records by the size of their ball{balls}: {'; '.join(parts)}."
 
     def _limits(self) -> str:
         if not self.satisfied:
@@ -226,26 +229,26 @@ class ProximityVerdict(Verdict):
         return f"record {row:,} of the release" if self.numbered else f"row {row:,}"
 
     def _failure(self, entry: dict[str, Any]) -> str:
-        told = f"its ball has {count_of(entry['size'], 'record')}"
+        text = f"its ball has {count_of(entry['size'], 'record')}"
         if entry.get("sd") is not None:
-            told += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
-        return told
+            text += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
+        return text
 
     def _shown(self, witness: dict[str, Any]) -> str:
         noun, more = "record" if self.numbered else "row", witness["size"] - len(witness["records"])
         shown = ", ".join(f"{row:,}" for row in witness["records"])
-        told = f"For example {self._record(witness['row'])}: in its ball "
+        text = f"For example {self._record(witness['row'])}: in its ball "
         if witness["size"] == 1:
-            told += f"is {noun} {shown} alone"
+            text += f"is {noun} {shown} alone"
         else:
-            told += f"are the {noun}s {shown}" + (f" and {more:,} more" if more else "")
+            text += f"are the {noun}s {shown}" + (f" and {more:,} more" if more else "")
         spread = [
             f"sensitive item {place}: "
             + ("nobody rated it" if sd is None else f"standard deviation {sd:.4f}")
             for place, sd in enumerate(witness.get("sd", ()), 1)
         ]
-        asked = f" (l = {self.parameters['l']:g})" if spread else ""
-        return "; ".join([told, *spread]) + asked + "."
+        bound = f" (l = {self.parameters['l']:g})" if spread else ""
+        return "; ".join([text, *spread]) + bound + "."
 
 
 def each_of(n: int, noun: str) -> str:
