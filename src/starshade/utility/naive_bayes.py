@@ -69,30 +69,13 @@ def class_scores(
     The score of class c is ln P(c) + Σ ln p(x_i | c) over the items that the record rated: the
     densities are normal, with the mean and variance of the class's own ratings of the item.
 
-    Parameters
-    ----------
-    train, test : ndarray of float64, shape (n, n_items) and (m, n_items)
-        Ratings, NaN for null. n at least 1.
-    labels : ndarray, shape (n,)
-    step : float
-        The distance of neighbouring ratings, 0 or more. A rating was rounded by up to half a
-        step, so step²/12 is added to every variance; without it, a class that gave an item the
-        same rating twice would rule out all others for good.
+    `train`, `test` (float64 (n, n_items) and (m, n_items)): ratings, NaN for null. n at least 1.
+    `labels` (n,). `step`: the distance of neighbouring ratings, 0 or more. A rating was rounded by
+    up to half a step, so step²/12 is added to every variance; without it, a class that gave an item
+    the same rating twice would rule out all others for good. Returns `classes` (n_classes,): those
+    in `labels`, ascending. A class that is not among them is never predicted. `scores` (float64 (m,
+    n_classes)).
 
-    Returns
-    -------
-    classes : ndarray, shape (n_classes,)
-        Those in `labels`, ascending. A class that is not among them is never predicted.
-    scores : ndarray of float64, shape (m, n_classes)
-
-    Raises
-    ------
-    ConfigError
-        scikit-learn (``starshade[compare]``) is absent, the arrays do not fit together, or the
-        step is negative.
-
-    Notes
-    -----
     A class with fewer than two ratings of an item has no spread that could be estimated: it
     counts there as everybody together. An item that nobody rated in training, or that all who
     did rated alike, tells no class from another and is left out. On each item, `GaussianNB`
@@ -106,11 +89,11 @@ def class_scores(
     classes, of_row, counts = np.unique(labels, return_inverse=True, return_counts=True)
     scores = np.tile(np.log(counts / len(train)), (len(test), 1))
     for item in range(train.shape[1]):
-        rated, asked = ~np.isnan(train[:, item]), ~np.isnan(test[:, item])
+        rated, scored = ~np.isnan(train[:, item]), ~np.isnan(test[:, item])
         values = train[rated, item]
-        if asked.any() and len(values) and values.min() < values.max():
-            scores[asked] += _densities(
-                values, of_row[rated], test[asked, item], len(classes), step
+        if scored.any() and len(values) and values.min() < values.max():
+            scores[scored] += _densities(
+                values, of_row[rated], test[scored, item], len(classes), step
             )
     return classes, scores
 
@@ -118,14 +101,8 @@ def class_scores(
 def accuracy(classes: NDArray[Any], scores: Floats, labels: NDArray[Any]) -> float:
     """Return the share of records whose class has the highest score; see `naive_bayes_accuracy`.
 
-    Parameters
-    ----------
-    classes : ndarray, shape (n_classes,)
-    scores : ndarray of float64, shape (m, n_classes)
-    labels : ndarray, shape (m,)
+    `classes` (n_classes,). `scores` (float64 (m, n_classes)). `labels` (m,).
 
-    Examples
-    --------
     >>> accuracy(np.array(["a", "b"]), np.array([[1.0, 2.0], [3.0, 3.0]]), np.array(["b", "b"]))
     0.75
     """
@@ -138,12 +115,7 @@ def accuracy(classes: NDArray[Any], scores: Floats, labels: NDArray[Any]) -> flo
 
 
 def require_scikit_learn() -> None:
-    """Refuse to go on without scikit-learn.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse to go on without scikit-learn."""
     try:
         import sklearn.naive_bayes  # noqa: F401 (only whether it is there)
     except ImportError as error:
@@ -168,7 +140,7 @@ def _check(train: Floats, labels: NDArray[Any], test: Floats, step: float) -> No
 
 
 def _densities(
-    values: Floats, classes: NDArray[np.int64], asked: Floats, n_classes: int, step: float
+    values: Floats, classes: NDArray[np.int64], points: Floats, n_classes: int, step: float
 ) -> Floats:
     """Return ln p(x | class) on one item, shape (len(asked), n_classes); not all `values` equal."""
     from sklearn import config_context
@@ -180,9 +152,9 @@ def _densities(
     smoothing = max(step**2 / 12 / float(both.var()), _LEAST)
     model = GaussianNB(var_smoothing=smoothing)
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        joint = model.fit(both[:, None], marks).predict_joint_log_proba(asked[:, None])
-    found = joint - np.log(model.class_prior_)
-    out = np.repeat(found[:, -1:], n_classes, axis=1)
+        joint = model.fit(both[:, None], marks).predict_joint_log_proba(points[:, None])
+    densities = joint - np.log(model.class_prior_)
+    out = np.repeat(densities[:, -1:], n_classes, axis=1)
     own = np.flatnonzero(np.bincount(classes, minlength=n_classes) >= 2)
-    out[:, own] = found[:, np.searchsorted(model.classes_, own)]
+    out[:, own] = densities[:, np.searchsorted(model.classes_, own)]
     return np.asarray(out)

@@ -45,13 +45,13 @@ class UtilityResult:
         return dict(self.figures)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{figure.key} {_told(figure)}" for figure in self.found)
-        return f"{self.measure}: {told}. {self.meaning}"
+        figures = ", ".join(f"{figure.key} {_value_text(figure)}" for figure in self.found)
+        return f"{self.measure}: {figures}. {self.meaning}"
 
     def _repr_html_(self) -> str:
-        rows = [(figure.title, _told(figure)) for figure in self.found]
+        rows = [(figure.title, _value_text(figure)) for figure in self.found]
         return block(self.measure, facts(rows), paragraph(self.meaning))
 
 
-def _told(figure: Figure) -> str:
+def _value_text(figure: Figure) -> str:
     return "does not apply" if figure.value is None else figure.text

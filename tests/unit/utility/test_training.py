@@ -63,4 +63,4 @@ def test_a_release_of_fewer_rows_than_factors_is_refitted(ratings: ss.Ratings) -
     assert release.manifest.classes < 18
     again = refit(chosen(None, release), release, 0)
     assert again.fitted is not None
-    assert again.told == ""
+    assert again.reason == ""

@@ -51,7 +51,7 @@ class Nearness(NearnessSettings):
     def __post_init__(self) -> None:
         check(self)
 
-    def asked(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
+    def sample(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
         """Return who is compared: users of the probe, ascending."""
         work = len(ReleasedRows(release).distinct) * release.classes.n_items
         return sample_within(original, np.unique(probe.users), self.users, work, self.seed)

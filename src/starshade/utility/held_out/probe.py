@@ -29,16 +29,9 @@ _ADVICE = (
 class Probe:
     """The held-out ratings that a release can be asked for: of its people, on its items.
 
-    Attributes
-    ----------
-    users, items : ndarray of int64, shape (p,)
-        Indices in the original, ascending by user, then item.
-    rows, columns : ndarray of int64, shape (p,)
-        The released row of each user, the released item.
-    values : ndarray of float64, shape (p,)
-        True ratings.
-    left_out : int
-        Held-out ratings of people or on items that were not released.
+    `users`, `items` (p,): indices in the original, ascending by user, then item. `rows`, `columns`
+    (p,): the released row of each user, the released item. `values` (p,): True ratings. `left_out`:
+    held-out ratings of people or on items that were not released.
     """
 
     users: NDArray[np.int64]
@@ -50,13 +43,7 @@ class Probe:
 
 
 def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | None:
-    """Return the released row of each user, -1 for those not released; None without a link.
-
-    Raises
-    ------
-    ConfigError
-        Somebody in the release, or a released item, is not in `original`.
-    """
+    """Return the released row of each user, -1 for those not released; None without a link."""
     rows = Match(release, original).row_of_user
     if rows is None:
         return None
@@ -77,19 +64,8 @@ def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | Non
 def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> Probe | None:
     """Place held-out ratings among released rows; None without them or without a link.
 
-    Parameters
-    ----------
-    release : Release
-    original : Ratings
-        The training part: what the release was made of.
-    probe : Ratings or None
-        Ratings that were held out of it, of users and on items that it knows.
-
-    Raises
-    ------
-    ConfigError
-        No rating, one off the scale, of a user or on an item that `original` does not know, or
-        one that `original` holds too; see also `linked_users`.
+    `original`: the training part: what the release was made of. `probe`: ratings that were held out
+    of it, of users and on items that it knows.
     """
     row_of_user = linked_users(release, original)
     if probe is None or row_of_user is None:
@@ -97,14 +73,14 @@ def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> 
     users, items, values = _cells(probe, original)
     rows = row_of_user[users]
     columns = release.classes.items.indices(original.items)[items]
-    asked = (rows >= 0) & (columns >= 0)
+    linked = (rows >= 0) & (columns >= 0)
     return Probe(
-        users[asked],
-        items[asked],
-        rows[asked],
-        columns[asked],
-        values[asked],
-        left_out=int((~asked).sum()),
+        users[linked],
+        items[linked],
+        rows[linked],
+        columns[linked],
+        values[linked],
+        left_out=int((~linked).sum()),
     )
 
 
@@ -118,11 +94,11 @@ def _cells(
     user = original.users.indices(probe.users)
     item = original.items.indices(probe.items)
     rated = probe.user_support > 0, probe.item_support > 0
-    for place, told, what in ((user, rated[0], "users"), (item, rated[1], "items")):
-        unknown = int((told & (place < 0)).sum())
+    for place, rated_here, what in ((user, rated[0], "users"), (item, rated[1], "items")):
+        unknown = int((rated_here & (place < 0)).sum())
         if unknown:
             raise ConfigError(
-                f"{unknown:,} of the {int(told.sum()):,} {what} of the probe are not in the "
+                f"{unknown:,} of the {int(rated_here.sum()):,} {what} of the probe are not in the "
                 "ratings",
                 advice=_ADVICE,
             )

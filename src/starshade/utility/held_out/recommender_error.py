@@ -171,19 +171,19 @@ class RecommenderError(RecommenderErrorSettings):
         ConfigError
             The probe does not belong to these ratings, or they to the release.
         """
-        found = dict.fromkeys(_NAMES)
+        figures = dict.fromkeys(_NAMES)
         reason = UNMEASURED
-        asked = linked_probe(release, original, probe)
-        if asked is not None:
-            found |= {"probe_ratings": len(asked.values), "probe_left_out": asked.left_out}
-        if asked is not None and len(asked.values):
+        linked = linked_probe(release, original, probe)
+        if linked is not None:
+            figures |= {"probe_ratings": len(linked.values), "probe_left_out": linked.left_out}
+        if linked is not None and len(linked.values):
             recommender = chosen(self.recommender, release)
-            before = trained(recommender, original, self.seed).predict(asked.users, asked.items)
-            errors, reason = errors_on(release, asked, recommender, self.seed)
-            found |= _figures({"original": errors_of(before, asked.values)} | errors)
+            before = trained(recommender, original, self.seed).predict(linked.users, linked.items)
+            errors, reason = errors_on(release, linked, recommender, self.seed)
+            figures |= _figures({"original": errors_of(before, linked.values)} | errors)
         return UtilityResult(
             measure="recommender-error",
-            figures=found,
+            figures=figures,
             meaning="Low is more useful: a ratio of 1 predicts held-out ratings as well from the "
             "release as from the original; `refit` trains on the release, `release` reads its "
             f"cells.{reason}",
@@ -200,15 +200,17 @@ _NAMES = (
 
 
 def errors_on(
-    release: Release, asked: Probe, recommender: Recommender, seed: int
+    release: Release, probe: Probe, recommender: Recommender, seed: int
 ) -> tuple[dict[str, tuple[float, float] | None], str]:
     """Return RMSE and MAE of both readings, `release` and `refit`, and why there is no refit."""
     again = refit(recommender, release, seed)
     predicted = {
-        "release": ReleasedRows(release).read(asked.rows, asked.columns),
-        "refit": again.predict(asked.rows, asked.columns),
+        "release": ReleasedRows(release).read(probe.rows, probe.columns),
+        "refit": again.predict(probe.rows, probe.columns),
     }
-    return {name: errors_of(found, asked.values) for name, found in predicted.items()}, again.told
+    return {
+        name: errors_of(predictions, probe.values) for name, predictions in predicted.items()
+    }, again.reason
 
 
 def errors_of(predicted: Floats | None, true: Floats) -> tuple[float, float] | None:
@@ -220,15 +222,15 @@ def errors_of(predicted: Floats | None, true: Floats) -> tuple[float, float] | N
 
 
 def _figures(errors: dict[str, tuple[float, float] | None]) -> dict[str, float | int | None]:
-    found: dict[str, float | int | None] = {}
+    figures: dict[str, float | int | None] = {}
     base = errors["original"]
     for place, error in enumerate(("rmse", "mae")):
         for reading in _READINGS:
             own = errors[reading]
-            found[f"{error}_{reading}"] = None if own is None else own[place]
+            figures[f"{error}_{reading}"] = None if own is None else own[place]
             if reading != "original":
                 some = own is not None and base is not None and base[place] > 0
-                found[f"{error}_ratio_{reading}"] = (
+                figures[f"{error}_ratio_{reading}"] = (
                     own[place] / base[place] if some and own and base else None
                 )
-    return found
+    return figures

@@ -22,12 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ReleasedRows:
-    """The rows of a release as ratings: means of what a cell says is possible.
-
-    Attributes
-    ----------
-    release : Release
-    """
+    """The rows of a release as ratings: means of what a cell says is possible."""
 
     release: Release
 
@@ -73,25 +68,22 @@ class ReleasedRows:
     def read(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
         """Return single cells as a reader takes them, null counting as the level below the scale.
 
-        Parameters
-        ----------
-        rows, columns : ndarray of int64, shape (p,)
-            Released rows and items.
+        `rows`, `columns` (p,): released rows and items.
         """
         classes, null = self.release.classes, self.scale.null_level
         if not isinstance(classes, Cells):
             return np.append(null, classes.ratings)[classes.levels[rows, columns]]
         place = find_cells(classes.indptr, classes.columns, rows, columns)
-        found = place >= 0
+        present = place >= 0
         out = np.full(len(rows), null)
-        out[found] = with_null(classes.symbols)[classes.codes[place[found]]]
+        out[present] = with_null(classes.symbols)[classes.codes[place[present]]]
         return out
 
 
-def _dense(rows: Cells, told: Floats, null: float) -> Floats:
+def _dense(rows: Cells, means: Floats, null: float) -> Floats:
     out = np.full((rows.n_groups, rows.n_items), null)
     owner = np.repeat(np.arange(rows.n_groups), np.diff(rows.indptr))
-    out[owner, rows.columns] = told[rows.codes]
+    out[owner, rows.columns] = means[rows.codes]
     return out
 
 

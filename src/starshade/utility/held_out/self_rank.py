@@ -140,9 +140,9 @@ class SelfRank(Nearness):
         )
         within: tuple[float, ...] = ()
         reason = UNMEASURED
-        asked = linked_probe(release, original, probe)
-        if asked is not None and len(asked.users):
-            ranks, profiles = self._ranks(release, original, asked)
+        linked = linked_probe(release, original, probe)
+        if linked is not None and len(linked.users):
+            ranks, profiles = self._ranks(release, original, linked)
             percentile = 100 * ranks / profiles
             reason = ""
             figures = {
@@ -177,7 +177,9 @@ class SelfRank(Nearness):
             )
         )
         ranks = []
-        for block, unlike in self.compared(release, original, self.asked(release, original, probe)):
+        for block, unlike in self.compared(
+            release, original, self.sample(release, original, probe)
+        ):
             own = np.array([own_of[user] for user in block.tolist()])
             mine = unlike[np.arange(len(block)), own][:, None]
             nearer = (unlike < mine - SAME).sum(axis=1)

@@ -85,7 +85,7 @@ class SimilarUserDeviation(Nearness):
         ConfigError
             The probe does not belong to these ratings, or they to the release.
         """
-        found: dict[str, float | int | None] = dict.fromkeys(
+        figures: dict[str, float | int | None] = dict.fromkeys(
             (
                 "similar_user_deviation_release",
                 "similar_user_deviation_refit",
@@ -93,16 +93,16 @@ class SimilarUserDeviation(Nearness):
             )
         )
         reason = UNMEASURED
-        asked = linked_probe(release, original, probe)
-        if asked is not None and len(asked.values):
+        linked = linked_probe(release, original, probe)
+        if linked is not None and len(linked.values):
             again = refit(chosen(self.recommender, release), release, self.seed)
-            users = self.asked(release, original, asked)
-            read, learned = self._errors(release, original, asked, users, again)
-            found = dict(zip(found, (read, learned, len(users)), strict=True))
-            reason = again.told
+            users = self.sample(release, original, linked)
+            read, learned = self._errors(release, original, linked, users, again)
+            figures = dict(zip(figures, (read, learned, len(users)), strict=True))
+            reason = again.reason
         return UtilityResult(
             measure="similar-user-deviation",
-            figures=found,
+            figures=figures,
             meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
             "what the released profile that is most like each person "
             f"says.{reason}",

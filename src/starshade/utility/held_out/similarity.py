@@ -29,15 +29,9 @@ _CELLS = 2**22  # numbers written out at once
 def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed: int) -> Indices:
     """Take some users, the same whatever the order of the file.
 
-    Parameters
-    ----------
-    among : ndarray of int64
-        Rows to choose from.
-    users : int
-        How many, at most.
-    work : int
-        Ratings compared for each of them; all together at most 10¹⁰, and their rows within a
-        quarter of the memory that may be used.
+    `among` (int64): rows to choose from. `users`: how many, at most. `work`: ratings compared for
+    each of them; all together at most 10¹⁰, and their rows within a quarter of the memory that may
+    be used.
     """
     memory = max(budget.left(0), 0) // 4 // (8 * max(ratings.n_items, 1))
     most = max(1, min(int(users), _WORK // max(work, 1), memory))
@@ -49,16 +43,8 @@ def owner_rows(
 ) -> Floats:
     """Write out what the owner knows of people, on the released items.
 
-    Parameters
-    ----------
-    fitted : Fitted or None
-        What nulls become (`padded_rows`); None: they stay NaN.
-    users : ndarray of int64
-        Ascending.
-
-    Returns
-    -------
-    ndarray of float64, shape (len(users), released items)
+    `fitted`: what nulls become (`padded_rows`); None: they stay NaN. `users` (int64): ascending.
+    Returns float64 (len(users), released items).
     """
     columns = original.items.indices(release.classes.items)
     if fitted is None:
@@ -83,18 +69,9 @@ def compared(
 ) -> Iterator[tuple[Indices, Floats]]:
     """Compare people with every released profile.
 
-    Parameters
-    ----------
-    release, original, fitted, users
-        As `owner_rows` takes them.
-    dissimilarity : str
-        As `starshade.recommend.dissimilarity` names it.
-
-    Yields
-    ------
-    users : ndarray of int64, shape (b,)
-    dissimilarity : ndarray of float64, shape (b, profiles)
-        In the order of `ReleasedRows.distinct`.
+    `release`, `original`, `fitted`, `users`: as `owner_rows` takes them. `dissimilarity`: as
+    `starshade.recommend.dissimilarity` names it. Returns `users` (int64 (b,)). `dissimilarity`
+    (float64 (b, profiles)): in the order of `ReleasedRows.distinct`.
     """
     released = ReleasedRows(release)
     profiles = released.distinct
@@ -104,11 +81,11 @@ def compared(
         for start in range(0, len(users), together):
             block = users[start : start + together]
             own = owner_rows(release, original, fitted, block)
-            found = np.empty((len(block), len(profiles)))
+            distances = np.empty((len(block), len(profiles)))
             for first in range(0, len(profiles), step):
                 shown = released.values(profiles[first : first + step])
-                found[:, first : first + step] = dissimilarities(
+                distances[:, first : first + step] = dissimilarities(
                     own, shown, dissimilarity, release.scale
                 )
-            yield block, found
+            yield block, distances
             advance(len(block))

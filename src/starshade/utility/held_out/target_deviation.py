@@ -85,10 +85,10 @@ class TargetDeviation(RecommenderErrorSettings):
         """
         errors: dict[str, tuple[float, float] | None] = {"release": None, "refit": None}
         reason = UNMEASURED
-        asked = linked_probe(release, original, probe)
-        if asked is not None and len(asked.values):
+        linked = linked_probe(release, original, probe)
+        if linked is not None and len(linked.values):
             recommender = chosen(self.recommender, release)
-            errors, reason = errors_on(release, asked, recommender, self.seed)
+            errors, reason = errors_on(release, linked, recommender, self.seed)
         return UtilityResult(
             measure="target-deviation",
             figures={

@@ -111,28 +111,28 @@ class TopN(TopNSettings):
         ConfigError
             The probe does not belong to these ratings, or they to the release.
         """
-        found: dict[str, float | int | None] = dict.fromkeys(
+        figures: dict[str, float | int | None] = dict.fromkeys(
             ("top_n_agreement_release", "top_n_agreement_refit", "top_n_users")
         )
         reason = UNMEASURED
-        asked = linked_probe(release, original, probe)
-        users = np.empty(0, np.int64) if asked is None else self._asked(release, original, asked)
-        if asked is not None and len(users):
+        linked = linked_probe(release, original, probe)
+        users = np.empty(0, np.int64) if linked is None else self._sample(release, original, linked)
+        if linked is not None and len(users):
             recommender = chosen(self.recommender, release)
             again = refit(recommender, release, self.seed)
             fitted = trained(recommender, original, self.seed)
-            read, learned = self._agreement(release, original, asked, users, fitted, again)
-            found = dict(zip(found, (read, learned, len(users)), strict=True))
-            reason = again.told
+            read, learned = self._agreement(release, original, linked, users, fitted, again)
+            figures = dict(zip(figures, (read, learned, len(users)), strict=True))
+            reason = again.reason
         return UtilityResult(
             measure="top-n-agreement",
-            figures=found,
+            figures=figures,
             meaning=f"High is more useful: the share of the {self.n} items that a recommender on "
             "the original would recommend to a person that are also among the "
             f"{self.n} of the release.{reason}",
         )
 
-    def _asked(self, release: Release, original: Ratings, probe: Probe) -> Indices:
+    def _sample(self, release: Release, original: Ratings, probe: Probe) -> Indices:
         """Return users of the probe with `n` released items left, ascending."""
         place = release.classes.items.indices(original.items)
         users = np.unique(probe.users)
@@ -166,8 +166,8 @@ class TopN(TopNSettings):
                 if again.fitted is not None:
                     lists.append(again.fitted.rows(own[here]))
                 for place, scores in enumerate(lists):
-                    told = items[self._best(scores, rated[:, items])]
-                    common[place] += (told[:, :, None] == best[:, None, :]).sum()
+                    recommended = items[self._best(scores, rated[:, items])]
+                    common[place] += (recommended[:, :, None] == best[:, None, :]).sum()
                 step(part.n_users)
         shares = common / (self.n * len(users))
         return float(shares[0]), None if again.fitted is None else float(shares[1])

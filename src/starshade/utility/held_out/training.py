@@ -35,12 +35,8 @@ _kept: WeakKeyDictionary[Any, dict[tuple[Recommender, int], Any]] = WeakKeyDicti
 class Refit:
     """A recommender trained on what was released; its users are the released rows.
 
-    Attributes
-    ----------
-    fitted : Fitted or None
-        None where training takes more memory than there is.
-    refused : str
-        Why there is none; empty where there is one.
+    `fitted`: None where training takes more memory than there is. `refused`: why there is none;
+    empty where there is one.
     """
 
     fitted: Fitted | None
@@ -53,7 +49,7 @@ class Refit:
         return None if self.fitted is None else self.fitted.predict(rows, columns)
 
     @property
-    def told(self) -> str:
+    def reason(self) -> str:
         """A sentence on why there is no refit, with a blank before it; empty where there is."""
         return f" No refit: {self.refused}." if self.refused else ""
 
@@ -61,25 +57,16 @@ class Refit:
 def chosen(recommender: str | Recommender | None, release: Release) -> Recommender:
     """Return a recommender: as it is, by name with its defaults, or as the release was made with.
 
-    Parameters
-    ----------
-    recommender : str, Recommender or None
-    release : Release
-        What it says of its method counts where None is given; a method that trains nothing is
-        measured by the regularized SVD with its defaults.
-
-    Raises
-    ------
-    ConfigError
-        There is none of this name, or it does not take the settings that the release names.
+    `release`: what it says of its method counts where None is given; a method that trains nothing
+    is measured by the regularized SVD with its defaults.
     """
     if recommender is not None and not isinstance(recommender, str):
         return recommender
     config = release.manifest.config
     name = recommender or config.get("recommender", "regularized-svd")
     cls = find(ENTRIES, str(name), "recommender").load()
-    told = {} if recommender else {key: config[key] for key in _names(cls) if key in config}
-    made: Recommender = cls(**told)
+    settings = {} if recommender else {key: config[key] for key in _names(cls) if key in config}
+    made: Recommender = cls(**settings)
     return made
 
 
@@ -133,29 +120,19 @@ def _fitting(recommender: Recommender, table: Ratings) -> Recommender:
 def as_ratings(release: Release) -> Ratings:
     """Read a release as a table of ratings: a user for each row, whatever number it stands for.
 
-    Parameters
-    ----------
-    release : Release
-        Of any layout: a cell is the mean of the ratings that it leaves possible, null where it
-        has none.
+    `release`: of any layout: a cell is the mean of the ratings that it leaves possible, null where
+    it has none. Returns: on a real scale of the same bounds; users numbered from 0.
 
-    Returns
-    -------
-    Ratings
-        On a real scale of the same bounds; users numbered from 0.
-
-    Notes
-    -----
     A row counts once. Copies of a row would tell nothing new, and a recommender that finds out
     on held-out ratings how closely to fit would find them in the copies.
     """
     cells = release.cells()
     rating = expected_ratings(cells.symbols)
-    told = ~np.isnan(rating)
-    levels, place = np.unique(rating[told], return_inverse=True)
+    rated = ~np.isnan(rating)
+    levels, place = np.unique(rating[rated], return_inverse=True)
     code = np.zeros(len(rating), dtype=code_type(len(levels)))
-    code[told] = place
-    kept = told[cells.codes]
+    code[rated] = place
+    kept = rated[cells.codes]
     whole = bool(kept.all())
     before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
     return Ratings(

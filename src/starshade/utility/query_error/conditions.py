@@ -21,18 +21,8 @@ def fitting_all(
 ) -> NDArray[np.int32]:
     """Draw some of the combinations of ratings on these items that an original person has.
 
-    Parameters
-    ----------
-    true : Board
-        The original: content 1 + l is the l-th level, 0 null.
-    items : sequence of int, s of them
-    n_levels, draws : int
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of int32, shape (up to `draws`, s)
-        Each combination once; those without anybody who has the attribute are none.
+    `true`: the original: content 1 + l is the l-th level, 0 null. Returns (up to `draws`, s): each
+    combination once; those without anybody who has the attribute are none.
     """
     number = np.zeros(len(true.totals), dtype=np.int64)
     fits = true.counts > 0
@@ -55,10 +45,7 @@ def fitting_all(
 def drawn_any(size: int, n_levels: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Return every combination of ratings on so many items, or some of them where they are more.
 
-    Returns
-    -------
-    ndarray of int32, shape (up to `draws`, size)
-        Positions among the levels.
+    Returns (up to `draws`, size): positions among the levels.
     """
     if n_levels**size <= draws:
         return _digits(np.arange(n_levels**size), size, n_levels)
@@ -76,18 +63,16 @@ def windows(scale: Scale) -> list[NDArray[np.bool_]]:
     Widths are 0 to 5 fifths of the scale with null's level below it: 0 to 5 on 1-5 and on half
     stars up to 5.
 
-    Returns
-    -------
-    list of ndarray of bool, shape (ranges, levels)
-        Each range within the scale; the whole scale, alone, where the width reaches beyond it.
+    Returns (ranges, levels): each range within the scale; the whole scale, alone, where the width
+    reaches beyond it.
     """
     levels = scale.levels
-    found = []
+    ranges = []
     for fifths in range(WIDTHS):
         width = fifths * (scale.maximum - scale.null_level) / (WIDTHS - 1)
         starts = levels[levels + width <= scale.maximum + SLACK]
         if not len(starts):
             starts = levels[:1]
         low, high = starts[:, None] - SLACK, starts[:, None] + width + SLACK
-        found.append((levels >= low) & (levels <= high))
-    return found
+        ranges.append((levels >= low) & (levels <= high))
+    return ranges

@@ -151,13 +151,13 @@ class QueryError(QueryErrorSettings):
         chosen = np.sort(part.most_rated(self.items))
         levels = scale.levels
         plain = _column(part.attributes, name, None)
-        told = _board(
+        released = _board(
             release.cells(), chosen, levels, _column(release.attributes, name, release, plain)
         )
         true = _board(cells_of(part), chosen, levels, plain)
-        steps = list(self._steps(told, true, len(levels)))
+        steps = list(self._steps(released, true, len(levels)))
         sets = windows(scale)
-        steps += [_ranges(told, true, width, sets[width]) for width in range(WIDTHS)]
+        steps += [_ranges(released, true, width, sets[width]) for width in range(WIDTHS)]
         return QueryErrorResult.of(name, tuple(steps))
 
     def _name(self, attributes: pa.Table | None) -> str | None:
@@ -172,10 +172,10 @@ class QueryError(QueryErrorSettings):
             return self.attribute if numeric else None
         return next((n for n in numeric if n.lower() == "age"), next(iter(numeric), None))
 
-    def _steps(self, told: Board, true: Board, n_levels: int) -> Iterator[Step]:
+    def _steps(self, released: Board, true: Board, n_levels: int) -> Iterator[Step]:
         """Ask conditions joined by AND and OR, one number of artifacts after the other."""
-        n = len(told.codes)
-        rows = len(told.totals) + len(true.totals)
+        n = len(released.codes)
+        rows = len(released.totals) + len(true.totals)
         draws = max(1, min(self.draws, _WORK // (rows * 2 * 2**n)))
         for size in range(1, n + 1):
             both: list[NDArray[np.int32]] = []
@@ -185,23 +185,27 @@ class QueryError(QueryErrorSettings):
                 rng = generator(self.seed, f"query error {items}")
                 both.append(fitting_all(true, items, n_levels, draws, rng))
                 some.append(drawn_any(size, n_levels, draws, rng))
-            asked = _asked(sets, both)
-            yield Step.of("and", size, averages_all(told, asked), averages_all(true, asked))
-            asked = _asked(sets, some)
-            yield Step.of("or", size, averages_any(told, asked), averages_any(true, asked))
+            conditions = _conditions(sets, both)
+            yield Step.of(
+                "and", size, averages_all(released, conditions), averages_all(true, conditions)
+            )
+            conditions = _conditions(sets, some)
+            yield Step.of(
+                "or", size, averages_any(released, conditions), averages_any(true, conditions)
+            )
 
 
-def _asked(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) -> Asked:
+def _conditions(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) -> Asked:
     """Join conditions on several sets of items."""
     repeats = [len(each) for each in ratings]
     return Asked(np.repeat(np.array(items, np.int32), repeats, axis=0), np.concatenate(ratings))
 
 
-def _ranges(told: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Step:
+def _ranges(released: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Step:
     """Ask for a rating in a range, of each item."""
-    item, each = np.divmod(np.arange(len(told.codes) * len(sets), dtype=np.int32), len(sets))
-    asked = Asked(item[:, None], each[:, None])
-    x, x0 = (averages_all(_in_sets(board, sets), asked) for board in (told, true))
+    item, each = np.divmod(np.arange(len(released.codes) * len(sets), dtype=np.int32), len(sets))
+    conditions = Asked(item[:, None], each[:, None])
+    x, x0 = (averages_all(_in_sets(board, sets), conditions) for board in (released, true))
     return Step.of("range", width, x, x0)
 
 
@@ -232,9 +236,9 @@ def _column(
     assert attributes is not None
     sizes = np.ones(attributes.num_rows, np.int64) if release is None else release.classes.sizes
     starts, data = np.cumsum(sizes) - sizes, attributes.column(name)
-    found = column_of(name, data, starts)
-    if not found.open_ended or true is None or not true.known.any():
-        return found
+    column = column_of(name, data, starts)
+    if not column.open_ended or true is None or not true.known.any():
+        return column
     assert true.low is not None
     values = true.low.values[true.low.codes[true.known]]
     return column_of(name, data, starts, (float(values.min()), float(values.max())))

@@ -22,20 +22,11 @@ KINDS = ("and", "or", "range")
 class Step:
     """Conditions of one kind and size.
 
-    Attributes
-    ----------
-    kind : {"and", "or", "range"}
-    size : int
-        Artifacts in the condition; of a range its width, in fifths of the scale with null's level.
-    conditions : int
-        Compared; those null on either side are not among them.
-    passed_over : int
-        Null on the original or on the release.
-    error : float or None
-        Mean of |x - x0|/|x| · 100 (KL Eq. 7), x the answer of the release, x0 the truth. None
-        without a condition; those with x = 0 have no such error and are left out.
-    error_of_truth : float or None
-        Mean of |x - x0|/|x0| · 100.
+    `kind` ({"and", "or", "range"}). `size`: artifacts in the condition; of a range its width, in
+    fifths of the scale with null's level. `conditions`: compared; those null on either side are not
+    among them. `passed_over`: null on the original or on the release. `error`: mean of |x - x0|/|x|
+    · 100 (KL Eq. 7), x the answer of the release, x0 the truth. None without a condition; those
+    with x = 0 have no such error and are left out. `error_of_truth`: mean of |x - x0|/|x0| · 100.
     """
 
     kind: str
