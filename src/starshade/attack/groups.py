@@ -18,14 +18,9 @@ __all__ = ["Groups", "groups_of"]
 class Groups:
     """The groups of records.
 
-    Attributes
-    ----------
-    of_row : ndarray of int64, shape (n_rows,)
-        The group of each released row.
-    of_user : ndarray of int64, shape (n_users,)
-        The group of each user of the original; -1 where it is unknown or they have none.
-    sizes : ndarray of int64, shape (n_groups,)
-        Records in each group.
+    `of_row` (n_rows,): the group of each released row. `of_user` (n_users,): the group of each user
+    of the original; -1 where it is unknown or they have none. `sizes` (n_groups,): records in each
+    group.
     """
 
     of_row: NDArray[np.int64]

@@ -28,25 +28,18 @@ _NO_DAYS = np.empty(0, dtype=np.uint16)
 class Known:
     """What is known of each target.
 
-    Attributes
-    ----------
-    users : ndarray of int64, shape (targets,)
-        The targets: rows of the original.
-    items : ndarray of int32, shape (targets, known)
-        Items of the original; where `wrong` of them are wrong, those come first.
-    ratings : ndarray of float64, shape (targets, known)
-        NaN where the rating is not known.
-    days : ndarray of int32, shape (targets, known)
-        In the original's days (`Ratings.days`); NO_DAY where the day is not known.
-    told : ndarray of int64, shape (targets,), or None
-        How many ratings each target is said to have; None: not known.
+    `users` (targets,): the targets: rows of the original. `items` (targets, known): items of the
+    original; where `wrong` of them are wrong, those come first. `ratings` (targets, known): NaN
+    where the rating is not known. `days` (targets, known): in the original's days (`Ratings.days`);
+    NO_DAY where the day is not known. `rating_counts`: how many ratings each target is said to
+    have; None: not known.
     """
 
     users: NDArray[np.int64]
     items: NDArray[np.int32]
     ratings: NDArray[np.float64]
     days: NDArray[np.int32]
-    told: NDArray[np.int64] | None = None
+    rating_counts: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.users)
@@ -54,19 +47,21 @@ class Known:
     @classmethod
     def join(cls, parts: Sequence[Known]) -> Known:
         """Put what was drawn at several times, by the same knowledge, one after the other."""
-        told = [part.told for part in parts if part.told is not None]
+        counts = [part.rating_counts for part in parts if part.rating_counts is not None]
         return cls(
             np.concatenate([part.users for part in parts]),
             np.concatenate([part.items for part in parts]),
             np.concatenate([part.ratings for part in parts]),
             np.concatenate([part.days for part in parts]),
-            np.concatenate(told) if told else None,
+            np.concatenate(counts) if counts else None,
         )
 
     def take(self, rows: slice) -> Known:
         """Return some of the targets."""
-        told = None if self.told is None else self.told[rows]
-        return Known(self.users[rows], self.items[rows], self.ratings[rows], self.days[rows], told)
+        counts = None if self.rating_counts is None else self.rating_counts[rows]
+        return Known(
+            self.users[rows], self.items[rows], self.ratings[rows], self.days[rows], counts
+        )
 
 
 @dataclass(frozen=True)
@@ -220,12 +215,12 @@ class Knowledge(KnowledgeSettings):
         )
         users = np.ascontiguousarray(users, dtype=np.int64)
         fingerprints = original.users.fingerprints[users]
-        items, ratings, known_days, told = draw(
+        items, ratings, known_days, rating_counts = draw(
             table, marginals, mistakes, users, fingerprints, stream_key(seed, "knowledge")
         )
         if not self.ratings:
             ratings = np.full_like(ratings, np.nan)
-        return Known(users, items, ratings, known_days, told if self.about_count else None)
+        return Known(users, items, ratings, known_days, rating_counts if self.about_count else None)
 
 
 def _below(counts: NDArray[np.integer]) -> NDArray[np.int64]:

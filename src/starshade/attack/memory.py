@@ -54,11 +54,8 @@ def bytes_held(view: View) -> int:
 def bytes_needed(view: View, known: Known, *, own_only: bool) -> int:
     """Bytes that the attack will allocate beside the data.
 
-    Parameters
-    ----------
-    own_only : bool
-        Only the target's own row can agree with its truth; otherwise any row may, and the true
-        ratings are laid out as numbers.
+    `own_only`: only the target's own row can agree with its truth; otherwise any row may, and the
+    true ratings are laid out as numbers.
     """
     n_rows, n_items = view.cells.n_groups, view.cells.n_items
     contents = max(len(view.cells.symbols), 1)  # a table without a rating has none

@@ -20,23 +20,12 @@ __all__ = ["Outcomes", "eccentricity_of", "outcomes_of", "stands_out"]
 class Outcomes:
     """What came of each target; every array has shape (targets,).
 
-    Attributes
-    ----------
-    users : ndarray of int64
-        Rows of the original.
-    eccentricity, profile_eccentricity : ndarray of float64
-        (max - max2)/σ over records, and over distinct profiles; 0 where the top is tied and
-        where all scores are equal.
-    tied : ndarray of int64
-        Records that share the highest score.
-    matched, success, false_match, disclosed : ndarray of bool
-    expected_top1 : ndarray of float64
-        Above 0 where the target's record (or a compatible one) is among those that score highest.
-    entropy_bits, entropy_bits_profile : ndarray of float64
-    matched_absent : ndarray of bool, or None
-        Whether a record stands out when the target's is not there.
-    eccentricity_absent : ndarray of float64, or None
-        As `eccentricity`, when the target's record is not there.
+    `users`: rows of the original. `eccentricity`, `profile_eccentricity`: (max - max2)/σ over
+    records, and over distinct profiles; 0 where the top is tied and where all scores are equal.
+    `tied`: records that share the highest score. `expected_top1`: above 0 where the target's record
+    (or a compatible one) is among those that score highest. `matched_absent`: whether a record
+    stands out when the target's is not there. `eccentricity_absent`: as `eccentricity`, when the
+    target's record is not there.
     """
 
     users: NDArray[np.int64]
@@ -64,11 +53,7 @@ def outcomes_of(
 ) -> Outcomes:
     """Judge every target's scores.
 
-    Parameters
-    ----------
-    summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
-    absent : ndarray of SUMMARY, shape (targets,), or None
-        The summaries without the target's record.
+    `summaries`, `masses` (targets,). `absent`: the summaries without the target's record.
     """
     top = summaries["top"]
     theirs = summaries["own" if view.credit == "linked" else "best"]
@@ -123,11 +108,11 @@ def _entropies(
     agreeing score.
     """
     sigma = sigmas(summaries)
-    found = summaries["best"] >= 0
-    gap = np.where(found & (sigma > 0), summaries["top"] - summaries["best"], 0)
+    present = summaries["best"] >= 0
+    gap = np.where(present & (sigma > 0), summaries["top"] - summaries["best"], 0)
     below_top = gap / np.where(sigma > 0, sigma, 1.0) * math.log2(math.e)
     unit = mass_unit(records)
-    bits = np.log2(np.where(found, masses["total"] / unit, 1.0)) + below_top
-    profile = bits - np.log2(np.where(found, masses["agreeing"] / unit, 1.0))
+    bits = np.log2(np.where(present, masses["total"] / unit, 1.0)) + below_top
+    profile = bits - np.log2(np.where(present, masses["agreeing"] / unit, 1.0))
     prior = math.log2(records)
-    return np.where(found, bits, prior), np.where(found, profile, prior)
+    return np.where(present, bits, prior), np.where(present, profile, prior)

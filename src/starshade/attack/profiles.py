@@ -38,11 +38,6 @@ def released_cells(release: Release, items: Vocabulary | None = None) -> Cells:
 
     Of profiles, which are dense, only those of items that are among `items` are taken: an attack
     looks up none but these, and all of a large release do not fit into memory.
-
-    Raises
-    ------
-    ConfigError
-        The rows do not fit the memory that may be used; or no item is in common.
     """
     classes = release.classes
     if isinstance(classes, Cells):
@@ -64,13 +59,7 @@ def released_cells(release: Release, items: Vocabulary | None = None) -> Cells:
 
 
 def known_items(profiles: Profiles, items: Vocabulary) -> Profiles:
-    """Return the items of profiles that are among others.
-
-    Raises
-    ------
-    ConfigError
-        There is none.
-    """
+    """Return the items of profiles that are among others."""
     if items == profiles.items:
         return profiles
     place = np.sort(profiles.items.indices(items))

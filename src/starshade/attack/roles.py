@@ -22,14 +22,9 @@ __all__ = ["Roles", "roles_of", "truth_on"]
 class Roles:
     """The truth behind what an adversary sees.
 
-    Attributes
-    ----------
-    original : Ratings
-        The true table; targets are its users.
-    row_of_user : ndarray of int64, shape (n_users,)
-        The row of each user of the original; -1 where it is unknown or they have none.
-    credit : {"linked", "compatible"}
-        Whether `row_of_user` is known.
+    `original`: the true table; targets are its users. `row_of_user` (n_users,): the row of each
+    user of the original; -1 where it is unknown or they have none. `credit`: whether `row_of_user`
+    is known.
     """
 
     original: Ratings

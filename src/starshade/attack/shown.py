@@ -14,19 +14,19 @@ __all__ = ["found_chart", "found_html"]
 _HEAD = ("figure", "value", "what it means")
 
 
-def found_html(title: str, found: Sequence[Figure], text: str) -> str:
+def found_html(title: str, figures: Sequence[Figure], text: str) -> str:
     """Return figures as a table, and the paragraph that explains them."""
-    rows = [(each.title, each.text, each.meaning) for each in found if each.value is not None]
+    rows = [(each.title, each.text, each.meaning) for each in figures if each.value is not None]
     return block(title, table(_HEAD, rows, numbers=(1,)), paragraph(text))
 
 
 def found_chart(
-    title: str, subtitle: str, found: Sequence[Figure], level: Level | None = None
+    title: str, subtitle: str, figures: Sequence[Figure], level: Level | None = None
 ) -> Chart:
     """Draw shares with their intervals, beside what they must be compared with."""
     dots = [
         Dot(each.title, each.value.rate, each.value.low, each.value.high)
-        for each in shares_of(found)
+        for each in shares_of(figures)
         if isinstance(each.value, Rate)
     ]
     return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)

@@ -27,15 +27,7 @@ def choose_targets(
     users of the original who have no record: there is nobody to find. A sample takes the
     eligible users whose ids hash lowest under the seed, whatever their order.
 
-    Parameters
-    ----------
-    targets : int or None
-        How many to attack; None: all.
-
-    Raises
-    ------
-    ConfigError
-        `targets` below 1, or nobody is eligible.
+    `targets`: how many to attack; None: all.
     """
     check_targets(targets)
     if knowledge.about_count and not view.ungeneralized:

@@ -28,26 +28,14 @@ __all__ = ["View", "look", "look_unjudged"]
 class View:
     """The data as an adversary sees them, beside the truth that judges the answers.
 
-    Attributes
-    ----------
-    original : Ratings
-        The true table; targets are its users. See `look_unjudged` where it is not known.
-    cells : Cells
-        Rows as they were released, each standing for one or more records.
-    postings : ByItem
-        The same cells item by item.
-    repeats : ndarray of int64
-        Rows that equal an earlier one, ascending: the others are the distinct *profiles*.
-    copies : ndarray of int64, shape (n_rows,)
-        Records of all rows that equal a row, itself included.
-    row_of_user : ndarray of int64, shape (n_users,)
-        The row of each user of the original; -1 where it is unknown or they have none.
-    item_of : ndarray of int32, shape (n_items,)
-        Where each item of the original is among the released ones; -1 where it is not.
-    credit : {"linked", "compatible"}
-        Whether `row_of_user` is known.
-    ungeneralized : bool
-        The rows are the original's own.
+    `original`: the true table; targets are its users. See `look_unjudged` where it is not known.
+    `cells`: rows as they were released, each standing for one or more records. `postings`: the same
+    cells item by item. `repeats`: rows that equal an earlier one, ascending: the others are the
+    distinct *profiles*. `copies` (n_rows,): records of all rows that equal a row, itself included.
+    `row_of_user` (n_users,): the row of each user of the original; -1 where it is unknown or they
+    have none. `item_of` (n_items,): where each item of the original is among the released ones; -1
+    where it is not. `credit`: whether `row_of_user` is known. `ungeneralized`: the rows are the
+    original's own.
     """
 
     original: Ratings
@@ -76,19 +64,8 @@ class View:
 def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -> View:
     """Show data to an adversary.
 
-    Parameters
-    ----------
-    data : Ratings or Release
-    original : Ratings or None
-        The truth behind a release; None for a rating table, which is its own.
-    link : Link or None
-        Who became which record of a release; None: the one that a release just made carries.
-
-    Raises
-    ------
-    ConfigError
-        A release without its original, or with ratings it was not made of; or a rating table
-        with another original or a link.
+    `original`: the truth behind a release; None for a rating table, which is its own. `link`: who
+    became which record of a release; None: the one that a release just made carries.
     """
     roles = roles_of(data, original, link)
     truth = roles.original

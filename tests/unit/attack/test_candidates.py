@@ -79,7 +79,7 @@ def check_against_twin(
         own = own_of.get(user)
         if view.credit == "linked" and own is None:
             continue  # such users are never targets
-        told = None if known.told is None else int(known.told[t])
+        told = None if known.rating_counts is None else int(known.rating_counts[t])
         about = clues(known, view, t)
         found = naive.find(records, about, truths[user], within, slow, own=own, told=told)
         assert not differences(outcomes, t, found), (t, found)

@@ -40,7 +40,7 @@ def check_against_twin(
     records, _, truths = told_to_the_twin(view, data, original)
     for t, user in enumerate(known.users.tolist()):
         about = clues(known, view, t)
-        told = None if known.told is None else int(known.told[t])
+        told = None if known.rating_counts is None else int(known.rating_counts[t])
         matching = candidates_of.matching_set(records, about, within, slow, told)
         items = {clue.item for clue in about}
         expected = naive.shared(

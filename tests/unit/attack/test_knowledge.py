@@ -46,9 +46,9 @@ def test_knowledge_is_drawn_as_the_twin_draws_it(
         assert known.items[t].tolist() == [item for item, _, _ in clues]
         assert known.ratings[t].tolist() == pytest.approx([r for _, r, _ in clues], abs=1e-12)
         assert known.days[t].tolist() == [NO_DAY if d is None else d for _, _, d in clues]
-        assert (known.told is not None) == knowledge.about_count
-        if known.told is not None:
-            assert known.told[t] == told
+        assert (known.rating_counts is not None) == knowledge.about_count
+        if known.rating_counts is not None:
+            assert known.rating_counts[t] == told
             n = ratings.user_support[user]
             assert n <= 2 * told <= 3 * n  # so the target's own record stays a candidate
 
@@ -89,7 +89,7 @@ def test_a_draw_depends_on_the_seed_and_the_target_alone(ratings: Ratings, seed:
     together = knowledge.draw(ratings, users, seed)
     for t in range(len(users)):
         alone = knowledge.draw(ratings, users[t : t + 1], seed)
-        for field in ("items", "ratings", "days", "told"):
+        for field in ("items", "ratings", "days", "rating_counts"):
             assert np.array_equal(getattr(alone, field)[0], getattr(together, field)[t])
 
 
@@ -156,7 +156,7 @@ def test_several_wrong_items_are_different_ones() -> None:
 
 
 def test_the_number_told_is_within_half() -> None:
-    told = many({0: 5.0, 1: 4.0, 2: 3.0, 3: 2.0}, known=1, about_count=True).told
+    told = many({0: 5.0, 1: 4.0, 2: 3.0, 3: 2.0}, known=1, about_count=True).rating_counts
     expected = {2: 1 / 8, 3: 1 / 4, 4: 1 / 4, 5: 1 / 4, 6: 1 / 8}
     assert shares(told) == {n: pytest.approx(s, abs=0.03) for n, s in expected.items()}
 

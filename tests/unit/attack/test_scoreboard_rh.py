@@ -113,7 +113,7 @@ def check_against_twin(
     records, truths, own_of = people(data, original)
     for t, user in enumerate(known.users.tolist()):
         own = own_of.get(user)
-        told = None if known.told is None else int(known.told[t])
+        told = None if known.rating_counts is None else int(known.rating_counts[t])
         found = naive.find(records, clues(known, view, t), truths[user], slow, own=own, told=told)
         if view.credit == "linked" and own is None:
             continue  # such users are never targets

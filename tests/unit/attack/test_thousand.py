@@ -171,7 +171,7 @@ def check_real_answers(
 def check_threads(attack: ScoreboardRH, view: View, known: Known) -> None:
     """The same targets again and again, so that several threads have work; bit for bit."""
     again = np.arange(70) % len(known)
-    told = None if known.told is None else known.told[again]
+    told = None if known.rating_counts is None else known.rating_counts[again]
     many = Known(
         known.users[again], known.items[again], known.ratings[again], known.days[again], told
     )
@@ -206,7 +206,7 @@ def test_kernel_and_twin_agree(batch: int) -> None:
             check_against_twin(attack, data, original, known)
             check_scores(attack, view, known)
             check_threads(attack, view, known)
-            if batch < 2 and known.told is None:
+            if batch < 2 and known.rating_counts is None:
                 clear += check_real_answers(attack, data, original, known)
     finally:
         numba.set_num_threads(threads)

@@ -141,9 +141,9 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         rho0 = self.rho0
         if rho0 is None:  # on a scale of one single rating every rating is right
             rho0 = 0.375 * view.cells.symbols.scale.width or math.inf
-        found = self._answers(data, view, matched, auxiliary.names, Pricing(rho0, self.d0))
+        answers = self._answers(data, view, matched, auxiliary.names, Pricing(rho0, self.d0))
         if show_values and isinstance(data, Ratings):
-            found = tuple(answer.with_ids(data.users) for answer in found)
+            answers = tuple(answer.with_ids(data.users) for answer in answers)
         return AuxiliaryResult(
             attack=self.name,
             data="ratings" if isinstance(data, Ratings) else "release",
@@ -164,7 +164,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
                 "d0": self.d0,
                 "candidates": self.candidates,
             },
-            per_name=found,
+            per_name=answers,
             seconds=perf_counter() - started,
         )
 
@@ -184,11 +184,11 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
         by_class = isinstance(data, Release) and data.manifest.layout != "record"
-        found: dict[int, NameAnswer] = {}
+        answers: dict[int, NameAnswer] = {}
 
         def answer(person: int) -> None:
             scored = _score(view, block, goal, matched, person, pricing)
-            found[person] = _answer(names[person], scored, view, self, by_class=by_class)
+            answers[person] = _answer(names[person], scored, view, self, by_class=by_class)
 
         with task("attacking", len(names)) as step:
             answer(0)  # in this thread, which is told what has to be compiled
@@ -197,7 +197,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
                 n = min(_AT_ONCE, len(names) - start)
                 run(lambda k, start=start: answer(start + k), n)  # type: ignore[misc]
                 step(n)
-        return tuple(found[person] for person in range(len(names)))
+        return tuple(answers[person] for person in range(len(names)))
 
 
 def _way(mapped: bool, by_name: bool) -> str:

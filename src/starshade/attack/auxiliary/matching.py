@@ -29,22 +29,12 @@ _AMBIGUOUS = -2  # a name that several items of the data bear
 class Matched:
     """What is known of each person, in the data's terms.
 
-    Attributes
-    ----------
-    indptr : ndarray of int64, shape (names + 1,)
-        A person's cells are ``indptr[i]:indptr[i + 1]``; at least one.
-    items : ndarray of int32, shape (cells,)
-        Items of the data; -1 where they do not have it.
-    ratings : ndarray of float64, shape (cells,)
-        On the data's scale; NaN where unknown.
-    days : ndarray of int32, shape (cells,)
-        Counted as the data do; NO_DAY where unknown, and everywhere if the data have no days.
-    unknown, ambiguous : int
-        Cells on items that the data lack; cells whose item's name several items bear.
-    repeated : int
-        Rows that repeated a person's item and were made one.
-    dated : bool
-        Whether any day is of use.
+    `indptr` (names + 1,): a person's cells are ``indptr[i]:indptr[i + 1]``; at least one. `items`
+    (cells,): items of the data; -1 where they do not have it. `ratings` (cells,): on the data's
+    scale; NaN where unknown. `days` (cells,): counted as the data do; NO_DAY where unknown, and
+    everywhere if the data have no days. `unknown`, `ambiguous`: cells on items that the data lack;
+    cells whose item's name several items bear. `repeated`: rows that repeated a person's item and
+    were made one. `dated`: whether any day is of use.
     """
 
     indptr: NDArray[np.int64]
@@ -90,26 +80,10 @@ def match(
 ) -> Matched:
     """Say what public ratings mean in the data.
 
-    Parameters
-    ----------
-    auxiliary : Auxiliary
-    cells : Cells
-        The data.
-    item_names : sequence of str or None
-        Published names, in item order.
-    mapping : mapping or None
-        The other source's item → item of the data; what is not in it is unknown.
-    by_name : bool
-        What items are called (by the mapping, if there is one) are names, not ids.
-    aux_scale : Scale or None
-        The scale of the public ratings, mapped onto the data's; None: the data's own.
-
-    Raises
-    ------
-    ConfigError
-        No item is in the data, names where the data have none, or a scale of one rating only.
-    InputError
-        A rating off its scale, or rows that contradict each other once items are matched.
+    `cells`: the data. `item_names`: published names, in item order. `mapping`: the other source's
+    item → item of the data; what is not in it is unknown. `by_name`: what items are called (by the
+    mapping, if there is one) are names, not ids. `aux_scale`: the scale of the public ratings,
+    mapped onto the data's; None: the data's own.
     """
     scale = cells.symbols.scale
     place = _places(auxiliary.items, cells, item_names, mapping, by_name)
@@ -158,11 +132,11 @@ def _places(
         )
     bearers = Counter(item_names)
     index = {name: i for i, name in enumerate(item_names) if name}
-    found = (
+    places = (
         _AMBIGUOUS if name and bearers[name] > 1 else index.get(name, -1)
         for name in (text.strip() for text in called)
     )
-    return np.fromiter(found, dtype=np.int64, count=len(items))
+    return np.fromiter(places, dtype=np.int64, count=len(items))
 
 
 def _none_known(

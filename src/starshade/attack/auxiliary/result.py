@@ -26,24 +26,12 @@ _CHANCE = (
 class Candidate:
     """A row of the data that fits.
 
-    Attributes
-    ----------
-    record : int or None
-        Number of the record: as in a release's files, or the row (from 0) of a rating table in
-        canonical order. None: the row is a class of several records, which cannot be told apart.
-    class_ : int or None
-        Number of the class in a release's files (its column ``group``); None where rows are
-        single records.
-    records : int
-        Records in the row.
-    score : float
-    tied : int
-        Records with the same score, these included.
-    probability : float
-        That the person is one of these records, if they are in the data at all (NS §4,
-        entropic).
-    id : str or None
-        The user's id in a rating table, where it was asked for.
+    `record`: number of the record: as in a release's files, or the row (from 0) of a rating table
+    in canonical order. None: the row is a class of several records, which cannot be told apart.
+    `class_`: number of the class in a release's files (its column ``group``); None where rows are
+    single records. `records`: records in the row. `tied`: records with the same score, these
+    included. `probability`: that the person is one of these records, if they are in the data at all
+    (NS §4, entropic). `id`: the user's id in a rating table, where it was asked for.
     """
 
     record: int | None
@@ -72,8 +60,8 @@ class Candidate:
 
     def __str__(self) -> str:
         if self.class_ is None:
-            told = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
-            return told if self.records == 1 else f"{told}, {self.records:,} equal ones"
+            text = f"record {self.record}" + ("" if self.id is None else f" ({self.id})")
+            return text if self.records == 1 else f"{text}, {self.records:,} equal ones"
         one = f"record {self.record}" if self.records == 1 else counted(self.records, "record")
         return f"class {self.class_} ({one})"
 
@@ -82,27 +70,15 @@ class Candidate:
 class NameAnswer:
     """What was found for one name.
 
-    Attributes
-    ----------
-    name : str
-        As the public ratings have it.
-    known, in_data : int
-        Items known of this person; how many of them the data have.
-    eccentricity, profile_eccentricity : float
-        By how many standard deviations of all scores the best record, and the best profile
-        (identical records being one), leads the next; 0 where the best is tied.
-    tied : int
-        Records that share the highest score; 0 where no score is above 0.
-    answer : Candidate or None
-        The record that stands out; None: no answer.
-    profile : Candidate or None
-        What stands out when identical records count as one: `records` says how many they are,
-        `record` and `class_` name the first.
-    no_answer : {"nothing-known", "tie", "below-phi"} or None
-        Why there is no answer: no known item is in the data; several records share the highest
-        score; the eccentricity is below φ.
-    candidates : tuple of Candidate
-        Best first, scores above 0 only; the order among equal scores says nothing.
+    `name`: as the public ratings have it. `known`, `in_data`: items known of this person; how many
+    of them the data have. `eccentricity`, `profile_eccentricity`: by how many standard deviations
+    of all scores the best record, and the best profile (identical records being one), leads the
+    next; 0 where the best is tied. `tied`: records that share the highest score; 0 where no score
+    is above 0. `answer`: the record that stands out; None: no answer. `profile`: what stands out
+    when identical records count as one: `records` says how many they are, `record` and `class_`
+    name the first. `no_answer`: why there is no answer: no known item is in the data; several
+    records share the highest score; the eccentricity is below φ. `candidates`: best first, scores
+    above 0 only; the order among equal scores says nothing.
     """
 
     name: str
@@ -146,13 +122,13 @@ class NameAnswer:
     def row(self) -> tuple[str, str, str, str, str, str]:
         """Return the cells of a table for people; see `AuxiliaryResult.head`."""
         if self.answer is not None:
-            said = str(self.answer)
+            text = str(self.answer)
         elif self.profile is not None:
-            said = f"none; {self.profile} stands out as one"
+            text = f"none; {self.profile} stands out as one"
         else:
-            said = f"none: {self._why()}"
+            text = f"none: {self._why()}"
         leads = f"{self.eccentricity:.2f}", f"{self.profile_eccentricity:.2f}"
-        return _visible(self.name), f"{self.known:,}", f"{self.in_data:,}", *leads, said
+        return _visible(self.name), f"{self.known:,}", f"{self.in_data:,}", *leads, text
 
     def candidate_rows(self) -> list[tuple[str, str, str, str]]:
         """Return the candidates for people; see `AuxiliaryResult.candidate_head`."""

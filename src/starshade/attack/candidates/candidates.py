@@ -50,22 +50,11 @@ _BATCH = 4096  # targets between two signs of progress
 class Plan:
     """What one attack by candidates does.
 
-    Attributes
-    ----------
-    name : str
-        As ``starshade list attacks`` names it.
-    config : dict
-        The attack's settings, as the result tells them.
-    knowledge : Knowledge
-        What the adversary makes use of.
-    within : Thresholds
-        How far a cell may be from what is known.
-    theta : float
-        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
-    absent : bool
-        Also ask who is left when the target's record is taken out.
-    k : int
-        Fewer candidates than this are counted, at least 1.
+    `name`: as ``starshade list attacks`` names it. `config`: the attack's settings, as the result
+    tells them. `knowledge`: what the adversary makes use of. `within`: how far a cell may be from
+    what is known. `theta`: record similarity, in (0, 1], from which on a record agrees with the
+    target's truth. `absent`: also ask who is left when the target's record is taken out. `k`: fewer
+    candidates than this are counted, at least 1.
     """
 
     name: str
@@ -109,13 +98,7 @@ def prepare(
     rng: Rng,
     link: Link | None,
 ) -> Hunt:
-    """Look at the data, choose the targets and draw what is known of them.
-
-    Raises
-    ------
-    ConfigError
-        Arguments that do not fit together, or nobody to attack.
-    """
+    """Look at the data, choose the targets and draw what is known of them."""
     seed = resolve_seed(rng)
     started = perf_counter()
     view = look(data, original, link)
@@ -159,15 +142,15 @@ def seen_by(view: View, goal: Goal) -> Seen:
 def clues_of(view: View, known: Known) -> Clues:
     """Say where each known cell is looked up, and which rows come into question."""
     none = np.zeros(len(known), dtype=np.int64)
-    told = known.told  # n'/1.5 ≤ |supp| ≤ n'/0.5
+    counts = known.rating_counts  # n'/1.5 ≤ |supp| ≤ n'/0.5
     return Clues(
         np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32),
         known.ratings,
         known.days,
         view.row_of_user[known.users],
         known.users,
-        none if told is None else (2 * told + 2) // 3,
-        none + EVERY_ROW if told is None else 2 * told,
+        none if counts is None else (2 * counts + 2) // 3,
+        none + EVERY_ROW if counts is None else 2 * counts,
     )
 
 
@@ -183,7 +166,7 @@ def batches(hunt: Hunt, label: str) -> Iterator[Clues]:
 def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
     """Attack every target; returns what came of it and the cells looked at."""
     goal, plan = hunt.goal, hunt.plan
-    found = np.concatenate(
+    counted = np.concatenate(
         [
             count_candidates(
                 hunt.seen, clues, plan.within, goal.truth, goal.theta, own_only=goal.own_only
@@ -191,17 +174,17 @@ def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
             for clues in batches(hunt, "looking for candidates")
         ]
     )
-    outcomes = _outcomes_of(hunt.view, hunt.known.users, found, absent=plan.absent)
-    return outcomes, int(found["looked_at"].sum())
+    outcomes = _outcomes_of(hunt.view, hunt.known.users, counted, absent=plan.absent)
+    return outcomes, int(counted["looked_at"].sum())
 
 
 def _outcomes_of(
-    view: View, users: NDArray[np.int64], found: NDArray[Any], *, absent: bool
+    view: View, users: NDArray[np.int64], counted: NDArray[Any], *, absent: bool
 ) -> CandidateOutcomes:
     """Turn counts into answers (NS Def. 4 with a uniform distribution over the candidates)."""
-    records, agreeing = found["records"], found["agreeing"]
+    records, agreeing = counted["records"], counted["agreeing"]
     some = records > 0
-    right = found["own"] if view.credit == "linked" else agreeing > 0
+    right = counted["own"] if view.credit == "linked" else agreeing > 0
     alike = agreeing > 0
     prior = math.log2(view.cells.n_records)
     share = np.where(alike, agreeing, 1) / np.maximum(records, 1)
@@ -210,10 +193,10 @@ def _outcomes_of(
         candidates=records,
         credit=np.where(right, 1 / np.maximum(records, 1), 0.0),
         false_match=some & ~right,
-        disclosed=found["alike"] & alike,
+        disclosed=counted["alike"] & alike,
         entropy_bits=np.where(alike, np.log2(np.maximum(records, 1)), prior),
         entropy_bits_profile=np.where(alike, 0.0 - np.log2(share), prior),
-        some_absent=records - found["own"] > 0 if absent else None,
+        some_absent=records - counted["own"] > 0 if absent else None,
     )
 
 
@@ -225,7 +208,7 @@ def sum_up(
     plan, view = hunt.plan, hunt.view
     best = bootstrap(outcomes.credit, seed=hunt.seed)
     some = outcomes.candidates > 0
-    few = some & (outcomes.candidates < plan.k)
+    too_few = some & (outcomes.candidates < plan.k)
     absent = outcomes.some_absent
     return {
         "attack": plan.name,
@@ -243,7 +226,7 @@ def sum_up(
         "entropy_bits_profile": Bits.of(outcomes.entropy_bits_profile),
         "candidates": Bits.of(outcomes.candidates.astype(np.float64)),
         "single": wilson(int((outcomes.candidates == 1).sum()), n),
-        "fewer_than_k": wilson(int(few.sum()), n),
+        "fewer_than_k": wilson(int(too_few.sum()), n),
         "k": int(plan.k),
         "bound": 1 / int(view.copies.min()),
         "seconds": perf_counter() - hunt.started,

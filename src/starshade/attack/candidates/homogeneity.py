@@ -120,10 +120,10 @@ class HomogeneityAttack(HomogeneityAttackSettings):
         searching = perf_counter()
         outcomes, looked_at = judge(hunt)
         shared = _shared(hunt)
-        told = sum_up(hunt, outcomes, looked_at, perf_counter() - searching)
+        figures = sum_up(hunt, outcomes, looked_at, perf_counter() - searching)
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
-            **told,
+            **figures,
             groups=len(groups),
             profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
             profile_found=wilson(

@@ -15,28 +15,17 @@ __all__ = ["HomogeneityResult", "SensitiveItem", "SharedCells"]
 class SharedCells:
     """Cells with a rating that are equal in all candidates of a target, the known ones apart.
 
-    Attributes
-    ----------
-    mean : float
-        How many there are for a target, on average; 0 for those without candidates.
-    share : float or None
-        Of all released items beyond the known ones; None where there are none.
-    true : float or None
-        Share of these cells that hold what the original says of the target: their rating, or
-        null. A cell of several contents holds it easily: on a generalized release always, when
-        the target is among the candidates. None: there are no such cells.
-    single_mean : float
-        How many of them say one single rating, on average over the targets.
-    single_true : float or None
-        Share of those that are the target's true rating.
-    single_rated : float or None
-        Share of those whose item the target rated: on averaged profiles a cell is filled whoever
-        of the group rated, or nobody.
-    single_near : float or None
-        Of these, the share that the target rated within the tolerance of what the cell says.
-    learnt : float or None
-        Of the targets' own ratings on released items beyond the known ones: the share that a
-        cell of one single rating says, and truly.
+    `mean`: how many there are for a target, on average; 0 for those without candidates. `share`: of
+    all released items beyond the known ones; None where there are none. `true`: share of these
+    cells that hold what the original says of the target: their rating, or null. A cell of several
+    contents holds it easily: on a generalized release always, when the target is among the
+    candidates. None: there are no such cells. `single_mean`: how many of them say one single
+    rating, on average over the targets. `single_true`: share of those that are the target's true
+    rating. `single_rated`: share of those whose item the target rated: on averaged profiles a cell
+    is filled whoever of the group rated, or nobody. `single_near`: of these, the share that the
+    target rated within the tolerance of what the cell says. `learnt`: of the targets' own ratings
+    on released items beyond the known ones: the share that a cell of one single rating says, and
+    truly.
     """
 
     mean: float
@@ -53,12 +42,8 @@ class SharedCells:
 class SensitiveItem:
     """How often a group gives away one item: each of its users rated it, and all alike.
 
-    Attributes
-    ----------
-    item : int
-        Position in the original.
-    groups, users : float
-        Share of the groups, and of the records in them.
+    `item`: position in the original. `groups`, `users`: share of the groups, and of the records in
+    them.
     """
 
     item: int

@@ -106,13 +106,7 @@ class LabelAttack(LabelAttackSettings):
 
 
 def labelled(knowledge: Knowledge) -> Knowledge:
-    """Return what a label-based attack makes use of: items and ratings.
-
-    Raises
-    ------
-    ConfigError
-        The knowledge has no ratings.
-    """
+    """Return what a label-based attack makes use of: items and ratings."""
     if not knowledge.ratings:
         raise ConfigError(
             "the label-based attack needs ratings, and the adversary is to know none",

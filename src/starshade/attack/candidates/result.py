@@ -24,18 +24,9 @@ _MATTERS = 0.1
 class CandidateOutcomes:
     """What came of each target; every array has shape (targets,).
 
-    Attributes
-    ----------
-    users : ndarray of int64
-        Rows of the original.
-    candidates : ndarray of int64
-        Records that fit everything known.
-    credit : ndarray of float64
-        1/candidates where the target's record is among them, else 0.
-    false_match, disclosed : ndarray of bool
-    entropy_bits, entropy_bits_profile : ndarray of float64
-    some_absent : ndarray of bool, or None
-        Whether a candidate is left when the target's record is not there.
+    `users`: rows of the original. `candidates`: records that fit everything known. `credit`:
+    1/candidates where the target's record is among them, else 0. `some_absent`: whether a candidate
+    is left when the target's record is not there.
     """
 
     users: NDArray[np.int64]
@@ -174,30 +165,30 @@ class CandidateResult(AttackResult):
     def _caveats(self) -> list[str]:
         """Say why the target's own record does not fit, where that is no merit of the data."""
         known = self.knowledge
-        said = []
+        sentences = []
         # of at most so many targets a fact is known that no record can hold
         touched = min(1.0, known["known"] * (1 - self.known_released))
         if touched >= _MATTERS:
-            said.append(
+            sentences.append(
                 f"Of the known cells {self.known_released:.1%} are on released items; the others "
                 "fit nobody, and one of them is enough that no record fits: of up to "
                 f"{touched:.1%} of the targets one is known. That makes figures low without any "
                 f"protection: a real adversary would leave such facts out. {restrict()}"
             )
         for setting, allowed, error in self._too_strict():
-            said.append(
+            sentences.append(
                 f"What is known is off by up to {error:g} and the attack allows for "
                 f"{allowed:g} ({setting}), so the target's own record may not fit. An adversary "
                 f"who knows of the error would allow for it{aside(setting, error)}."
             )
         of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
         if known["wrong"] and of_use:
-            said.append(
+            sentences.append(
                 f"Wrong facts among the {known['known']:,}: {known['wrong']:,}. One is enough that "
                 "the target's own record does not fit; that is how this attack works, and no "
                 "protection by the data. The attack scoreboard-rh bears mistakes."
             )
-        return said
+        return sentences
 
     def _too_strict(self) -> Iterator[tuple[str, float, float]]:
         """Name the settings that allow for less than the error: setting, allowed, error."""

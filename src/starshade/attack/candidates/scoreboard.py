@@ -83,13 +83,13 @@ class Scoreboard(ScoreboardSettings):
         rating = knowledge.rating_error if self.rating_error is None else self.rating_error
         day = knowledge.day_error if self.day_error is None else self.day_error
         days = -1 if day is None or day == math.inf else min(math.floor(day), _DAYS)
-        told = {
+        used = {
             "rating_error": None if rating == math.inf else rating,
             "day_error": None if days < 0 else days,
         }
         return Plan(
             self.name,
-            asdict(self) | told,
+            asdict(self) | used,
             knowledge,
             Thresholds(float(rating), days),
             self.theta,

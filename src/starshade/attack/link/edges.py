@@ -27,14 +27,8 @@ __all__ = ["Block", "Shown", "shown_profiles", "shown_view"]
 class Block:
     """What some groups show.
 
-    Attributes
-    ----------
-    edges : Edges
-        Its `group` is numbered as in `Shown`.
-    unreleased : int
-        Original ratings of their members that the members' records do not show.
-    groups, looked_at : int
-        How many groups, and cells.
+    `edges`: its `group` is numbered as in `Shown`. `unreleased`: original ratings of their members
+    that the members' records do not show. `groups`, `looked_at`: how many groups, and cells.
     """
 
     edges: Edges
@@ -47,15 +41,8 @@ class Block:
 class Shown:
     """What is shown, and the people behind it.
 
-    Attributes
-    ----------
-    original, truth : Ratings
-        As given, and on the released items, numbered as there.
-    row_of_user : ndarray of int64, shape (n_users,)
-    groups : Groups
-    records, n_items : int
-    blocks : callable
-        Cells looked at together → the blocks, group by group.
+    `original`, `truth`: as given, and on the released items, numbered as there. `row_of_user`
+    (n_users,). `blocks`: cells looked at together → the blocks, group by group.
     """
 
     original: Ratings

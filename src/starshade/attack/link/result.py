@@ -213,13 +213,13 @@ class LinkResult:
 
     def _theory(self) -> str:
         """Say what the theorems would have one expect, each with what it covers."""
-        told = "how popular each item is"
+        prior = "how popular each item is"
         if self.config["prior"] is not None:
-            told = f"that {self.config['prior']:.1%} of the people rate an item"
+            prior = f"that {self.config['prior']:.1%} of the people rate an item"
         text = (
             f" In theory (Chang et al., section 6) one who knows only how large the group is "
             f"expects {_percent(self.no_prior)} on average (Thm 6.2); the data exceed this for "
-            f"{_percent(self.above_no_prior)} of what is shown. One who also knows {told}, and "
+            f"{_percent(self.above_no_prior)} of what is shown. One who also knows {prior}, and "
             f"takes people as independent, expects {_percent(self.exact)}, exceeded for "
             f"{_percent(self.above_exact)}."
         )
@@ -302,14 +302,8 @@ def _percent(share: float | None) -> str:
 class Tally:
     """Edges counted so far; blocks of groups are added one after the other.
 
-    Attributes
-    ----------
-    cells : int
-        Records times released items.
-    rated_unreleased : int
-        Original ratings that their user's record does not show.
-    looked_at : int
-        Released cells.
+    `cells`: records times released items. `rated_unreleased`: original ratings that their user's
+    record does not show. `looked_at`: released cells.
     """
 
     cells: int
@@ -338,14 +332,8 @@ class Tally:
     ) -> None:
         """Add pairs of a group and an item.
 
-        Parameters
-        ----------
-        edges : ndarray of int64
-            Records that show the item.
-        raters, size : ndarray of int64
-            j of the g users of the group rated it.
-        exact, bound : ndarray of float64
-            What Thm 6.3 gives; a bound is NaN where there is none.
+        `edges`: records that show the item. `raters`, `size`: j of the g users of the group rated
+        it. `exact`, `bound`: what Thm 6.3 gives; a bound is NaN where there is none.
         """
         confidence = raters / size
         bins = np.where(raters == size, _BINS + 1, -(-_BINS * raters // size))

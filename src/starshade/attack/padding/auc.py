@@ -19,21 +19,11 @@ Floats = NDArray[np.float64]
 def auc(score: Floats, positive: Floats, negative: Floats, item: NDArray[np.int64]) -> float | None:
     """Return the chance that a positive is ranked above a negative of the same item, a tie half.
 
-    Parameters
-    ----------
-    score : ndarray of float64, shape (cells,)
-    positive, negative : ndarray of float64, shape (cells,)
-        How many of either sort a cell stands for.
-    item : ndarray of int64, shape (cells,)
-        Only cells of one item are compared; one number for all compares all.
+    `score` (float64 (cells,)). `positive`, `negative` (float64 (cells,)): how many of either sort a
+    cell stands for. `item` (cells,): only cells of one item are compared; one number for all
+    compares all. Returns: in [0, 1], 0.5 where the ranking tells nothing; None: there is no pair to
+    compare.
 
-    Returns
-    -------
-    float or None
-        In [0, 1], 0.5 where the ranking tells nothing; None: there is no pair to compare.
-
-    Examples
-    --------
     >>> ones = np.ones(2)
     >>> auc(np.array([3.0, 1.0]), np.array([1.0, 0]), np.array([0, 1.0]), np.zeros(2, np.int64))
     1.0
@@ -53,14 +43,8 @@ def auc_interval(
 ) -> Rate | None:
     """Return `auc` with its 95 % percentile interval of a bootstrap over groups.
 
-    Parameters
-    ----------
-    group : ndarray of int64, shape (cells,)
-        The group of each cell, from 0: its cells are drawn together.
-    seed : int
+    `group` (cells,): the group of each cell, from 0: its cells are drawn together.
 
-    Notes
-    -----
     A draw counts group a w_a times. Of pairs won C(w) and pairs P(w), both of second order in w,
     the ratio is taken to first order around w = 1: AUC + Σ w_a (U_a − AUC·P_a) / P, where U_a and
     P_a are what the pairs with group a come to. So no draw sorts again.
@@ -82,11 +66,7 @@ def auc_interval(
 def among_top(score: Floats, worth: Floats, share: float) -> float:
     """Return the mean worth of the top share of the cells, at least one; ties count in part.
 
-    Parameters
-    ----------
-    score, worth : ndarray of float64, shape (cells,)
-    share : float
-        In (0, 1].
+    `score`, `worth` (float64 (cells,)). `share`: in (0, 1].
     """
     places = math.ceil(share * len(score) - 1e-9)
     order = np.argsort(-score, kind="stable")
@@ -105,8 +85,8 @@ def _pairs(
     Every pair is counted at both its cells.
     """
     order = np.argsort(score, kind="stable")
-    few = item.astype(np.uint16) if item.max(initial=0) < 2**16 else item  # sorted by counting
-    order = order[np.argsort(few[order], kind="stable")]
+    narrow = item.astype(np.uint16) if item.max(initial=0) < 2**16 else item  # sorted by counting
+    order = order[np.argsort(narrow[order], kind="stable")]
     s, i, pos, neg = score[order], item[order], positive[order], negative[order]
     new_item = np.append(True, i[1:] != i[:-1])
     new_run = new_item | np.append(True, s[1:] != s[:-1])  # runs of ties

@@ -21,15 +21,9 @@ __all__ = ["PaddedCells", "padded_cells"]
 class PaddedCells:
     """The cells looked at, row by row; those of items that the original lacks are not judged.
 
-    Attributes
-    ----------
-    shown : ndarray of float64, shape (groups, items)
-        NaN for null.
-    known : ndarray of bool, shape (items,)
-        Which items are judged.
-    raters, sizes, popularity : ndarray of float64, shape (judged cells,)
-        Members of the group who rated the item, members, people who rated the item.
-    group, item : ndarray of int64, shape (judged cells,)
+    `shown` (groups, items): NaN for null. `known` (items,): which items are judged. `raters`,
+    `sizes`, `popularity` (judged cells,): members of the group who rated the item, members, people
+    who rated the item. `group`, `item` (judged cells,).
     """
 
     shown: NDArray[np.float64]

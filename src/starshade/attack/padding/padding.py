@@ -172,7 +172,7 @@ class PaddingAttack(PaddingAttackSettings):
             step(1)
         level = np.where(part.empty, -np.inf, cells.shown)
 
-        def told(positive: Floats, negative: Floats, among: NDArray[np.int64]) -> Rate | None:
+        def auc_of(positive: Floats, negative: Floats, among: NDArray[np.int64]) -> Rate | None:
             return auc_interval(score, positive, negative, among, cells.group, seed=seed)
 
         return {
@@ -180,9 +180,9 @@ class PaddingAttack(PaddingAttackSettings):
             "shown": float((~part.empty).mean()),
             "rated": float(some.mean()),
             "confidence": float(confidence.mean()),
-            "auc": told(some, none, cells.anywhere),
-            "auc_within_items": told(some, none, cells.item),
-            "auc_member": told(cells.raters, cells.sizes - cells.raters, cells.anywhere),
+            "auc": auc_of(some, none, cells.anywhere),
+            "auc_within_items": auc_of(some, none, cells.item),
+            "auc_member": auc_of(cells.raters, cells.sizes - cells.raters, cells.anywhere),
             "by_rank": tuple(ranks),
             "by_level": cells.ranked(0, cells.judged(level)),
             "popularity": auc(cells.popularity, some, none, cells.anywhere),
@@ -195,13 +195,7 @@ class PaddingAttack(PaddingAttackSettings):
 
 
 def _shown(data: Ratings | Release) -> Ratings | Profiles:
-    """Return what is looked at.
-
-    Raises
-    ------
-    ConfigError
-        A release of another layout.
-    """
+    """Return what is looked at."""
     if isinstance(data, Ratings):
         return data
     if not isinstance(data.classes, Profiles):

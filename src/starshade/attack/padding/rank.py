@@ -17,13 +17,9 @@ Floats = NDArray[np.float64]
 class LowRank:
     """A centred matrix and its singular value decomposition.
 
-    Attributes
-    ----------
-    centred : ndarray of float64, shape (groups, items)
-        Each column less its mean; 0 where a cell is empty.
-    empty : ndarray of bool, shape (groups, items)
-    left, values, right : ndarray of float64
-        Singular vectors and values; values descend.
+    `centred` (float64 (groups, items)): each column less its mean; 0 where a cell is empty. `empty`
+    (groups, items). `left`, `values`, `right` (float64): singular vectors and values; values
+    descend.
     """
 
     centred: Floats

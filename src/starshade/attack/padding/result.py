@@ -158,9 +158,9 @@ class PaddingResult:
             "shown": self.shown,
             "rated": self.rated,
             "confidence": self.confidence,
-            "auc": _told(self.auc),
-            "auc_within_items": _told(self.auc_within_items),
-            "auc_member": _told(self.auc_member),
+            "auc": _payload(self.auc),
+            "auc_within_items": _payload(self.auc_within_items),
+            "auc_member": _payload(self.auc_member),
             "by_rank": [asdict(of) for of in self.by_rank],
             "by_level": {
                 "auc": self.by_level.auc,
@@ -186,9 +186,9 @@ class PaddingResult:
         )
         if self.auc is None:
             return f"{head} All cells are of one sort, so there is nothing to tell apart."
-        return f"{head} {self._found()} {self._otherwise()}"
+        return f"{head} {self._result()} {self._otherwise()}"
 
-    def _found(self) -> str:
+    def _result(self) -> str:
         tried = f"in {self.groups_tried:,} of the groups" if self.groups_tried < self.groups else ""
         text = (
             f"Somebody who has the release alone, takes out its part of rank {self.rank} and looks "
@@ -228,7 +228,7 @@ class PaddingResult:
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        told = (
+        figures = (
             RECORDS.of(self.records),
             _GROUPS.of(self.groups),
             _TRIED.of(self.groups_tried),
@@ -236,9 +236,9 @@ class PaddingResult:
             _RATED.of(self.rated),
         )
         if self.auc is None:
-            return told
+            return figures
         return (
-            *told,
+            *figures,
             _AUC.of(self.auc),
             _WITHIN.of(self.auc_within_items),
             _MEMBER.of(self.auc_member),
@@ -275,5 +275,5 @@ class PaddingResult:
         return found_html(f"{self.attack}: 50 % is nothing learnt", self.found, str(self))
 
 
-def _told(rate: Rate | None) -> dict[str, float] | None:
+def _payload(rate: Rate | None) -> dict[str, float] | None:
     return None if rate is None else rate.to_dict()

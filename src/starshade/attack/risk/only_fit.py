@@ -21,10 +21,7 @@ __all__ = ["Fits", "OnlyFit"]
 class Fits:
     """What came of each target.
 
-    Attributes
-    ----------
-    success : ndarray of bool, shape (targets,)
-        The target's record agrees with everything known, and no other one does.
+    `success` (targets,): the target's record agrees with everything known, and no other one does.
     """
 
     success: NDArray[np.bool_]
@@ -37,10 +34,7 @@ class OnlyFit:
     For `Risk`. It needs no record to score far above all others, and so says of people with few
     items to differ on, as in a survey, what an eccentricity does not.
 
-    Parameters
-    ----------
-    absent : bool
-        Plays no part.
+    `absent`: plays no part.
     """
 
     absent: bool = False
@@ -50,7 +44,7 @@ class OnlyFit:
     def judge(self, view: View, known: Known) -> tuple[Fits, int]:
         """Attack with knowledge at hand; returns what came of it and the cells looked at."""
         goal = goal_of(view, 1.0, absent=False)
-        found = count_candidates(
+        counted = count_candidates(
             seen_by(view, goal),
             clues_of(view, known),
             Thresholds(0.0, -1),
@@ -58,7 +52,7 @@ class OnlyFit:
             goal.theta,
             own_only=goal.own_only,
         )
-        return Fits((found["records"] == 1) & found["own"]), int(found["looked_at"].sum())
+        return Fits((counted["records"] == 1) & counted["own"]), int(counted["looked_at"].sum())
 
     def settings(self, view: View) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -33,15 +33,9 @@ __all__ = ["RiskResult", "RiskStep", "save_risk_list"]
 class RiskStep:
     """What came of one number of known cells.
 
-    Attributes
-    ----------
-    known : int
-    tried : int
-        Targets whom fewer cells did not identify, and of whom so many can be known.
-    identified : int
-        Those among them for whom so many are enough.
-    ineligible : int
-        Targets whom fewer cells did not identify, and of whom so many cannot be known.
+    `tried`: targets whom fewer cells did not identify, and of whom so many can be known.
+    `identified`: those among them for whom so many are enough. `ineligible`: targets whom fewer
+    cells did not identify, and of whom so many cannot be known.
     """
 
     known: int
@@ -136,8 +130,8 @@ class RiskResult:
         return self.targets - sum(step.identified for step in self.steps)
 
     def _at_most(self) -> list[Rate]:
-        found = accumulate(step.identified for step in self.steps)
-        return [wilson(count, self.targets) for count in found]
+        counts = accumulate(step.identified for step in self.steps)
+        return [wilson(count, self.targets) for count in counts]
 
     def __str__(self) -> str:
         rates = zip(self.steps, self._at_most(), strict=True)

@@ -147,13 +147,13 @@ class Risk(RiskSettings):
         least, hits = (np.zeros(len(users), dtype=np.int64) for _ in range(2))
         steps = []
         for m in self.known:
-            asked = replace(knowledge, known=m)
+            limited = replace(knowledge, known=m)
             left = np.flatnonzero(least == 0)
-            tried = left[asked.eligible_users(view.original)[users[left]]]
-            found = self._count(view, asked, users[tried], seed)
-            enough = found >= self._needed
+            tried = left[limited.eligible_users(view.original)[users[left]]]
+            counts = self._count(view, limited, users[tried], seed)
+            enough = counts >= self._needed
             least[tried[enough]] = m
-            hits[tried[enough]] = found[enough]
+            hits[tried[enough]] = counts[enough]
             steps.append(RiskStep(m, len(tried), int(enough.sum()), len(left) - len(tried)))
         return tuple(steps), least, hits
 

@@ -194,7 +194,7 @@ def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
     return trade_off(np.where(right, outcomes.eccentricity, 0.0), absent, phi)
 
 
-def _sum_up(outcomes: Outcomes, *, seed: int, **told: Any) -> AttackResult:
+def _sum_up(outcomes: Outcomes, *, seed: int, **facts: Any) -> AttackResult:
     """Turn the targets' figures into rates with intervals."""
     n = len(outcomes.users)
     absent = outcomes.matched_absent
@@ -210,5 +210,5 @@ def _sum_up(outcomes: Outcomes, *, seed: int, **told: Any) -> AttackResult:
         entropy_bits_profile=Bits.of(outcomes.entropy_bits_profile),
         seed=seed,
         per_target=outcomes,
-        **told,
+        **facts,
     )

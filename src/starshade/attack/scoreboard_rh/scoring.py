@@ -48,16 +48,7 @@ def score_all(
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Attack every target.
 
-    Returns
-    -------
-    summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
-    postings : int
-        Cells looked at.
-
-    Raises
-    ------
-    ConfigError
-        The attack does not fit the memory that may be used.
+    Returns `summaries, masses` (targets,). `postings`: cells looked at.
     """
     refuse_too_little(view, known, own_only=_own_only(view, theta))
     block = block_of(view)
@@ -156,8 +147,8 @@ def prepare(
             known.days,
             own,
             known.users,
-            none if known.told is None else (2 * known.told + 2) // 3,
-            none + EVERY_ROW if known.told is None else 2 * known.told,
+            none if known.rating_counts is None else (2 * known.rating_counts + 2) // 3,
+            none + EVERY_ROW if known.rating_counts is None else 2 * known.rating_counts,
         ),
         tables,
     )

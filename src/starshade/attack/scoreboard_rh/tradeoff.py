@@ -108,37 +108,28 @@ class TradeOff:
 
 
 def trade_off(
-    found: NDArray[np.float64], absent: NDArray[np.float64], phi: float | None = None
+    present: NDArray[np.float64], absent: NDArray[np.float64], phi: float | None = None
 ) -> TradeOff:
     """Trace both errors over φ.
 
-    Parameters
-    ----------
-    found : ndarray of float64, shape (targets,)
-        Eccentricity where the record that scores highest is the target's own; 0 where it is
-        not, or where none stands out at any φ.
-    absent : ndarray of float64, shape (targets,)
-        Eccentricity with the target's record taken out; 0 where none stands out at any φ.
-    phi : float, optional
-        One more point that the curve shall have: the attack's own.
+    `present` (targets,): eccentricity where the record that scores highest is the target's own; 0
+    where it is not, or where none stands out at any φ. `absent` (targets,): eccentricity with the
+    target's record taken out; 0 where none stands out at any φ. `phi`: one more point that the
+    curve shall have: the attack's own.
 
-    Notes
-    -----
     NS Def. 3 asks for one ω such that a present target is found, and an absent one gets ⊥, with
     probability ω at least. Raising φ misses more and matches fewer; where both errors are equal,
     ω is 1 - the equal-error rate.
 
-    Examples
-    --------
     >>> curve = trade_off(np.array([0.0, 2.0, 3.0, 4.0]), np.array([0.0, 0.0, 1.0, 3.0]))
     >>> curve.equal_error_phi, curve.equal_error_rate
     (2.0, 0.25)
     """
     given = [] if phi is None else [phi]
-    changes = np.concatenate([[0.0], found, absent])
+    changes = np.concatenate([[0.0], present, absent])
     points = np.unique(np.concatenate([changes, given, [_beyond(changes.max())]]))
-    n = len(found)  # counts are compared, not rates: equal ones are equal
-    missed, matched = n - _reaching(found, points), _reaching(absent, points)
+    n = len(present)  # counts are compared, not rates: equal ones are equal
+    missed, matched = n - _reaching(present, points), _reaching(absent, points)
     after = int(np.argmax(missed >= matched))  # beyond all eccentricities at the latest
     keep = _thin(points, must=[after - 1, after, *np.searchsorted(points, given)])
     phis, misses, matches = (

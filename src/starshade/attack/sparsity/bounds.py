@@ -22,24 +22,10 @@ def facts_bound(records: int, eps: float, delta: float) -> float:
     (1-ε-δ, ε)-sparse it is the target's own (Theorem 2). From a sample that the target is not
     in, the answer is ⊥ with probability at least 1-ε (Theorem 4).
 
-    Parameters
-    ----------
-    records : int
-        N, at least 1.
-    eps, delta : float
-        ε and δ, above 0 and below 1.
+    `records`: N, at least 1. `eps`, `delta`: ε and δ, above 0 and below 1.
 
-    Raises
-    ------
-    ConfigError
-        A value out of range.
-
-    Notes
-    -----
     NS §4.1. The proof there prints m without ε; the theorem's own m is meant.
 
-    Examples
-    --------
     >>> round(facts_bound(480_189, 0.05, 0.2), 2)
     72.05
     """
@@ -67,22 +53,9 @@ def lineup_bound(records: int, lineup: int, delta: float) -> float:
     target is one of a lineup of k, named rightly with probability 1/k, and at most log2(k) bits
     are missing.
 
-    Parameters
-    ----------
-    records : int
-        N, at least 1.
-    lineup : int
-        k, at least 2. A lineup of more than N records takes no facts: 0.
-    delta : float
-        δ, above 0 and below 1.
+    `records`: N, at least 1. `lineup`: k, at least 2. A lineup of more than N records takes no
+    facts: 0. `delta`: δ, above 0 and below 1.
 
-    Raises
-    ------
-    ConfigError
-        A value out of range.
-
-    Examples
-    --------
     >>> round(lineup_bound(480_189, 10, 0.2), 2)
     48.78
     """

@@ -26,36 +26,19 @@ _SLACK = 1e-12
 class FewFacts:
     """What one strictness and one ε come to.
 
-    Attributes
-    ----------
-    strictness : str
-        What counts as one attribute agreeing; a fact must be as close to the truth.
-    records : int
-    eps : float
-        The adversary fails with at most this probability.
-    threshold : float
-        t = 1-ε-δ: at most a share ε of the records have a neighbour with Sim > t.
-    crowded : float
-        The share that has one (the upper end of its interval, where records were sampled).
-    delta : float or None
-        δ = 1-ε-t; None where it would not be above 0: the theorems say nothing.
-    facts : int or None
-        Theorem 2 as printed: so many facts single out the record with probability at least 1-ε.
-    users_with_printed_facts : float or None
-        Share of users who have at least `facts` ratings.
-    lineup_facts : int or None
-        Theorem 3 as printed: so many leave a lineup of ten.
-    covered_threshold : float
-        The least c such that at most a share ε of the records are covered by another one to
-        more than c of their own cells.
-    proven_facts : int or None
-        At most a share 2ε of all users have so many ratings and are not singled out by so many
-        facts drawn from them; None where too many records are covered whole.
-    users_with_facts : float or None
-        Share of users who have at least `proven_facts` ratings.
+    `strictness`: what counts as one attribute agreeing; a fact must be as close to the truth.
+    `eps`: the adversary fails with at most this probability. `threshold`: t = 1-ε-δ: at most a
+    share ε of the records have a neighbour with Sim > t. `crowded`: the share that has one (the
+    upper end of its interval, where records were sampled). `delta`: δ = 1-ε-t; None where it would
+    not be above 0: the theorems say nothing. `facts`: theorem 2 as printed: so many facts single
+    out the record with probability at least 1-ε. `users_with_printed_facts`: share of users who
+    have at least `facts` ratings. `lineup_facts`: theorem 3 as printed: so many leave a lineup of
+    ten. `covered_threshold`: the least c such that at most a share ε of the records are covered by
+    another one to more than c of their own cells. `proven_facts`: at most a share 2ε of all users
+    have so many ratings and are not singled out by so many facts drawn from them; None where too
+    many records are covered whole. `users_with_facts`: share of users who have at least
+    `proven_facts` ratings.
 
-    Notes
-    -----
     The proof of Theorem 1 takes it that a record which agrees with the target on a share 1-δ of
     the *target's* cells is like it; but Sim divides by the items that *either* rated, so a long
     record can agree on all of a short one's and have a small Sim. And Theorem 2 counts the two
@@ -155,11 +138,15 @@ def few_facts(
             advice="Measure it on the same table: Sparsity().run(ratings).",
         )
     return tuple(
-        _few(ratings, sparsity, curve, value) for curve in sparsity.neighbours for value in eps
+        _few_facts_of(ratings, sparsity, curve, value)
+        for curve in sparsity.neighbours
+        for value in eps
     )
 
 
-def _few(ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: float) -> FewFacts:
+def _few_facts_of(
+    ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: float
+) -> FewFacts:
     records = sparsity.records
     threshold, crowded = _threshold(curve.similarity, eps, exact=sparsity.exact)
     covered, _ = _threshold(curve.covered, eps, exact=sparsity.exact)

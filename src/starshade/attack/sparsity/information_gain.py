@@ -29,21 +29,12 @@ _RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
 class InformationGain:
     """Bits that one known item is worth, from the most rated item down.
 
-    Attributes
-    ----------
-    records : int
-        N: before, log2(N) bits are missing.
-    rating_error : float
-    day_error : int or None
-        None: the data have no dates.
-    support : ndarray of int64, shape (n_ranks,)
-        Raters of the item at each rank; items without raters have no rank.
-    rated : ndarray of float64, shape (n_ranks,)
-        Knowing that the target rated it: log2(N / raters).
-    with_rating, with_day : ndarray of float64, shape (n_ranks,)
-        Knowing also the rating (or the day) within the error: log2(N / raters within it), the
-        mean over the item's raters. `with_day` is None without dates, and NaN for an item none
-        of whose raters has a day.
+    `records`: N: before, log2(N) bits are missing. `day_error`: None: the data have no dates.
+    `support` (n_ranks,): raters of the item at each rank; items without raters have no rank.
+    `rated` (n_ranks,): knowing that the target rated it: log2(N / raters). `with_rating`,
+    `with_day` (n_ranks,): knowing also the rating (or the day) within the error: log2(N / raters
+    within it), the mean over the item's raters. `with_day` is None without dates, and NaN for an
+    item none of whose raters has a day.
     """
 
     records: int
@@ -63,13 +54,13 @@ class InformationGain:
 
     def curves(self) -> dict[str, NDArray[np.float64]]:
         """Return the curves by name, in the words of the figure."""
-        found = {
+        curves = {
             "rated at all": self.rated,
             f"rating ±{self.rating_error:g}": self.with_rating,
         }
         if self.with_day is not None:
-            found[f"day ±{self.day_error}"] = self.with_day
-        return found
+            curves[f"day ±{self.day_error}"] = self.with_day
+        return curves
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves at the shown ranks as plain JSON values; no item is named."""

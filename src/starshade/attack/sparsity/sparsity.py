@@ -40,8 +40,6 @@ _NO_DAYS = np.empty(0, dtype=np.uint16)
 def about_one_star(scale: Scale) -> float:
     """Return what ±1 on 1-5 comes to on a scale: a quarter of its width.
 
-    Examples
-    --------
     >>> about_one_star(Scale(1, 5, 1)), about_one_star(Scale(-10, 10))
     (1.0, 5.0)
     """
@@ -52,15 +50,10 @@ def about_one_star(scale: Scale) -> float:
 class Neighbours:
     """How like its nearest neighbour each record is, in one strictness.
 
-    Attributes
-    ----------
-    name : str
-        What two records must have in common: "rated", "ratings ±1", "ratings ±1, days ±14".
-    similarity : ndarray of float64, shape (targets,)
-        Highest Sim to another record, one per record looked at; internal.
-    covered : ndarray of float64, shape (targets,)
-        Highest share of the record's own cells that another record has in common with it;
-        internal. At least the similarity: a longer record may cover a shorter one.
+    `name`: what two records must have in common: "rated", "ratings ±1", "ratings ±1, days ±14".
+    `similarity` (targets,): highest Sim to another record, one per record looked at; internal.
+    `covered` (targets,): highest share of the record's own cells that another record has in common
+    with it; internal. At least the similarity: a longer record may cover a shorter one.
     """
 
     name: str
@@ -141,12 +134,12 @@ class SparsityResult:
         }
 
     def __str__(self) -> str:
-        told = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)
+        deltas = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)
         return (
             f"Of {counted(self.targets, 'record')}, each compared with all "
             f"{self.records:,}, so many have "
-            f"another one that shares more than half of what either rated: {told}. The fewer, the "
-            "more a handful of facts stands for one person."
+            f"another one that shares more than half of what either rated: {deltas}. The fewer, "
+            "the more a handful of facts stands for one person."
         )
 
     def plot(self) -> Chart:

@@ -26,15 +26,8 @@ __all__ = ["Verified", "verify"]
 class Verified:
     """Who is at risk, and who is breached.
 
-    Attributes
-    ----------
-    targets, ineligible : int
-    row : ndarray of int64
-        The row of each possible target; -1 where they have no record.
-    length : ndarray of int64, shape (targets,)
-        Predicates that single each target out; 0: none do.
-    backgrounds : tuple of Background
-    unasked : tuple of str
+    `row`: the row of each possible target; -1 where they have no record. `length` (targets,):
+    predicates that single each target out; 0: none do.
     """
 
     targets: int
@@ -50,44 +43,33 @@ def verify(
 ) -> Verified:
     """Compare each target's background with that of everybody singled out.
 
-    Parameters
-    ----------
-    view : View
-    singled : Singled
-    background : tuple of str
-    released : pyarrow.Table or None
-        Personal attributes that a release's interface tells, one row per record; None for
-        ratings, which tell their own.
-
-    Raises
-    ------
-    ConfigError
-        The original has no such attribute.
+    `released`: personal attributes that a release's interface tells, one row per record; None for
+    ratings, which tell their own.
     """
     known = view.original.attributes
-    told = known if view.ungeneralized else released
+    shown = known if view.ungeneralized else released
     _check(background, known)
-    asked = tuple(name for name in background if told is not None and _is_plain(told, name))
+    usable = tuple(name for name in background if shown is not None and _is_plain(shown, name))
     row = view.row_of_user
     if view.credit == "compatible":  # records are the targets
         row = np.repeat(np.arange(view.cells.n_groups), view.cells.sizes)
-        known = told
+        known = shown
     linked = np.flatnonzero(row >= 0)
     # a row of one record is that record; others single nobody out
     record = np.cumsum(view.cells.sizes) - view.cells.sizes
     alone = np.flatnonzero(singled.length)
-    codes = _codes(known, linked, told, record[alone], asked)
+    codes = _codes(known, linked, shown, record[alone], usable)
     length = singled.length[row[linked]].astype(np.int64)
-    steps = range(1, len(asked) + 1) if asked else range(1)
+    steps = range(1, len(usable) + 1) if usable else range(1)
     return Verified(
         targets=len(linked),
         ineligible=len(row) - len(linked),
         row=row,
         length=length,
         backgrounds=tuple(
-            _background(asked[:n], codes[: n + 1], length > 0, singled.times[alone]) for n in steps
+            _background(usable[:n], codes[: n + 1], length > 0, singled.times[alone]) for n in steps
         ),
-        unasked=tuple(name for name in background if name not in asked),
+        unasked=tuple(name for name in background if name not in usable),
     )
 
 
@@ -119,7 +101,7 @@ def _top(*codes: NDArray[np.int64]) -> int:
 def _codes(
     known: pa.Table | None,
     targets: NDArray[np.int64],
-    told: pa.Table | None,
+    shown: pa.Table | None,
     singled: NDArray[np.int64],
     names: tuple[str, ...],
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -129,8 +111,8 @@ def _codes(
     out = [(both[:n], both[n:])]
     for name in names:
         assert known is not None
-        assert told is not None
-        column = _column(known, name, targets) + _column(told, name, singled)
+        assert shown is not None
+        column = _column(known, name, targets) + _column(shown, name, singled)
         number: dict[object, int] = {}
         values = np.array([number.setdefault(value, len(number)) for value in column], np.int64)
         _, both = np.unique(both * max(len(number), 1) + values, return_inverse=True)

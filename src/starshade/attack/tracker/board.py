@@ -24,8 +24,6 @@ IS_NULL, NOT_NULL = 0, 1
 def spelt(predicate: int, levels: NDArray[np.float64]) -> str:
     """Write a predicate as SQL has it.
 
-    Examples
-    --------
     >>> spelt(IS_NULL, np.array([1.0, 2.0])), spelt(3, np.array([1.0, 2.0]))
     ('IS NULL', '= 2')
     """
@@ -41,11 +39,7 @@ class Items:
     Grows item by item: how many are needed shows only while asking. On a real scale the ratings
     asked for are those that somebody gave to some item.
 
-    Attributes
-    ----------
-    view : View
-    order : ndarray of int64
-        Released items, most rated in the original first, ties by item key.
+    `order`: released items, most rated in the original first, ties by item key.
     """
 
     view: View
@@ -68,13 +62,7 @@ class Items:
         self._n = 0
 
     def first(self, n: int) -> Board:
-        """Lay out the n first items.
-
-        Raises
-        ------
-        ConfigError
-            They do not fit the memory that may be used.
-        """
+        """Lay out the n first items."""
         while self._n < n:
             self._add(self.order[self._n])
         return Board(

@@ -23,22 +23,14 @@ Condition = tuple[tuple[int, str], ...]
 class Background:
     """What an adversary achieves who knows some personal attributes of the target.
 
-    Attributes
-    ----------
-    attributes : tuple of str
-        The attributes known.
-    breached : Rate
-        Share of targets who are at risk and of whom no other person at risk has the same
-        attributes: the one condition that fits is theirs.
-    mistaken : Rate
-        Share of targets who are not at risk, while exactly one person at risk has the same
-        attributes: the adversary would take that person for the target.
-    one_condition : Rate
-        Share of targets of whom exactly one condition agrees, counting conditions and not the
-        people they single out: the other reading of KL §1.1. A person whom a condition singles out
-        with a predicate to spare is singled out by others too, so this is near 0.
-    queries : float
-        Queries for an attribute that it takes to verify a target, on average.
+    `attributes`: the attributes known. `breached`: share of targets who are at risk and of whom no
+    other person at risk has the same attributes: the one condition that fits is theirs. `mistaken`:
+    share of targets who are not at risk, while exactly one person at risk has the same attributes:
+    the adversary would take that person for the target. `one_condition`: share of targets of whom
+    exactly one condition agrees, counting conditions and not the people they single out: the other
+    reading of KL §1.1. A person whom a condition singles out with a predicate to spare is singled
+    out by others too, so this is near 0. `queries`: queries for an attribute that it takes to
+    verify a target, on average.
     """
 
     attributes: tuple[str, ...]
@@ -184,15 +176,15 @@ class TrackerResult:
             if self.complete
             else f"stopped after {counted(most, 'query', 'queries')}, conditions"
         )
-        asked = (
+        question = (
             f"{self.attack} on {counted(self.records, 'record')} behind a query interface: "
             f"{every} of up to {longest} predicate{'s' * (longest != 1)} on the "
             f"{counted(self.items, 'most rated item')} (rated so, rated at all, not rated), "
             f"{self.queries:,} COUNT queries."
         )
-        return f"{asked} {self._found()}{self._verified()}"
+        return f"{question} {self._result()}{self._verified()}"
 
-    def _found(self) -> str:
+    def _result(self) -> str:
         if self.at_risk.rate:
             return (
                 f"Counts alone single out {self.at_risk} of the people: some condition holds for "

@@ -137,27 +137,27 @@ class TrackerAttack(TrackerAttackSettings):
             floor = data.manifest.claimed_k or 1
         attributes = None if isinstance(data, Ratings) else data.attributes
         items = Items(view)
-        singled, counts, asked = self._ask(items, view, floor)
-        found = verify(view, singled, tuple(self.background or ()), attributes)
-        lengths = np.bincount(found.length, minlength=self.conditions + 1)
+        singled, counts, items_used = self._ask(items, view, floor)
+        verified = verify(view, singled, tuple(self.background or ()), attributes)
+        lengths = np.bincount(verified.length, minlength=self.conditions + 1)
         return TrackerResult(
             attack=self.name,
             records=view.cells.n_records,
-            targets=found.targets,
-            ineligible=found.ineligible,
+            targets=verified.targets,
+            ineligible=verified.ineligible,
             credit=view.credit,
-            at_risk=wilson(int(lengths[1:].sum()), found.targets),
+            at_risk=wilson(int(lengths[1:].sum()), verified.targets),
             by_length=tuple(lengths[1:].tolist()),
-            backgrounds=found.backgrounds,
+            backgrounds=verified.backgrounds,
             queries=int(counts[QUERIES]),
             empty=int(counts[EMPTY]),
             refused=int(counts[REFUSED]),
             fewest=int(counts[FEWEST]) or None,
             floor=floor,
-            items=asked,
+            items=items_used,
             complete=not counts[STOPPED],
-            unasked=found.unasked,
-            singled=_conditions(found.row, singled, items, view.truth().levels),
+            unasked=verified.unasked,
+            singled=_conditions(verified.row, singled, items, view.truth().levels),
             seconds=perf_counter() - started,
             config={**asdict(self), "background": list(self.background or ())},
             digest=digest_of(view.original),
@@ -167,15 +167,15 @@ class TrackerAttack(TrackerAttackSettings):
         """Ask until every condition was asked, or the queries run out."""
         singled = nobody(view.cells.n_groups, self.conditions)
         counts = np.zeros(5, dtype=np.int64)
-        asked = 0
+        n_items = 0
         with task("asking", self.queries) as step:
-            while asked < len(items.order) and not counts[STOPPED]:
+            while n_items < len(items.order) and not counts[STOPPED]:
                 before = int(counts[QUERIES])
-                board = items.first(asked + 1)
-                ask(asked, board, self.conditions, floor, self.queries, singled, counts)
-                asked += int(counts[QUERIES] > before)
+                board = items.first(n_items + 1)
+                ask(n_items, board, self.conditions, floor, self.queries, singled, counts)
+                n_items += int(counts[QUERIES] > before)
                 step(int(counts[QUERIES]) - before)
-        return singled, counts, asked
+        return singled, counts, n_items
 
 
 def _conditions(
@@ -184,11 +184,11 @@ def _conditions(
     """Write out the shortest condition of everybody at risk."""
     has = row_of_target >= 0
     at_risk = np.flatnonzero(has & (singled.length[np.where(has, row_of_target, 0)] > 0))
-    told: dict[int, Condition] = {}
+    conditions: dict[int, Condition] = {}
     for target in at_risk.tolist():
         row = row_of_target[target]
         length = int(singled.length[row])
-        told[target] = tuple(
+        conditions[target] = tuple(
             (int(items.order[item]), spelt(int(predicate), levels))
             for item, predicate in zip(
                 singled.items[row, :length][::-1],
@@ -196,4 +196,4 @@ def _conditions(
                 strict=True,
             )
         )
-    return told
+    return conditions
