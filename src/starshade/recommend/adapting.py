@@ -19,13 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def load(module: str, package: str, extra: str) -> Any:
-    """Import a library that does not come with starshade.
-
-    Raises
-    ------
-    ConfigError
-        It is not installed; the message names the extra that installs it.
-    """
+    """Import a library that does not come with starshade."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -46,13 +40,7 @@ def as_factors(
     biases: tuple[Any, Any],
     factors: tuple[Any, Any],
 ) -> Factors:
-    """Put together what a library learned; rows without a rating are set to 0.
-
-    Raises
-    ------
-    InternalError
-        A number that is not finite.
-    """
+    """Put together what a library learned; rows without a rating are set to 0."""
     parts: list[Floats] = []
     for given, width in ((biases, 0), (factors, 1)):
         for numbers, support in zip(

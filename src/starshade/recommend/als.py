@@ -36,15 +36,7 @@ _SEARCHED = 2_000_000  # ratings that suffice to find the number of sweeps
 
 @dataclass(frozen=True)
 class Alternation:
-    """The settings of a fit, checked.
-
-    Attributes
-    ----------
-    rank : int
-    regularization : float
-    biases : bool
-    seed : int
-    """
+    """The settings of a fit, checked."""
 
     rank: int
     regularization: float
@@ -57,12 +49,7 @@ class Alternation:
         return self.rank + self.biases
 
     def check_memory(self, ratings: Ratings, *, searching: bool) -> None:
-        """Refuse a fit that would not fit, or the search for its number of sweeps before it.
-
-        Raises
-        ------
-        ConfigError
-        """
+        """Refuse a fit that would not fit, or the search for its number of sweeps before it."""
         held = ratings.n_ratings * cell_bytes(ratings)
         turned = 0 if "by_item" in ratings.__dict__ else held
         sides = 8 * (2 * self.width + 4) * (ratings.n_users + ratings.n_items)
@@ -105,20 +92,9 @@ def fit_sweeps(
 ) -> tuple[Floats, Floats]:
     """Fit users and items in turn.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    how : Alternation
-    sweeps : int
-    step : callable
-        Told each half of a sweep.
-    watch : callable
-        Sees both sides after each sweep; returns whether to stop.
-
-    Returns
-    -------
-    users, items : ndarray of float64, shapes (n_users, width) and (n_items, width)
-        In units of √spread; the last column is the bias, in units of the spread.
+    `step`: told each half of a sweep. `watch`: sees both sides after each sweep; returns whether to
+    stop. Returns `users, items` (float64): in units of √spread; the last column is the bias, in
+    units of the spread.
     """
     mean, spread = mean_and_spread(ratings)
     targets = fixed((ratings.levels - mean) / spread)
@@ -162,15 +138,12 @@ def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float
 
     On a table of many ratings, some users suffice; all their ratings are looked at.
 
-    Returns
-    -------
-    int
-        From 1 to `sweeps`; `sweeps` where there are too few ratings to hold one out.
+    Returns: from 1 to `sweeps`; `sweeps` where there are too few ratings to hold one out.
     """
-    few = _some_users(ratings, how.seed)
-    if not 0 < round(share * few.n_ratings) < few.n_ratings:
+    sample = _some_users(ratings, how.seed)
+    if not 0 < round(share * sample.n_ratings) < sample.n_ratings:
         return sweeps
-    train, probe = hold_out(few, share, rng=how.seed)
+    train, probe = hold_out(sample, share, rng=how.seed)
     errors: list[float] = []
 
     def watch(users: Floats, items: Floats) -> bool:

@@ -77,8 +77,8 @@ class Factors:
         columns = _indices(items, len(self.items), "items")
         if len(rows) != len(columns):
             raise ConfigError(f"{len(rows)} users and {len(columns)} items: pairs are asked for")
-        found = predict_pairs(rows, columns, *self._parts())
-        return np.asarray(np.clip(found, self.scale.minimum, self.scale.maximum))
+        predicted = predict_pairs(rows, columns, *self._parts())
+        return np.asarray(np.clip(predicted, self.scale.minimum, self.scale.maximum))
 
     def rows(self, users: NDArray[np.integer]) -> Floats:
         """Predict all items of some users, unclipped.
@@ -129,12 +129,7 @@ class Factors:
 
 
 def _indices(given: NDArray[np.integer], count: int, what: str) -> NDArray[np.int64]:
-    """Return indices as a kernel takes them, which trusts them.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Return indices as a kernel takes them, which trusts them."""
     indices = np.atleast_1d(np.asarray(given))
     if not len(indices):
         return fixed(np.empty(0, dtype=np.int64))

@@ -57,20 +57,9 @@ __all__ = ["Padded"]
 class Padded:
     """The padded rows of a table.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        What stays as it is.
-    factors : Factors
-        Fitted to these users and items; what nulls become.
-    weights : ndarray of float64, shape (n_items,), optional
-        Of the items in squared distances, finite, none negative; 1 each by default. They change
-        no row and no mean.
-
-    Raises
-    ------
-    ConfigError
-        Factors or weights of another shape, or weights that are none.
+    `ratings`: what stays as it is. `factors`: fitted to these users and items; what nulls become.
+    `weights` (n_items,): of the items in squared distances, finite, none negative; 1 each by
+    default. They change no row and no mean.
     """
 
     ratings: Ratings
@@ -158,16 +147,8 @@ class Padded:
     def block(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:
         """Write out the padded rows of some users.
 
-        Parameters
-        ----------
-        users : ndarray of int
-        clip : bool
-            Whether predictions are clipped to the scale, cell by cell. Ratings stay in any case.
-
-        Returns
-        -------
-        ndarray of float64, shape (len(users), n_items)
-            The caller has checked that it fits.
+        `clip`: whether predictions are clipped to the scale, cell by cell. Ratings stay in any
+        case. Returns (len(users), n_items): the caller has checked that it fits.
         """
         return dense_rows(self.parts, users, *self._bounds(clip))
 
@@ -180,20 +161,10 @@ class Padded:
     ) -> NDArray[np.float64]:
         """Write out the mean padded row of some groups.
 
-        Parameters
-        ----------
-        starts : ndarray of int64, shape (g + 1,)
-            Group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-        members : ndarray of int64
-            Users.
-        clip : bool
-            Whether predictions are clipped to the scale before they are averaged, cell by cell,
-            which takes every member's row by itself. The mean is not clipped otherwise.
-
-        Returns
-        -------
-        ndarray of float64, shape (g, n_items)
-            The caller has checked that it fits.
+        `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
+        `members`: users. `clip`: whether predictions are clipped to the scale before they are
+        averaged, cell by cell, which takes every member's row by itself. The mean is not clipped
+        otherwise. Returns (g, n_items): the caller has checked that it fits.
         """
         return mean_rows(self.parts, starts, members, *self._bounds(clip))
 

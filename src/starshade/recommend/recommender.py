@@ -33,10 +33,4 @@ class Recommender(Protocol):
         """As `registry` lists it."""
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Fitted:
-        """Learn from ratings; the same seed gives the same predictions.
-
-        Raises
-        ------
-        ConfigError
-            The settings do not fit the data, or a library is missing.
-        """
+        """Learn from ratings; the same seed gives the same predictions."""

@@ -132,13 +132,7 @@ class RegularizedSVD(RegularizedSVDSettings):
 
 
 def check_factors(factors: int, ratings: Ratings) -> None:
-    """Refuse more factors than a matrix of these users and items can have.
-
-    Raises
-    ------
-    ConfigError
-        The message says how many there are.
-    """
+    """Refuse more factors than a matrix of these users and items can have."""
     most = min(ratings.n_users, ratings.n_items)
     if factors > most:
         raise ConfigError(
