@@ -33,11 +33,7 @@ class Answer:
 class Chosen:
     """The classes that a condition chooses.
 
-    Attributes
-    ----------
-    share : ndarray of float64, shape (n_classes,)
-    status : ndarray of uint8, shape (n_classes,)
-    sizes : ndarray of int64, shape (n_classes,)
+    `share` (float64 (n_classes,)). `status` (n_classes,). `sizes` (int64 (n_classes,)).
     """
 
     share: Floats
@@ -114,9 +110,9 @@ def extreme(column: Column, chosen: Chosen, greatest: bool) -> Answer:
     assert column.middle is not None
     possible = chosen.possible & column.maybe
     certain = chosen.certain & column.known
-    near, far = (column.high, column.low) if greatest else (column.low, column.high)
+    outward, inward = (column.high, column.low) if greatest else (column.low, column.high)
     value = _end(column.middle, possible, greatest)
-    outer, inner = _end(near, possible, greatest), _end(far, certain, greatest)
+    outer, inner = _end(outward, possible, greatest), _end(inward, certain, greatest)
     low, high = (inner, outer) if greatest else (outer, inner)
     return Answer(value, low, high, int(possible.sum()))
 
@@ -133,16 +129,9 @@ def _end(ranked: Ranked, records: Bools, greatest: bool) -> Any:
 class _Ends:
     """How often each low (or high) end occurs.
 
-    Attributes
-    ----------
-    values : shape (n_values,)
-        Ascending.
-    others : shape (n_values,)
-        Records with this end that may satisfy and need not.
-    weighted : shape (n_values,)
-        Values times others.
-    count, total
-        Of the certain records.
+    `values` (n_values,): ascending. `others` (n_values,): records with this end that may satisfy
+    and need not. `weighted` (n_values,): values times others. `count`, `total`: of the certain
+    records.
     """
 
     values: Floats

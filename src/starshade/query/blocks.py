@@ -26,17 +26,9 @@ Ints = NDArray[np.int64]
 class Blocks:
     """Classes put together so that no total rests on few values.
 
-    Attributes
-    ----------
-    of_class : ndarray of int64, shape (n_classes,)
-        Block of each class.
-    sizes : ndarray of int64, shape (n_blocks,)
-        Records.
-    counts : ndarray of int64, shape (n_blocks,)
-        Records with a value: none, or at least k.
-    totals : ndarray of float64, shape (n_blocks,)
-    least, greatest : float
-        Of all values; looked at only to check the declared bounds.
+    `of_class` (int64 (n_classes,)): block of each class. `sizes` (int64 (n_blocks,)): records.
+    `counts` (int64 (n_blocks,)): records with a value: none, or at least k. `totals` (float64
+    (n_blocks,)). `least`, `greatest`: of all values; looked at only to check the declared bounds.
     """
 
     of_class: Ints
@@ -55,11 +47,7 @@ class Blocks:
 def blocks_of(column: Column, sizes: Ints, k: int) -> Blocks:
     """Put classes together.
 
-    Parameters
-    ----------
-    column : Column
-    sizes : ndarray of int64, shape (n_classes,)
-    k : int
+    `sizes` (int64 (n_classes,)).
     """
     counts = column.counts
     empty = np.empty(0, np.int64)
@@ -70,10 +58,10 @@ def blocks_of(column: Column, sizes: Ints, k: int) -> Blocks:
     if 0 < counts.sum() < k:
         return Blocks(empty, empty, empty, np.empty(0), least, greatest)
     of_class = np.arange(len(counts))
-    few = np.flatnonzero((counts > 0) & (counts < k)).tolist()
+    small = np.flatnonzero((counts > 0) & (counts < k)).tolist()
     opened, held = -1, 0
     closed = -1
-    for c in few:
+    for c in small:
         if opened < 0:
             opened, held = c, 0
         of_class[c] = opened

@@ -32,12 +32,8 @@ _GREATEST_SUM = 1e300
 class Ranked:
     """One value per record, by rank.
 
-    Attributes
-    ----------
-    values : sequence
-        The distinct values, ascending: an array of numbers, or a list of text by code point.
-    codes : ndarray of int32, shape (n_records,)
-        The place in `values`; 0 where there is no value.
+    `values`: the distinct values, ascending: an array of numbers, or a list of text by code point.
+    `codes` (n_records,): the place in `values`; 0 where there is no value.
     """
 
     values: Any
@@ -52,22 +48,13 @@ class Ranked:
 class Column:
     """One personal attribute.
 
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "text", "set"}
-        A set is a generalized category: it can be counted, and nothing else.
-    exact : bool
-        Whether values are those of single people rather than what a class has in common.
-    known, maybe : ndarray of bool, shape (n_records,)
-    low, high, middle : Ranked or None
-        The ends and the middle of what each record may have; the same object where exact.
-    counts : ndarray of int64, shape (n_classes,)
-        Records that may have a value.
-    totals : ndarray of float64, shape (n_classes,)
-        Sum of their middles; zeros for text.
-    open_ended : bool
-        Whether some range has no low or no high end: it can be counted, and nothing else.
+    `kind` ({"number", "text", "set"}): a set is a generalized category: it can be counted, and
+    nothing else. `exact`: whether values are those of single people rather than what a class has in
+    common. `known`, `maybe` (bool (n_records,)). `low`, `high`, `middle`: the ends and the middle
+    of what each record may have; the same object where exact. `counts` (int64 (n_classes,)):
+    records that may have a value. `totals` (float64 (n_classes,)): sum of their middles; zeros for
+    text. `open_ended`: whether some range has no low or no high end: it can be counted, and nothing
+    else.
     """
 
     name: str
@@ -88,22 +75,9 @@ def column_of(
 ) -> Column:
     """Prepare one attribute.
 
-    Parameters
-    ----------
-    name : str
-    data : pyarrow.ChunkedArray
-        A value per record, records in the order of their classes.
-    starts : ndarray of int64, shape (n_classes,)
-        First record of each class.
-    bounds : (float, float), optional
-        Declared ends of ranges that have none of their own.
-
-    Raises
-    ------
-    ReleaseError
-        A type that no release has.
-    ConfigError
-        Numbers that are too large to be added up, or bounds that ranges do not keep.
+    `data`: a value per record, records in the order of their classes. `starts` (int64
+    (n_classes,)): first record of each class. `bounds` (float, float), optional: declared ends of
+    ranges that have none of their own.
     """
     import pyarrow as pa
 
@@ -128,17 +102,7 @@ def column_of(
 def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
     """Refuse an attribute that is not as a release holds it.
 
-    Parameters
-    ----------
-    name : str
-    data : pyarrow.ChunkedArray
-    shared : bool
-        Whether the manifest says that it is generalized, the same for a whole class.
-
-    Raises
-    ------
-    ReleaseError
-        Another type, a number that is not finite, or ends of a range that are none.
+    `shared`: whether the manifest says that it is generalized, the same for a whole class.
     """
     import pyarrow as pa
 
@@ -151,8 +115,8 @@ def check_released(name: str, data: pa.ChunkedArray, shared: bool) -> None:
         valid = [end.is_valid().to_numpy(zero_copy_only=False) for end in ends]
         if data.null_count or (valid[0] != valid[1]).any() or (low > high).any():
             raise ReleaseError(f"the personal attribute {name!r} has ranges without two ends")
-        told = valid[0] & (low != -np.inf), valid[1] & (high != np.inf)  # an end may be open
-        numbers = np.concatenate([low[told[0]], high[told[1]]])
+        closed = valid[0] & (low != -np.inf), valid[1] & (high != np.inf)  # an end may be open
+        numbers = np.concatenate([low[closed[0]], high[closed[1]]])
     elif shared:
         listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
         if not listed or not _is_text(kind.value_type):
@@ -242,8 +206,8 @@ def _ranges(
             f"bounds of {name}: some ranges begin or end outside {least:g}:{most:g}",
             advice="Declare bounds that every possible value keeps.",
         )
-    found = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
-    return replace(found, open_ended=open_ended)
+    column = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
+    return replace(column, open_ended=open_ended)
 
 
 def _sets(name: str, data: pa.ListArray, starts: Ints) -> Column:

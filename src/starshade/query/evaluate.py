@@ -28,19 +28,9 @@ def evaluate(
 ) -> _Judged:
     """Work out how likely it is that a record of each class satisfies.
 
-    Parameters
-    ----------
-    plan : Plan
-    n_classes : int
-    symbols : Symbols
-    column : callable
-        Item index → the symbol of each class, ``len(symbols)`` where it is null alone.
-
-    Returns
-    -------
-    share : ndarray of float64, shape (n_classes,)
-        Exactly 0 where the status is NEVER, exactly 1 where it is SURELY.
-    status : ndarray of uint8, shape (n_classes,)
+    `column`: item index → the symbol of each class, ``len(symbols)`` where it is null alone.
+    Returns `share` (float64 (n_classes,)): exactly 0 where the status is NEVER, exactly 1 where it
+    is SURELY. `status` (uint8 (n_classes,)).
     """
     if isinstance(plan.root, bool):
         state = SURELY if plan.root else NEVER

@@ -45,13 +45,7 @@ _WHY = {
 
 
 def check_text(sql: str) -> None:
-    """Refuse a text that is too long, too deep, or has words that no query here needs.
-
-    Raises
-    ------
-    ConfigError
-        The clause is named; nothing is parsed.
-    """
+    """Refuse a text that is too long, too deep, or has words that no query here needs."""
     if not isinstance(sql, str):
         raise ConfigError(f"a query of type {type(sql).__name__}: must be text")
     # characters first: encoding 10 MB to count its bytes would be work

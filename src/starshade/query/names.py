@@ -28,14 +28,8 @@ _PLAIN = "Names with blanks or signs stand in double quotes, and there are as wr
 class Names:
     """The columns of a table.
 
-    Attributes
-    ----------
-    items : Vocabulary
-    item_names : tuple of str or None
-        One per item.
-    attributes : tuple of str
-    suggest : bool
-        Whether messages may tell names that were not asked for; on a release they are public.
+    `item_names`: one per item. `suggest`: whether messages may tell names that were not asked for;
+    on a release they are public.
     """
 
     items: Vocabulary
@@ -44,34 +38,28 @@ class Names:
     suggest: bool
 
     def item(self, name: Name, clause: str = "WHERE") -> int:
-        """Return the index of an artifact.
-
-        Raises
-        ------
-        ConfigError
-            Unknown, ambiguous, or a personal attribute.
-        """
+        """Return the index of an artifact."""
         index = self.items.index(name.text)
         if index >= 0:
             return index
-        found = self._items_by_name.get(name.text, [])
-        if not found and not name.quoted:
-            found = self._items_by_folded.get(name.text.casefold(), [])
-            if found and self._attribute(name) is not None:
+        items = self._items_by_name.get(name.text, [])
+        if not items and not name.quoted:
+            items = self._items_by_folded.get(name.text.casefold(), [])
+            if items and self._attribute(name) is not None:
                 raise ConfigError(
                     f"{clause} {name}: fits an item and a personal attribute, when upper and "
                     "lower case make no difference",
                     advice="Write the item exactly as it is called, in double quotes; conditions "
                     "are on artifacts only.",
                 )
-        if len(found) == 1:
-            return found[0]
-        if found:
-            told = ", ".join(f'"{shown(self.items[i])}"' for i in found[:_LISTED])
+        if len(items) == 1:
+            return items[0]
+        if items:
+            choices = ", ".join(f'"{shown(self.items[i])}"' for i in items[:_LISTED])
             raise ConfigError(
-                f"{clause} {name}: {len(found):,} items have this name",
+                f"{clause} {name}: {len(items):,} items have this name",
                 advice="Use the item's key"
-                + (f": {told}{' …' if len(found) > _LISTED else ''}." if self.suggest else "."),
+                + (f": {choices}{' …' if len(items) > _LISTED else ''}." if self.suggest else "."),
             )
         if self._attribute(name) is not None:
             raise ConfigError(
@@ -85,22 +73,16 @@ class Names:
         )
 
     def attribute(self, name: Name, clause: str) -> str:
-        """Return a personal attribute as its column is called.
-
-        Raises
-        ------
-        ConfigError
-            Unknown, ambiguous, or an artifact.
-        """
-        found = self._attribute(name)
-        if found is not None:
-            if found != name.text and name.text.casefold() in self._items_by_folded:
+        """Return a personal attribute as its column is called."""
+        attribute = self._attribute(name)
+        if attribute is not None:
+            if attribute != name.text and name.text.casefold() in self._items_by_folded:
                 raise ConfigError(
                     f"{clause}: {name} fits an item and a personal attribute, when upper and "
                     "lower case make no difference",
                     advice="Write the attribute exactly as it is called, in double quotes.",
                 )
-            return found
+            return attribute
         if self.items.index(name.text) >= 0 or name.text in self._items_by_name:
             raise ConfigError(
                 f"{clause}: {name} is an artifact; answers come from personal attributes only",
@@ -110,25 +92,19 @@ class Names:
         raise self._no_attribute(name, clause)
 
     def bounded(self, name: Name) -> str:
-        """Return the personal attribute that bounds are declared for.
-
-        Raises
-        ------
-        ConfigError
-            Unknown, or ambiguous.
-        """
-        found = self._attribute(name)
-        if found is None:
+        """Return the personal attribute that bounds are declared for."""
+        attribute = self._attribute(name)
+        if attribute is None:
             raise self._no_attribute(name, "bounds")
-        return found
+        return attribute
 
     def _no_attribute(self, name: Name, clause: str) -> ConfigError:
         if not self.attributes:
             advice = "There are no personal attributes here: only COUNT(*) can be answered."
         elif self.suggest:
-            told = _listed(self.attributes[:_ATTRIBUTES_LISTED])
+            listed = _listed(self.attributes[:_ATTRIBUTES_LISTED])
             more = " …" if len(self.attributes) > _ATTRIBUTES_LISTED else ""
-            advice = f"There are: {told}{more}."
+            advice = f"There are: {listed}{more}."
         else:
             advice = _PLAIN
         return ConfigError(f"{clause}: there is no personal attribute {name}", advice=advice)
@@ -137,8 +113,8 @@ class Names:
         if name.text in self.attributes:
             return name.text
         folded = name.text.casefold()
-        found = [] if name.quoted else [a for a in self.attributes if a.casefold() == folded]
-        return found[0] if len(found) == 1 else None
+        matches = [] if name.quoted else [a for a in self.attributes if a.casefold() == folded]
+        return matches[0] if len(matches) == 1 else None
 
     @cached_property
     def _items_by_name(self) -> dict[str, list[int]]:
@@ -147,9 +123,9 @@ class Names:
     @cached_property
     def _items_by_folded(self) -> dict[str, list[int]]:
         known = [*self.items, *(self.item_names or ())]
-        found = _positions([text.casefold() for text in known])
+        positions = _positions([text.casefold() for text in known])
         n = len(self.items)
-        return {text: sorted({i % n for i in places}) for text, places in found.items()}
+        return {text: sorted({i % n for i in places}) for text, places in positions.items()}
 
     def _close_item(self, name: Name) -> str:
         """Suggest names; that a number is close to another says nothing."""
@@ -180,7 +156,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _positions(texts: Sequence[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
-        found.setdefault(text, []).append(place)
-    return found
+        positions.setdefault(text, []).append(place)
+    return positions

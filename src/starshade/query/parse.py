@@ -37,19 +37,8 @@ _CLAUSES = {"joins": "JOIN, or a second table", "from_": "FROM", "where": "WHERE
 def parse(sql: str) -> Statement:
     """Read one SELECT.
 
-    Parameters
-    ----------
-    sql : str
-        At most 10,000 bytes (`starshade.query.limits`).
+    `sql`: at most 10,000 bytes (`starshade.query.limits`).
 
-    Raises
-    ------
-    ConfigError
-        Anything but one SELECT of allowed aggregates with allowed conditions; the message names
-        the clause.
-
-    Examples
-    --------
     >>> statement = parse("SELECT AVG(Age) WHERE NOT Egomaniac = 5")
     >>> str(statement.aggregates[0]), statement.condition.negated
     ('AVG(Age)', True)
@@ -61,11 +50,11 @@ def parse(sql: str) -> Statement:
     try:
         tree = parse_one(sql)
     except (ParseError, RecursionError) as error:
-        found = getattr(error, "errors", None) or [{}]
-        where = found[0].get("col")
-        near = "" if where is None else f" near column {where}"
+        errors = getattr(error, "errors", None) or [{}]
+        where = errors[0].get("col")
+        place = "" if where is None else f" near column {where}"
         raise ConfigError(
-            f"the query cannot be read{near}",
+            f"the query cannot be read{place}",
             advice='Example: SELECT AVG(Age) FROM t WHERE "Joy Ride" >= 4 AND Egomaniac IS NULL. '
             "Names that are words of SQL stand in double quotes.",
         ) from None
@@ -106,7 +95,7 @@ def _group_by(node: Node) -> Name | None:
 def _aggregates(nodes: Iterable[Node], group_by: Name | None) -> tuple[Aggregate, ...]:
     from sqlglot import exp
 
-    found = []
+    aggregates = []
     for node in nodes:
         if isinstance(node, exp.Column):
             name = _name(node, "SELECT")
@@ -116,12 +105,12 @@ def _aggregates(nodes: Iterable[Node], group_by: Name | None) -> tuple[Aggregate
                 f"SELECT {name}",
                 "single values are never shown: ask for COUNT, SUM, AVG, MIN or MAX",
             )
-        found.append(_aggregate(node))
-    if not found:
+        aggregates.append(_aggregate(node))
+    if not aggregates:
         _refuse("SELECT", "an aggregate is missing")
-    if len(set(found)) < len(found):
+    if len(set(aggregates)) < len(aggregates):
         _refuse("SELECT", "an aggregate stands there twice")
-    return tuple(found)
+    return tuple(aggregates)
 
 
 def _aggregate(node: Node) -> Aggregate:
@@ -253,8 +242,8 @@ def _only(
     """Refuse a node that says more than the whitelist knows."""
     for key, value in node.args.items():
         if key not in allowed and value not in (None, False, []):
-            found = _CLAUSES.get(key, key.replace("_", " ").strip().upper())
-            _refuse(clause or found, why)
+            clause_name = _CLAUSES.get(key, key.replace("_", " ").strip().upper())
+            _refuse(clause or clause_name, why)
 
 
 _SIGNS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}

@@ -61,12 +61,8 @@ Step = Leaf | Product | Cases
 class Plan:
     """What to compute for each class.
 
-    Attributes
-    ----------
-    root : Step or bool
-        A bool where the condition does not depend on the data.
-    regions : dict
-        Item index → how its ratings are cut.
+    `root`: a bool where the condition does not depend on the data. `regions`: item index → how its
+    ratings are cut.
     """
 
     root: Step | bool
@@ -74,13 +70,7 @@ class Plan:
 
 
 def make_plan(condition: Condition | None, names: Names) -> Plan:
-    """Plan a condition.
-
-    Raises
-    ------
-    ConfigError
-        A name that is unknown or ambiguous; items that stand in too many branches.
-    """
+    """Plan a condition."""
     if condition is None:
         return Plan(True, {})
     items = {name: names.item(name) for name in {test.name for test in tests_of(condition)}}
@@ -210,14 +200,14 @@ def _cases(sets: list[int], everything: int) -> list[int]:
 
 def _components(parts: tuple[_Formula, ...]) -> list[tuple[_Formula, ...]]:
     """Put parts together that have an item in common, directly or through others."""
-    found: list[tuple[set[int], list[_Formula]]] = []
+    components: list[tuple[set[int], list[_Formula]]] = []
     for part in parts:
         items, members = {leaf.item for leaf in _leaves(part)}, [part]
         apart = []
-        for other_items, others in found:
+        for other_items, others in components:
             if items & other_items:
                 items, members = items | other_items, others + members
             else:
                 apart.append((other_items, others))
-        found = [*apart, (items, members)]
-    return [tuple(members) for _, members in found]
+        components = [*apart, (items, members)]
+    return [tuple(members) for _, members in components]

@@ -31,17 +31,9 @@ _KEPT = 64  # columns of items that are kept unpacked
 class Prepared:
     """A table that queries can be asked of.
 
-    Attributes
-    ----------
-    cells : Cells
-        A row per class; of an original, a row per user.
-    names : Names
-    attributes : pyarrow.Table or None
-        A row per record, in the order of the classes.
-    k : int or None
-        What the guard holds to; None: an original, which only its owner asks.
-    shared : tuple of str
-        Attributes that are the same for a whole class.
+    `cells`: a row per class; of an original, a row per user. `attributes`: a row per record, in the
+    order of the classes. `k`: what the guard holds to; None: an original, which only its owner
+    asks. `shared`: attributes that are the same for a whole class.
     """
 
     cells: Cells
@@ -61,17 +53,17 @@ class Prepared:
 
     def codes(self, item: int) -> NDArray[Any]:
         """Return the symbol of each class on one item; one past the last where it is null."""
-        found = self._codes.get(item)
-        if found is None:
+        codes = self._codes.get(item)
+        if codes is None:
             alone = len(self.cells.symbols)
             by_item = self.cells.by_item
             cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
-            found = np.full(self.cells.n_groups, alone, dtype=code_type(alone + 1))
-            found[by_item.users[cells]] = by_item.codes[cells]
+            codes = np.full(self.cells.n_groups, alone, dtype=code_type(alone + 1))
+            codes[by_item.users[cells]] = by_item.codes[cells]
             for oldest in list(self._codes)[: max(0, len(self._codes) - _KEPT + 1)]:
                 self._codes.pop(oldest, None)
-            self._codes[item] = found
-        return found
+            self._codes[item] = codes
+        return codes
 
     def column(self, name: str, bounds: tuple[float, float] | None = None) -> Column:
         """Return a personal attribute, sorted and added up; `bounds` end open ranges."""
@@ -96,22 +88,14 @@ _PREPARED: WeakKeyDictionary[Ratings | Release, Prepared] = WeakKeyDictionary()
 
 
 def prepared(data: Ratings | Release) -> Prepared:
-    """Prepare a table on its first query.
-
-    Raises
-    ------
-    ConfigError
-        A release that no query can be answered from, or neither a release nor ratings.
-    ReleaseError
-        A class smaller than the k that is claimed.
-    """
+    """Prepare a table on its first query."""
     if not isinstance(data, (Ratings, Release)):
         raise ConfigError(f"a query of a {type(data).__name__}: give a release, or ratings")
-    found = _PREPARED.get(data)
-    if found is None:
-        found = _of_release(data) if isinstance(data, Release) else _of_ratings(data)
-        _PREPARED[data] = found
-    return found
+    table = _PREPARED.get(data)
+    if table is None:
+        table = _of_release(data) if isinstance(data, Release) else _of_ratings(data)
+        _PREPARED[data] = table
+    return table
 
 
 def _of_ratings(ratings: Ratings) -> Prepared:

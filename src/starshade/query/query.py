@@ -126,10 +126,10 @@ class Query(QuerySettings):
         if condition is not None:
             _note_strange(condition, table.cells.symbols.scale)
         if self.statement.group_by is None:
-            return self._told(bound, condition, table, declared)
+            return self._result(bound, condition, table, declared)
         parts = self._groups(table)
         groups = tuple(
-            replace(self._told(bound, _both(condition, test), table, declared), group=value)
+            replace(self._result(bound, _both(condition, test), table, declared), group=value)
             for value, test in parts
         )
         refused = [entry.reason for entry in groups if entry.refused]
@@ -145,7 +145,7 @@ class Query(QuerySettings):
             groups=groups,
         )
 
-    def _told(
+    def _result(
         self,
         bound: list[tuple[Aggregate, Column | None]],
         condition: Condition | None,
@@ -191,27 +191,27 @@ class Query(QuerySettings):
         if column is not None and column.open_ended and aggregate.function != "COUNT":
             return _refused(aggregate, mode, _open_ended(shown(column.name)))
         if mode == "strict":
-            found = self._strict(aggregate, column, chosen, table, declared)
+            answer = self._strict(aggregate, column, chosen, table, declared)
         else:
-            found = _plain(aggregate, column, chosen)
-        if isinstance(found, str):
-            return _refused(aggregate, mode, found)
-        if table.k is not None and 0 < found.records < table.k:
+            answer = _plain(aggregate, column, chosen)
+        if isinstance(answer, str):
+            return _refused(aggregate, mode, answer)
+        if table.k is not None and 0 < answer.records < table.k:
             return _refused(
                 aggregate, mode, f"The answer would rest on fewer than k = {table.k} records."
             )
         reason = None
-        if found.value is None:
+        if answer.value is None:
             reason = (
                 "No record with a value can satisfy the condition."
-                if found.low is None and found.high is None
+                if answer.low is None and answer.high is None
                 else "The condition has no share of any cell, though single points of it do fit."
             )
         return QueryResult(
-            found.value,
-            found.low,
-            found.high,
-            found.records,
+            answer.value,
+            answer.low,
+            answer.high,
+            answer.records,
             reason=reason,
             aggregate=str(aggregate),
             mode=mode,
@@ -326,14 +326,14 @@ def _both(condition: Condition | None, test: Comparison) -> Condition:
 
 def _note_strange(condition: Condition, scale: Scale) -> None:
     """Say which numbers no rating can equal: that nobody gave them is no news."""
-    asked = {c for test in tests_of(condition) if test.operator == "in" for c in test.constants}
-    numbers = np.array(sorted(asked), dtype=np.float64)
+    constants = {c for test in tests_of(condition) if test.operator == "in" for c in test.constants}
+    numbers = np.array(sorted(constants), dtype=np.float64)
     strange = numbers[~scale.contains(numbers)].tolist()
     if strange:
-        told = ", ".join(f"{value:.10g}" for value in strange[:_NOTED])
+        numbers_text = ", ".join(f"{value:.10g}" for value in strange[:_NOTED])
         more = " …" if len(strange) > _NOTED else ""
         verb = "is" if len(strange) == 1 else "are"
-        note(f"{told}{more} {verb} not on the scale {scale}: no rating equals that")
+        note(f"{numbers_text}{more} {verb} not on the scale {scale}: no rating equals that")
 
 
 def _checked(bounds: Mapping[str, tuple[float, float]] | None) -> _Bounds:

@@ -33,10 +33,7 @@ Bools = NDArray[np.bool_]
 class Regions:
     """Regions of one item; the last bit of a set is null's.
 
-    Attributes
-    ----------
-    constants : tuple of float
-        Ascending, further apart than 1e-9.
+    `constants`: ascending, further apart than 1e-9.
     """
 
     constants: tuple[float, ...]
@@ -71,15 +68,15 @@ class Regions:
             return self.everything ^ self.null if test.negated else self.null
         places = self._places(test.constants)
         if test.operator == "in":
-            found = 0
+            regions = 0
             for place in places:
-                found |= 1 << place
+                regions |= 1 << place
         elif test.operator == "between":
             low, high = places
-            found = ((1 << (high + 1)) - 1) & ~((1 << low) - 1)
+            regions = ((1 << (high + 1)) - 1) & ~((1 << low) - 1)
         else:
-            found = (1 << (places[0] + (test.operator == "<="))) - 1
-        return (self.everything ^ self.null ^ found) if test.negated else found
+            regions = (1 << (places[0] + (test.operator == "<="))) - 1
+        return (self.everything ^ self.null ^ regions) if test.negated else regions
 
     def _places(self, constants: Sequence[float]) -> list[int]:
         """Return the regions of some of the constants: the nearest of those kept."""
@@ -140,23 +137,12 @@ class Located:
     A range is a part that stands for null and a closed stretch of ratings, either of which may be
     missing. The stretch may be one point: it then has no length, but its rating can be meant.
 
-    Attributes
-    ----------
-    regions : Regions
-    symbols : Symbols
-    of_members : ndarray of int64
-        Region of each of ``symbols.members``.
-    ranges : ndarray of int64, shape (n_ranges,)
-        Which symbols are ranges; what follows is of them.
-    start, end : ndarray of float64, shape (n_ranges,)
-        Least and greatest rating.
-    null_length : ndarray of float64, shape (n_ranges,)
-    null, rated : ndarray of bool, shape (n_ranges,)
-        Whether null can be meant, whether a rating can.
-    first, last : ndarray of int64, shape (n_ranges,)
-        Regions of start and end: those between are touched too, and no others.
-    edges : ndarray of float64
-        The constants, brought within the ranges.
+    `of_members` (int64): region of each of ``symbols.members``. `ranges` (int64 (n_ranges,)): which
+    symbols are ranges; what follows is of them. `start`, `end` (float64 (n_ranges,)): least and
+    greatest rating. `null_length` (float64 (n_ranges,)). `null`, `rated` (bool (n_ranges,)):
+    whether null can be meant, whether a rating can. `first`, `last` (int64 (n_ranges,)): regions of
+    start and end: those between are touched too, and no others. `edges` (float64): the constants,
+    brought within the ranges.
     """
 
     regions: Regions
@@ -175,18 +161,10 @@ class Located:
     def judge(self, regions: int) -> tuple[Floats, NDArray[np.uint8]]:
         """Tell how much of each symbol lies in a set of regions.
 
-        Parameters
-        ----------
-        regions : int
-            A set of regions.
-
-        Returns
-        -------
-        share : ndarray of float64, shape (n + 1,)
-            Of the members; of the length on a real scale. The last entry is for a cell that is
-            null alone, which has no symbol.
-        status : ndarray of uint8, shape (n + 1,)
-            NEVER, PERHAPS or SURELY, found in logic: a share of 0 or of 1 can also be PERHAPS.
+        `regions`: a set of regions. Returns `share` (float64 (n + 1,)): of the members; of the
+        length on a real scale. The last entry is for a cell that is null alone, which has no
+        symbol. `status` (n + 1,): NEVER, PERHAPS or SURELY, found in logic: a share of 0 or of 1
+        can also be PERHAPS.
         """
         inside = self.regions.members(regions)
         hits, total = self._members(inside)

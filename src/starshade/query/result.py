@@ -99,19 +99,23 @@ class QueryResult:
         if self.refused:
             return f"{self.aggregate}: refused. {self.reason}"
         if self.mode == "original":
-            return f"{self.aggregate} = {_told(self.value)} on the original, {self._rests()}."
+            return f"{self.aggregate} = {_spelled(self.value)} on the original, {self._rests()}."
         if self.value is None and self.low is None and self.high is None:
             return f"{self.aggregate}: null. {self.reason}"
         return (
-            f"{self.aggregate} = {_told(self.value)} is to be expected; on the original it "
+            f"{self.aggregate} = {_spelled(self.value)} is to be expected; on the original it "
             f"{self._ends()}, {self._rests()}."
         )
 
     def _ends(self) -> str:
         """Say where the truth lies; MIN and MAX may lack the end that rests on the certain."""
         if self.low is not None and self.high is not None:
-            return f"lies between {_told(self.low)} and {_told(self.high)}"
-        end = f"{_told(self.low)} or more" if self.high is None else f"{_told(self.high)} or less"
+            return f"lies between {_spelled(self.low)} and {_spelled(self.high)}"
+        end = (
+            f"{_spelled(self.low)} or more"
+            if self.high is None
+            else f"{_spelled(self.high)} or less"
+        )
         return f"is {end}, or null, as nobody is sure to satisfy the conditions"
 
     def _rests(self) -> str:
@@ -122,7 +126,7 @@ class QueryResult:
         return "".join(map(paragraph, str(self).splitlines()))
 
 
-def _told(value: Value) -> str:
+def _spelled(value: Value) -> str:
     if value is None:
         return "null"
     return f"{value:,.10g}" if isinstance(value, (int, float)) else repr(value)

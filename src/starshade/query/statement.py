@@ -22,8 +22,6 @@ Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
 def shown(text: str) -> str:
     r"""Return a text for a message: what cannot be seen in it is escaped.
 
-    Examples
-    --------
     >>> print(shown("Amélie\x1b[2J"))
     Amélie\x1b[2J
     """

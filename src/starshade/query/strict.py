@@ -63,15 +63,9 @@ def strict_mean(blocks: Blocks, chosen: Chosen, bounds: tuple[float, float]) -> 
 class _Parts:
     """What is known of a choice of classes.
 
-    Attributes
-    ----------
-    count, total
-        Of the blocks that are certain.
-    loose_count, loose_total : shape (n_loose,)
-        Of blocks of one class that may satisfy.
-    least_odd, most_odd : shape (n_odd,)
-        Limits to the number of values in blocks of several classes of which only some may
-        satisfy, or not all are certain.
+    `count`, `total`: of the blocks that are certain. `loose_count`, `loose_total` (n_loose,): of
+    blocks of one class that may satisfy. `least_odd`, `most_odd` (n_odd,): limits to the number of
+    values in blocks of several classes of which only some may satisfy, or not all are certain.
     """
 
     count: int
