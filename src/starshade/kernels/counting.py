@@ -38,14 +38,9 @@ def pack(
 ) -> Packed:
     """Return the payload of rows: the day, where there is one, above the code.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n,)
-        Provisional.
-    code_of : ndarray of uint64
-        Provisional code → code, each below ``2**bits``.
-    days : ndarray of int32, shape (n,) or (0,)
-        `no_day` becomes 65535, others count from `first_day`. Empty: no days at all.
+    `codes` (unsigned int (n,)): provisional. `code_of` (uint64): provisional code → code, each
+    below ``2**bits``. `days` (int32 (n,) or (0,)): `no_day` becomes 65535, others count from
+    `first_day`. Empty: no days at all.
     """
     out = np.empty(len(codes), dtype=np.uint64)
     _pack(codes, code_of, days, np.int64(first_day), np.int64(no_day), np.uint64(bits), out)
@@ -61,21 +56,9 @@ def gather_rows(
 ) -> tuple[Int64s, Packed]:
     """Put every row of a file, given in blocks, behind its user, in file order.
 
-    Parameters
-    ----------
-    users, items : sequences of ndarray of int32
-        Provisional numbers, one array per block.
-    payload : callable
-        Makes the payload of a block's rows, each below ``2**shift``.
-    ranks : two ndarrays of int32
-        Provisional number → index, of users and of items.
-    shift : int
-
-    Returns
-    -------
-    indptr : ndarray of int64, shape (n_users + 1,)
-    packed : ndarray of uint64
-        ``item << shift | payload``.
+    `users`, `items`: provisional numbers, one array per block. `payload`: makes the payload of a
+    block's rows, each below ``2**shift``. `ranks`: provisional number → index, of users and of
+    items. Returns `indptr` (int64 (n_users + 1,)). `packed` (uint64): ``item << shift | payload``.
     """
     width = _bucket_width(len(ranks[0]))
 

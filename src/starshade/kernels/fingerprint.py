@@ -116,17 +116,8 @@ def row_fingerprints(
 ) -> NDArray[np.uint64]:
     """Hash each row: its columns and levels one after the other, beginning with a key.
 
-    Parameters
-    ----------
-    indptr, columns, codes
-        Compressed sparse rows.
-    levels : ndarray of uint64, shape (n_levels,)
-        What each code counts as.
-    key : uint64
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_rows,)
+    `indptr`, `columns`, `codes`: compressed sparse rows. `levels` (n_levels,): what each code
+    counts as. Returns (n_rows,).
     """
     out = np.empty(len(indptr) - 1, np.uint64)
     lanes = cut(np.diff(indptr))

@@ -34,24 +34,9 @@ def draw_cells(
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Mark the `count` cells with the lowest numbers.
 
-    Parameters
-    ----------
-    indptr : ndarray of int64, shape (n_users + 1,)
-    columns : ndarray of int32, shape (n_cells,)
-    users : ndarray of uint64, shape (n_users,)
-        Fingerprints of the ids.
-    items : ndarray of uint64, shape (n_items,)
-        Likewise.
-    key : uint64
-        Key of the stream.
-    count : int
-        From 1 to n_cells.
-
-    Returns
-    -------
-    drawn : ndarray of bool, shape (n_cells,)
-    per_row : ndarray of int64, shape (n_users,)
-        How many were drawn in each row.
+    `indptr` (n_users + 1,). `columns` (n_cells,). `users` (n_users,): fingerprints of the ids.
+    `items` (n_items,): likewise. `key`: key of the stream. `count`: from 1 to n_cells. Returns
+    `drawn` (n_cells,). `per_row` (n_users,): how many were drawn in each row.
     """
     keys = keyed_numbers(users, key)
     lanes = cut(np.diff(indptr), _BUCKETS)

@@ -28,17 +28,8 @@ _COUNTERS = 1 << 23  # over all lanes: 64 MB
 def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]]:
     """Cut a row of blocks into at most sixteen runs of about equal total size.
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (n,)
-        Cells in each block.
-    n_counters : int
-        Counters that each lane will need; many make fewer lanes.
-
-    Returns
-    -------
-    list of (first, last)
-        Half-open, covering all blocks.
+    `sizes` (n,): cells in each block. `n_counters`: counters that each lane will need; many make
+    fewer lanes. Returns: half-open, covering all blocks.
     """
     ends = np.cumsum(sizes)
     lanes = max(1, min(_LANES, _COUNTERS // max(1, n_counters)))
@@ -73,17 +64,9 @@ def _nobody(amount: float) -> None:
 def places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Turn counts into offsets and first places.
 
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (lanes, n)
-        Changed in place.
-
-    Returns
-    -------
-    indptr : ndarray of int64, shape (n + 1,)
-        Column j of the output begins at ``indptr[j]``.
-    place : ndarray of int64, shape (lanes, n)
-        Where each lane begins within each column; the same memory as `counts`.
+    `counts` (lanes, n): changed in place. Returns `indptr` (n + 1,): column j of the output begins
+    at ``indptr[j]``. `place` (lanes, n): where each lane begins within each column; the same memory
+    as `counts`.
     """
     indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
     np.cumsum(counts.sum(axis=0), out=indptr[1:])

@@ -20,11 +20,7 @@ def find_cells(
 ) -> NDArray[np.int64]:
     """Return the place of the cell in each (row, column) among a table's cells; -1 where none is.
 
-    Parameters
-    ----------
-    indptr, columns
-        Columns strictly ascending within a row.
-    rows, wanted : ndarray of int64, shape (p,)
+    `indptr`, `columns`: columns strictly ascending within a row. `rows`, `wanted` (p,).
     """
     return _find(fixed(indptr), fixed(columns), fixed(rows), fixed(wanted))  # type: ignore[no-any-return]
 

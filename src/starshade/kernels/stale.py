@@ -28,13 +28,9 @@ _IMPORTS = re.compile(
 def forget_stale(sources: Path, place: Callable[[Path], Path | None]) -> None:
     """Remove from a cache what no longer stems from the sources.
 
-    Parameters
-    ----------
-    sources : Path
-        The folder of the kernels' files, with folders in it.
-    place : callable
-        Says where Numba keeps what it compiled from a folder. If that cannot be written to,
-        nothing can have been kept there either.
+    `sources`: the folder of the kernels' files, with folders in it. `place`: says where Numba keeps
+    what it compiled from a folder. If that cannot be written to, nothing can have been kept there
+    either.
     """
     first = place(sources)
     if first is None:

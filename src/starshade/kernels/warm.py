@@ -27,12 +27,8 @@ _said: set[str] = set()
 def announce(label: str, *kernels: Any) -> None:
     """Note that `label` will be compiled first, if any of its kernels is not in the cache.
 
-    Parameters
-    ----------
-    label : str
-        What the kernels do, as in "the attack".
-    *kernels : njit functions
-        Plain functions (``NUMBA_DISABLE_JIT=1``) need no compiling.
+    `label`: what the kernels do, as in "the attack". `kernels`: plain functions
+    (``NUMBA_DISABLE_JIT=1``) need no compiling.
     """
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
@@ -60,13 +56,8 @@ def _is_ready(kernel: Any) -> bool:
 class KernelCache:
     """Where compiled kernels are kept.
 
-    Attributes
-    ----------
-    place : str
-        The folder of the first kernel's cache; empty when kernels run interpreted.
-    writable : bool
-    ready, kernels : int
-        Kernels that start at once, of all.
+    `place`: the folder of the first kernel's cache; empty when kernels run interpreted. `ready`,
+    `kernels`: kernels that start at once, of all.
     """
 
     place: str

@@ -45,12 +45,8 @@ _MOST = 4  # processes: more would only wait for callees
 def compiled_ahead(use: str, processes: int) -> Iterator[None]:
     """Let what is needed inside be compiled; whoever calls a kernel first waits until it is.
 
-    Parameters
-    ----------
-    use : str
-        As the list names it, such as "data describe". What it does not name compiles nothing.
-    processes : int
-        At most so many compile at the same time.
+    `use`: as the list names it, such as "data describe". What it does not name compiles nothing.
+    `processes`: at most so many compile at the same time.
     """
     crew = _start(use, processes)
     if crew is None or crew.stdout is None:

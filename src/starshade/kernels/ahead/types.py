@@ -15,13 +15,6 @@ __all__ = ["read_types", "write_types"]
 def write_types(arguments: tuple[types.Type, ...]) -> str:
     """Write down types, so that `read_types` finds the same.
 
-    Raises
-    ------
-    TypeError
-        A type that no kernel had so far.
-
-    Examples
-    --------
     >>> from numba import int64, types
     >>> write_types((int64, types.Array(int64, 1, "C", readonly=True)))
     "int64, Array(int64, 1, 'C', True)"

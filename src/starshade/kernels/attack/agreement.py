@@ -111,12 +111,8 @@ def count_outside(
 ) -> int:
     """Count the users whose true row does not lie in the released row they are said to have.
 
-    Parameters
-    ----------
-    row_of_user : ndarray of int64, shape (users,)
-        -1 for those who have none.
-    both : ndarray of bool, shape (items,)
-        Items that the truth knows of; on the others nothing is compared.
+    `row_of_user` (users,): -1 for those who have none. `both` (items,): items that the truth knows
+    of; on the others nothing is compared.
     """
     return int(_count_outside(row_of_user, rows, truth, contents, both))
 

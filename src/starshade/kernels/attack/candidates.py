@@ -145,9 +145,7 @@ def count_candidates(
 ) -> NDArray[Any]:
     """Count each target's candidates, and those that agree with the truth.
 
-    Returns
-    -------
-    ndarray of FOUND, shape (targets,)
+    Returns (targets,).
     """
     announce("the attack by candidates", _count)
     found = np.zeros(len(clues.item), dtype=FOUND)

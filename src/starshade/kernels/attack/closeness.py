@@ -26,20 +26,10 @@ def mean_log_neighbours(
 ) -> NDArray[np.float64]:
     """Average log2(c) over an item's raters, c counting the raters whose value is within reach.
 
-    Parameters
-    ----------
-    indptr : ndarray of int64, shape (n_items + 1,)
-    values : ndarray of unsigned integers, shape (n_ratings,)
-        Item by item.
-    low, high : ndarray of int64, shape (n_values,)
-        Ascending; values low[v]…high[v]-1 are within reach of v, itself included.
-    unknown : int
-        A value that is left out; -1: none.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_items,)
-        NaN for an item without a known value.
+    `indptr` (n_items + 1,). `values` (unsigned integers (n_ratings,)): item by item. `low`, `high`
+    (n_values,): ascending; values low[v]…high[v]-1 are within reach of v, itself included.
+    `unknown`: a value that is left out; -1: none. Returns (n_items,): NaN for an item without a
+    known value.
     """
     announce("information gain", _scan)
     out = np.full(len(indptr) - 1, np.nan)

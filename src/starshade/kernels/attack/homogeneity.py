@@ -54,14 +54,7 @@ def shared_cells(
 ) -> NDArray[Any]:
     """Intersect each target's candidates, and compare with the truth.
 
-    Parameters
-    ----------
-    single : ndarray of bool, shape (contents,)
-        Which contents are one single rating.
-
-    Returns
-    -------
-    ndarray of SHARED, shape (targets,)
+    `single` (contents,): which contents are one single rating. Returns (targets,).
     """
     announce("the homogeneity attack", _intersect_all)
     out = np.zeros(len(clues.item), dtype=SHARED)

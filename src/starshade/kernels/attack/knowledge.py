@@ -94,23 +94,11 @@ def draw(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
     """Draw the knowledge about each user; the wrong cells come first.
 
-    Parameters
-    ----------
-    users : ndarray of int64, shape (targets,)
-        Rows; each has enough cells (and, for wrong items, enough eligible items without one).
-    fingerprints : ndarray of uint64, shape (targets,)
-        Of these users' ids.
-    stream : int
-        Key of the seed's stream, 64 bits.
-
-    Returns
-    -------
-    items : ndarray of int32, shape (targets, known)
-    ratings : ndarray of float64, shape (targets, known)
-    days : ndarray of int32, shape (targets, known)
-        In the table's days, possibly before its first or after its last; NO_DAY = not known.
-    told : ndarray of int64, shape (targets,)
-        The number of ratings that the adversary is told, within half of the truth.
+    `users` (targets,): rows; each has enough cells (and, for wrong items, enough eligible items
+    without one). `fingerprints` (targets,): of these users' ids. `stream`: key of the seed's
+    stream, 64 bits. Returns `items` (targets, known). `ratings` (targets, known). `days` (targets,
+    known): in the table's days, possibly before its first or after its last; NO_DAY = not known.
+    `told` (targets,): the number of ratings that the adversary is told, within half of the truth.
     """
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
         return tuple(_draw(table, marginals, mistakes, users, fingerprints, np.uint64(stream)))

@@ -55,10 +55,7 @@ def count_edges(
 ) -> Edges:
     """Count edges and original raters in the groups start…stop-1.
 
-    Parameters
-    ----------
-    rated : ndarray of bool, shape (contents,)
-        Which contents have a member that is no null.
+    `rated` (contents,): which contents have a member that is no null.
     """
     announce("the link-existence attack", _count_edges)
     ours = rows_of.members[rows_of.indptr[start] : rows_of.indptr[stop]]

@@ -173,13 +173,8 @@ def holds(
 ) -> NDArray[np.bool_]:
     """Tell which known items the target's own row holds a rating of.
 
-    Parameters
-    ----------
-    rated : ndarray of bool, shape (contents,)
-        Which contents have a member that is no null.
-    own : ndarray of int64, shape (targets,)
-        -1 holds nothing.
-    item : ndarray of int32, shape (targets, known)
+    `rated` (contents,): which contents have a member that is no null. `own` (targets,): -1 holds
+    nothing. `item` (targets, known).
     """
     return np.asarray(_holds(rows, rated, own, item))
 
@@ -200,9 +195,7 @@ def _holds(rows, rated, own, item):  # type: ignore[no-untyped-def]
 def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
     """Return every row's score for every target, in whole units: to look at, not to attack with.
 
-    Returns
-    -------
-    ndarray of int32, shape (targets, rows)
+    Returns (targets, rows).
     """
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
     worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
@@ -214,9 +207,7 @@ def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
 def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> NDArray[Any]:
     """Summarize one block of rows for every target; `merge` joins the blocks.
 
-    Returns
-    -------
-    ndarray of SUMMARY, shape (targets,)
+    Returns (targets,).
     """
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)
@@ -229,16 +220,8 @@ def weigh(
 ) -> NDArray[Any]:
     """Give one block's share of the masses, once the summary of all blocks is known.
 
-    Parameters
-    ----------
-    merged : ndarray of SUMMARY, shape (targets,)
-    records : int
-        Of all blocks together.
-
-    Returns
-    -------
-    ndarray of MASSES, shape (targets,)
-        Shares of blocks add up.
+    `merged` (targets,). `records`: of all blocks together. Returns (targets,): shares of blocks add
+    up.
     """
     masses = np.zeros(len(aux.item), dtype=MASSES)
     _run(block, aux, tables, goal, records, merged.copy(), masses, merged=True, weighed=True)
@@ -248,9 +231,7 @@ def weigh(
 def attack(block: Block, aux: Aux, tables: Tables, goal: Goal) -> tuple[NDArray[Any], NDArray[Any]]:
     """Summarize and weigh the only block there is, scoring it once.
 
-    Returns
-    -------
-    summaries, masses : ndarray of SUMMARY and MASSES, shape (targets,)
+    Returns `summaries, masses` (targets,).
     """
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)

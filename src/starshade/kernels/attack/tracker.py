@@ -80,20 +80,11 @@ def ask(
 ) -> None:
     """Ask every condition whose last item is `last`, in one go.
 
-    Parameters
-    ----------
-    last : int
-        Items 0…last take part; items before it were `last` in earlier calls.
-    board : Board
-    longest : int
-        Predicates in a condition, at most.
-    floor : int
-        An answer that rests on fewer records than this, but not on none, is refused.
-    most : int
-        Queries in all; what would go beyond is not asked, and ``counts[STOPPED]`` is set.
-    singled, counts
-        Added to. ``counts[FEWEST]`` is the least number of records, above 0, that an answer
-        rested on.
+    `last`: items 0…last take part; items before it were `last` in earlier calls. `longest`:
+    predicates in a condition, at most. `floor`: an answer that rests on fewer records than this,
+    but not on none, is refused. `most`: queries in all; what would go beyond is not asked, and
+    ``counts[STOPPED]`` is set. `singled`, `counts`: added to. ``counts[FEWEST]`` is the least
+    number of records, above 0, that an answer rested on.
     """
     announce("the tracker attack", _ask)
     lists = np.empty((max(longest - 1, 1), board.width if longest > 1 else 0), np.int32)

@@ -19,10 +19,7 @@ __all__ = ["components", "grow_cliques"]
 def components(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
     """Find the connected components, numbered in the order of their first vertices.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The component of each vertex.
+    Returns (n,): the component of each vertex.
     """
     n = len(indptr) - 1
     label = np.full(n, -1, np.int64)
@@ -61,18 +58,9 @@ def grow_cliques(
     are near all of it, until it has k; if it does not get there, all of it stays free. In the
     end each free vertex joins the first clique that is near it as a whole.
 
-    Parameters
-    ----------
-    indptr, members : ndarray of int64
-    order : ndarray of int64
-        Vertices to partition, each once: with a vertex all that it is connected to.
-    k : int
-        2 or more.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The clique of each vertex, numbered as they were formed; -1: free, or not in `order`.
+    `order`: vertices to partition, each once: with a vertex all that it is connected to. `k`: 2 or
+    more. Returns (n,): the clique of each vertex, numbered as they were formed; -1: free, or not in
+    `order`.
     """
     n = len(indptr) - 1
     rank = np.zeros(n, np.int64)

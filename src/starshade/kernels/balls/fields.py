@@ -35,22 +35,12 @@ APART, MIXED, INSIDE = 0, 1, 2
 class Fields(NamedTuple):
     """How codes become bits; 0 is null, codes that do not occur are not told apart.
 
-    Attributes
-    ----------
-    bucket : ndarray of uint64, shape (n_codes,)
-        Which bit of a field a code stands on.
-    outer, inner : ndarray of uint64, shape (n_codes,)
-        The bits of one field on which a near code may stand; on which none but near codes stand.
-    touch : ndarray of uint64, shape (width,)
-        The union of `outer` over the codes of a bucket.
-    width, per_word : int
-        Bits of a field; fields in a word.
-    exact : bool
-        Whether outer and inner agree, so that no code need be compared.
-    folds : ndarray of uint64
-        Shifts that bring all bits of a field together in its lowest.
-    low, high, null
-        The rule, code by code (`ratings.proximity.rule.Rule`).
+    `bucket` (n_codes,): which bit of a field a code stands on. `outer`, `inner` (n_codes,): the
+    bits of one field on which a near code may stand; on which none but near codes stand. `touch`
+    (width,): the union of `outer` over the codes of a bucket. `width`, `per_word`: bits of a field;
+    fields in a word. `exact`: whether outer and inner agree, so that no code need be compared.
+    `folds`: shifts that bring all bits of a field together in its lowest. `low`, `high`, `null`:
+    the rule, code by code (`ratings.proximity.rule.Rule`).
     """
 
     bucket: NDArray[np.uint64]
@@ -74,12 +64,8 @@ def fields_of(
 ) -> Fields:
     """Choose the fields for a rule and the codes that occur.
 
-    Parameters
-    ----------
-    low, high, null : ndarray, shape (n_codes,)
-        See `ratings.proximity.rule.Rule`.
-    counts : ndarray of int, shape (n_codes,)
-        How often each code occurs.
+    `low`, `high`, `null` (n_codes,): see `ratings.proximity.rule.Rule`. `counts` (n_codes,): how
+    often each code occurs.
     """
     used = np.flatnonzero(counts)
     rated = used[used > 0]

@@ -32,18 +32,9 @@ __all__ = [
 class Asked(NamedTuple):
     """What is asked of the forest; records in the order of the leaves.
 
-    Attributes
-    ----------
-    wanted : ndarray of bool, shape (n,)
-        Whose balls.
-    stop_at : int
-        A ball that has reached this need not be finished.
-    weights : ndarray of int64, shape (n,)
-        How many each record stands for.
-    node_weights : ndarray of int64, shape (n_nodes,)
-    columns : ndarray of int64 or float64, shape (n, q)
-        What to sum; q may be 0.
-    node_columns : ndarray, shape (n_nodes, q)
+    `wanted` (n,): whose balls. `stop_at`: a ball that has reached this need not be finished.
+    `weights` (n,): how many each record stands for. `node_weights` (n_nodes,). `columns` (int64 or
+    float64 (n, q)): what to sum; q may be 0. `node_columns` (n_nodes, q).
     """
 
     wanted: NDArray[np.bool_]

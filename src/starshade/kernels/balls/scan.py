@@ -31,15 +31,9 @@ class Nearness(NamedTuple):
 class Table(NamedTuple):
     """Every record's codes, 0 for null, and what slicing needs to find its first planes.
 
-    Attributes
-    ----------
-    codes : ndarray of uint8 or uint32, shape (n, n_items)
-    axes : ndarray, shape (n_items, n)
-        The same, axis by axis; no rows where slicing is not asked for.
-    order : ndarray of int64, shape (n,)
-        Records along the first axis.
-    starts : ndarray of int64, shape (n_codes + 1,)
-        Where each code begins in `order`.
+    `codes` (uint8 or uint32 (n, n_items)). `axes` (n_items, n): the same, axis by axis; no rows
+    where slicing is not asked for. `order` (n,): records along the first axis. `starts` (n_codes +
+    1,): where each code begins in `order`.
     """
 
     codes: NDArray[Any]

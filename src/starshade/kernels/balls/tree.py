@@ -32,14 +32,9 @@ FIRST, LAST, PARENT, CHILD, CHILDREN, BLOCK = range(6)  # columns of `nodes`
 class Blocks(NamedTuple):
     """Records that rated the same items, or all records with their nulls.
 
-    Attributes
-    ----------
-    record, cell : ndarray of int64, shape (n_blocks + 1,)
-        Where each block begins among the records, and its table of codes in `cells`.
-    items : ndarray of int64, shape (n_blocks,)
-        Columns of each block's table.
-    cells : ndarray of uint8 or uint32
-        The tables one after the other, row by row; 0 is null.
+    `record`, `cell` (n_blocks + 1,): where each block begins among the records, and its table of
+    codes in `cells`. `items` (n_blocks,): columns of each block's table. `cells` (uint8 or uint32):
+    the tables one after the other, row by row; 0 is null.
     """
 
     record: NDArray[np.int64]
@@ -51,20 +46,11 @@ class Blocks(NamedTuple):
 class Forest(NamedTuple):
     """Trees over blocks, the records in the order of the leaves.
 
-    Attributes
-    ----------
-    nodes : ndarray of int64, shape (n_nodes, 6)
-        First record, last record + 1, parent (-1), first child, children (0: a leaf), block. A
-        block of one record has no node.
-    root : ndarray of int64, shape (n_blocks,)
-    node_word, block_word : ndarray of int64, shape (n + 1,)
-        Where the words of a node and of a block begin.
-    node_words, words : ndarray of uint64
-        What a node's records stand on together; and each record, word by word: the first words
-        of a block's records, then the second ones, and so on.
-    lows : uint64
-    last_lows : ndarray of uint64, shape (n_blocks,)
-        See `balls_fields.relation`.
+    `nodes` (n_nodes, 6): first record, last record + 1, parent (-1), first child, children (0: a
+    leaf), block. A block of one record has no node. `root` (n_blocks,). `node_word`, `block_word`
+    (n + 1,): where the words of a node and of a block begin. `node_words`, `words`: what a node's
+    records stand on together; and each record, word by word: the first words of a block's records,
+    then the second ones, and so on. `last_lows` (n_blocks,): see `balls_fields.relation`.
     """
 
     nodes: NDArray[np.int64]
@@ -80,13 +66,8 @@ class Forest(NamedTuple):
 def grow(blocks: Blocks, fields: Fields) -> tuple[Forest, Blocks, NDArray[np.int64]]:
     """Grow a tree over each block.
 
-    Returns
-    -------
-    forest : Forest
-    blocks : Blocks
-        The same, each block's records in the order of its leaves.
-    place : ndarray of int64, shape (n,)
-        Which record of the given blocks stands at each place.
+    Returns `blocks`: the same, each block's records in the order of its leaves. `place` (n,): which
+    record of the given blocks stands at each place.
     """
     announce("the search for proximate records", _grow)
     nodes, root, place = _grow(blocks, fields, LEAF)

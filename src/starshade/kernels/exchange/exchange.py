@@ -44,22 +44,11 @@ def exchange(
 ) -> None:
     """Lessen the cost of the groups within each leaf; `groups` is changed in place.
 
-    Parameters
-    ----------
-    rows : Rows
-    n_columns : int
-        Columns of the CSR part.
-    groups : ndarray of int64, shape (n,)
-        Each of k records or more and fewer than 2k, all of them in one leaf. Some may be left
-        with none.
-    leaf_ptr, leaf_records : ndarray of int64
-        Leaf t holds the records ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
-    k, heat, shrink
-        See `exchange_anneal.anneal`.
-    effort : float
-        Steps per record and stage.
-    key : int
-        64 bits, of the random numbers.
+    `n_columns`: columns of the CSR part. `groups` (int64 (n,)): each of k records or more and fewer
+    than 2k, all of them in one leaf. Some may be left with none. `leaf_ptr`, `leaf_records`
+    (int64): leaf t holds the records ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending. `k`,
+    `heat`, `shrink`: see `exchange_anneal.anneal`. `effort`: steps per record and stage. `key`: 64
+    bits, of the random numbers.
     """
     announce("k-exchange", _exchange)
     with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
@@ -130,19 +119,9 @@ def form(
 ) -> tuple[Ints, Ints]:
     """Form groups within each leaf; see `exchange.start`.
 
-    Parameters
-    ----------
-    rows, n_columns, leaf_ptr, leaf_records
-        See `exchange`; every leaf but the last holds a multiple of k records.
-    k : int
-    unit : int
-        The greatest value.
-
-    Returns
-    -------
-    groups : ndarray of int64, shape (n,)
-        0…⌊n/k⌋−1, numbered leaf by leaf.
-    widths : ndarray of int64, shape (⌊n/k⌋,)
+    `rows`, `n_columns`, `leaf_ptr`, `leaf_records`: see `exchange`; every leaf but the last holds a
+    multiple of k records. `unit`: the greatest value. Returns `groups` (int64 (n,)): 0…⌊n/k⌋−1,
+    numbered leaf by leaf. `widths` (int64 (⌊n/k⌋,)).
     """
     announce("k-exchange", _form)
     far = unit * (n_columns + rows[3].shape[1]) + 1

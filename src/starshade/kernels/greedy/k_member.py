@@ -34,20 +34,10 @@ def grow_clusters(
 ) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
     """Grow clusters of k while at least k records are left.
 
-    Parameters
-    ----------
-    table : ndarray of int8 or int32, shape (n_items, n)
-        Places from 0 to `unit`, records in the order of the permutation.
-    unit : int
-    k : int
-        2 ≤ k ≤ n.
-
-    Returns
-    -------
-    group : ndarray of int64, shape (n,)
-        Clusters are numbered as they are formed; −1 for the fewer than k records left over.
-    low, high : ndarray, shape (n_clusters, n_items)
-        What each cluster spans.
+    `table` (int8 or int32 (n_items, n)): places from 0 to `unit`, records in the order of the
+    permutation. `k`: 2 ≤ k ≤ n. Returns `group` (int64 (n,)): clusters are numbered as they are
+    formed; −1 for the fewer than k records left over. `low, high` (n_clusters, n_items): what each
+    cluster spans.
     """
     announce("k-Member", _grow)
     m, n = table.shape
@@ -78,12 +68,8 @@ def grow_clusters(
 def join_cluster(row: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: Ints) -> int:
     """Add one record to the cluster whose cost |e|·Σ range grows least; ties to the first.
 
-    Parameters
-    ----------
-    row : ndarray, shape (n_items,)
-    low, high : ndarray, shape (n_clusters, n_items)
-    sizes : ndarray of int64, shape (n_clusters,)
-        These three are changed in place.
+    `row` (n_items,). `low`, `high` (n_clusters, n_items). `sizes` (int64 (n_clusters,)): these
+    three are changed in place.
     """
     before = (high.astype(np.int64) - low).sum(axis=1)
     wider = np.maximum(high, row).astype(np.int64) - np.minimum(low, row)

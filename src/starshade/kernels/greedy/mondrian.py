@@ -25,17 +25,9 @@ Ints = NDArray[np.int64]
 def strict_parts(rows: NDArray[Any], k: int) -> Ints:
     """Cut strictly: records that are equal on an item stay on one side of its cut.
 
-    Parameters
-    ----------
-    rows : ndarray of int8 or int32, shape (n, n_items)
-        C-contiguous; places of values within their columns, so that widths compare.
-    k : int
-        Least size of a part; 2 ≤ k ≤ n.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Part of each record.
+    `rows` (int8 or int32 (n, n_items)): C-contiguous; places of values within their columns, so
+    that widths compare. `k`: least size of a part; 2 ≤ k ≤ n. Returns int64 (n,): part of each
+    record.
     """
     announce("Mondrian", _strict)
     return np.asarray(_strict(rows, k))
@@ -44,17 +36,8 @@ def strict_parts(rows: NDArray[Any], k: int) -> Ints:
 def relaxed_parts(rows: NDArray[Any], k: int, order: Ints) -> Ints:
     """Cut into halves: of the records equal to the median, the earlier in an order go left.
 
-    Parameters
-    ----------
-    rows, k
-        As in `strict_parts`.
-    order : ndarray of int64, shape (n,)
-        A permutation of the records.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Part of each record.
+    `rows`, `k`: as in `strict_parts`. `order` (int64 (n,)): a permutation of the records. Returns
+    int64 (n,): part of each record.
     """
     announce("relaxed Mondrian", _relaxed)
     return np.asarray(_relaxed(rows, k, order))

@@ -42,25 +42,11 @@ def clip_groups(
 ) -> NDArray[np.float64]:
     """Clip every group on every item; stepped scales.
 
-    Parameters
-    ----------
-    table : ndarray of unsigned int, shape (n, n_items)
-        0 is null, 1…n_levels are levels.
-    order : ndarray of int64, shape (n,)
-    indptr : ndarray of int64, shape (n_groups + 1,)
-    n_levels, width : int
-        The width in steps.
-    null_cost : float
-        Of a cell that is filled or suppressed, in steps; below 0: nulls cost nothing and stay.
-    numbers : ndarray of uint64, shape (n_groups,)
-        Random numbers that settle ties between starts.
-    out : ndarray, shape and type of `table`, or None
-        Receives the moved table; None: only the costs are wanted.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_groups,)
-        What each group's changes cost, in steps.
+    `table` (unsigned int (n, n_items)): 0 is null, 1…n_levels are levels. `order` (n,). `indptr`
+    (n_groups + 1,). `n_levels`, `width`: the width in steps. `null_cost`: of a cell that is filled
+    or suppressed, in steps; below 0: nulls cost nothing and stay. `numbers` (n_groups,): random
+    numbers that settle ties between starts. `out`: receives the moved table; None: only the costs
+    are wanted. Returns (n_groups,): what each group's changes cost, in steps.
     """
     cost = np.zeros(len(indptr) - 1)
     target = table[:0] if out is None else out

@@ -36,24 +36,10 @@ def pack(
 ) -> NDArray[np.int64]:
     """Group the records of every node.
 
-    Parameters
-    ----------
-    rows : ndarray of uint8, shape (n, n_items)
-        Codes, node after node.
-    indptr : ndarray of int64, shape (n_nodes + 1,)
-        Each node holds at least k records.
-    n_levels, width, null_cost
-        See `interval.clip_groups`.
-    k : int
-    sweeps : int
-        Rounds of local search, at most.
-    tried : int
-        Groups with whose members a record may change places.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Group of each record, 0… within its node.
+    `rows` (n, n_items): codes, node after node. `indptr` (n_nodes + 1,): each node holds at least k
+    records. `n_levels`, `width`, `null_cost`: see `interval.clip_groups`. `sweeps`: rounds of local
+    search, at most. `tried`: groups with whose members a record may change places. Returns (n,):
+    group of each record, 0… within its node.
     """
     label = np.zeros(len(rows), dtype=np.int64)
     lanes = cut(np.diff(indptr))

@@ -20,18 +20,9 @@ __all__ = ["join_small"]
 def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Join patterns until each has k records, or one pattern is left.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (n_patterns, n_words)
-        Distinct, in the order in which they are met; ties go to the earlier.
-    sizes : ndarray of int64, shape (n_patterns,)
-        Records of each.
-    k : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n_patterns,)
-        The pattern that each has become.
+    `words` (n_patterns, n_words): distinct, in the order in which they are met; ties go to the
+    earlier. `sizes` (n_patterns,): records of each. Returns (n_patterns,): the pattern that each
+    has become.
     """
     with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
         return np.asarray(_join(words, sizes.copy(), k))

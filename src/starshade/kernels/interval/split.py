@@ -35,19 +35,10 @@ def split(
 ) -> None:
     """Cut runs of records into nodes of at most `enough` records, or of no cost.
 
-    Parameters
-    ----------
-    rows : ndarray of uint8, shape (n, n_items)
-        Codes in the order of `order`; changed in place with it.
-    order : ndarray of int64, shape (n,)
-        Changed in place; within a node the order is kept.
-    starts : ndarray of bool, shape (n,)
-        Where a run begins; the cuts are added.
-    n_levels, width, null_cost
-        See `interval.clip_groups`.
-    k : int
-        Least size of a node.
-    enough : int
+    `rows` (n, n_items): codes in the order of `order`; changed in place with it. `order` (n,):
+    changed in place; within a node the order is kept. `starts` (n,): where a run begins; the cuts
+    are added. `n_levels`, `width`, `null_cost`: see `interval.clip_groups`. `k`: least size of a
+    node.
     """
     _split(rows, order, starts, n_levels, width, null_cost, k, enough)
 

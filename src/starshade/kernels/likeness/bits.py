@@ -22,14 +22,8 @@ _BYTES_PER_WORD = 8  # of the plain table; a word takes as long as this many of 
 def thermometers(table: NDArray[Any]) -> NDArray[np.uint64] | None:
     """Return the records as words; None where that is no gain.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_words, n), or None
-        On real numbers, and where steps are many, the plain table is as good.
+    `table` (uint8, uint16 or float64 (n_items, n)). Returns: on real numbers, and where steps are
+    many, the plain table is as good.
     """
     if table.dtype.kind != "u" or not table.size:
         return None

@@ -33,25 +33,13 @@ _ORDINARY = (1e-290, 1e290)  # greatest sums; beyond, a direction or its slack m
 class Blocks(NamedTuple):
     """Free records in blocks of 64, with the box that each block fills.
 
-    Attributes
-    ----------
-    cells : ndarray, shape (n_words or n_items, n)
-        Words of bits (uint64), or plain numbers.
-    kind : ndarray, shape (0,)
-        Its dtype is that of distances.
-    position : ndarray of int32, shape (n,)
-        Place of each record in the permutation.
-    slot : ndarray of int32, shape (n_all,)
-        The inverse, for records that are laid out.
-    along : ndarray of int32 or float64, shape (n_directions, n_all)
-        Where each record stands, by position.
-    low, high : ndarray, shape (n_directions, n_blocks)
-        Of `along`; of float64 with slack.
-    tray_low, tray_high : ndarray, shape (n_directions, n_trays)
-        The same of sixteen blocks in a row.
-    first : ndarray of int32, shape (n_blocks,)
-        The least position in the block.
-    tray_first : ndarray of int32, shape (n_trays,)
+    `cells` (n_words or n_items, n): words of bits (uint64), or plain numbers. `kind` (0,): its
+    dtype is that of distances. `position` (n,): place of each record in the permutation. `slot`
+    (n_all,): the inverse, for records that are laid out. `along` (int32 or float64 (n_directions,
+    n_all)): where each record stands, by position. `low`, `high` (n_directions, n_blocks): of
+    `along`; of float64 with slack. `tray_low`, `tray_high` (n_directions, n_trays): the same of
+    sixteen blocks in a row. `first` (n_blocks,): the least position in the block. `tray_first`
+    (n_trays,).
     """
 
     cells: NDArray[Any]
@@ -70,17 +58,10 @@ class Blocks(NamedTuple):
 def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
     """Return where each record stands along a few directions.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
-
-    Returns
-    -------
-    along : ndarray of int32 or float64, shape (n_directions, n)
-        float64 on a table of real numbers; all zeros, so that no block is passed over, where
-        they are too large or too small to be added.
-    slack : float
-        Above what rounding may have moved a record; 0 for whole numbers.
+    `table` (uint8, uint16 or float64 (n_items, n)). Returns `along` (int32 or float64
+    (n_directions, n)): float64 on a table of real numbers; all zeros, so that no block is passed
+    over, where they are too large or too small to be added. `slack`: above what rounding may have
+    moved a record; 0 for whole numbers.
     """
     n_items, n = table.shape
     real = table.dtype.kind == "f"
@@ -116,15 +97,8 @@ def lay_out(
 ) -> Blocks:
     """Lay out the records that are free.
 
-    Parameters
-    ----------
-    cells : ndarray, shape (n_words or n_items, n_all)
-        By position.
-    along : ndarray, shape (n_directions, n_all)
-    free : ndarray of int64, shape (n,)
-        Positions, ascending.
-    slack : float
-        Of `directions`.
+    `cells` (n_words or n_items, n_all): by position. `along` (n_directions, n_all). `free` (n,):
+    positions, ascending. `slack`: of `directions`.
     """
     order = free[_sort(_coarse(along[:, free]))]
     slot = np.full(along.shape[1], -1, np.int32)

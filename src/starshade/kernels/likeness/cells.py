@@ -88,14 +88,8 @@ def _fill_ones(words, low, high, query, out):  # type: ignore[no-untyped-def]
 def fill_sums(table, low, high, query, out):  # type: ignore[no-untyped-def]
     """Fill in the L1 distances of records low…high−1 of a table of numbers, items in order.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
-        Its dtype holds every distance that can occur.
-    low, high : int
-    query : ndarray, shape (n_items,)
-    out : ndarray, shape (≥ high − low,)
-        Both of the same dtype.
+    `table` (uint8, uint16 or float64 (n_items, n)): its dtype holds every distance that can occur.
+    `query` (n_items,). `out` (≥ high − low,): both of the same dtype.
     """
     n = high - low
     out[:n] = 0

@@ -43,14 +43,9 @@ _STALE = 0.6  # share of free records below which they are laid out anew
 class Lists(NamedTuple):
     """A way to list neighbours among the records that were free when it was made.
 
-    Attributes
-    ----------
-    nearest : callable
-        (nuclei, wanted) → their nearest free records; see `likeness_search.nearest`.
-    block : ndarray of int32, shape (n,)
-        The block of each position.
-    alive : ndarray of int64, shape (n_blocks,)
-        Free records in each block; `form_groups` keeps count.
+    `nearest`: (nuclei, wanted) → their nearest free records; see `likeness_search.nearest`. `block`
+    (n,): the block of each position. `alive` (n_blocks,): free records in each block; `form_groups`
+    keeps count.
     """
 
     nearest: Callable[[NDArray[np.int64], int], NDArray[np.int64]]
@@ -61,17 +56,9 @@ class Lists(NamedTuple):
 def distances(table: NDArray[Any], query: NDArray[Any]) -> NDArray[Any]:
     """L1 distance of one record to every record.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
-        Its dtype holds every distance that can occur.
-    query : ndarray, shape (n_items,)
-        Of the same dtype.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Of the same dtype; items are added in order.
+    `table` (uint8, uint16 or float64 (n_items, n)): its dtype holds every distance that can occur.
+    `query` (n_items,): of the same dtype. Returns (n,): of the same dtype; items are added in
+    order.
     """
     out = np.empty(table.shape[1], table.dtype)
     fill_sums(table, 0, table.shape[1], query, out)
@@ -81,18 +68,9 @@ def distances(table: NDArray[Any], query: NDArray[Any]) -> NDArray[Any]:
 def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]:
     """Form groups of k while at least k records are left.
 
-    Parameters
-    ----------
-    table : ndarray of uint8, uint16 or float64, shape (n_items, n)
-        Records in the order of the permutation. Its dtype holds every distance that can occur.
-    k : int
-        2 ≤ k ≤ n.
-
-    Returns
-    -------
-    group : ndarray of int64, shape (n,)
-        Groups are numbered as they are formed; −1 for the fewer than k records left over.
-    n_groups : int
+    `table` (uint8, uint16 or float64 (n_items, n)): records in the order of the permutation. Its
+    dtype holds every distance that can occur. `k`: 2 ≤ k ≤ n. Returns `group` (n,): groups are
+    numbered as they are formed; −1 for the fewer than k records left over.
     """
     announce("k-Likeness", _resolve)
     words = thermometers(table)
@@ -113,18 +91,9 @@ def form_groups(
 ) -> tuple[NDArray[np.int64], int]:
     """Form groups from lists, wherever they come from.
 
-    Parameters
-    ----------
-    n, k : int
-        2 ≤ k ≤ n.
-    arrange : callable
-        Given which positions are free (the same array every time, changed in between), prepares
-        to list neighbours among them. Called again when many of them have left.
-
-    Returns
-    -------
-    group, n_groups
-        See `nucleus_groups`.
+    `n`, `k`: 2 ≤ k ≤ n. `arrange`: given which positions are free (the same array every time,
+    changed in between), prepares to list neighbours among them. Called again when many of them have
+    left. Returns: see `nucleus_groups`.
     """
     group = np.full(n, -1, np.int64)
     free = np.ones(n, np.bool_)

@@ -34,20 +34,9 @@ def nearest(
 ) -> NDArray[np.int64]:
     """List for each nucleus the nearest free records, ties to the lower position.
 
-    Parameters
-    ----------
-    blocks : Blocks
-    alive : ndarray of int64, shape (n_blocks,)
-        Free records in each block; one without any is passed over.
-    free : ndarray of bool, shape (n_all,)
-    nuclei : ndarray of int64, shape (q,)
-        Positions of records that are laid out; never on their own lists.
-    wanted : int
-
-    Returns
-    -------
-    ndarray of int64, shape (q, wanted)
-        Positions, nearest first; −1 where there are no more.
+    `alive` (n_blocks,): free records in each block; one without any is passed over. `free`
+    (n_all,). `nuclei` (q,): positions of records that are laid out; never on their own lists.
+    Returns (q, wanted): positions, nearest first; −1 where there are no more.
     """
     near = np.full((len(nuclei), wanted), -1, np.int64)
     work = blocks.cells.size * len(nuclei)

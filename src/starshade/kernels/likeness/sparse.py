@@ -29,18 +29,9 @@ _WORTH_THREADS = 500_000  # cells walked; below, waking threads costs more
 class SparseRows(NamedTuple):
     """Records as sparse rows, in the order of the permutation.
 
-    Attributes
-    ----------
-    indptr : ndarray of int64, shape (n + 1,)
-    columns : ndarray of int32
-        Strictly ascending within a row.
-    cells : ndarray of int32 or float64
-        Steps above null, or real numbers.
-    null : float
-        What a cell that is not there counts as; 0 where cells are steps.
-    beside : ndarray of float64, shape (n, n_beside)
-        Further columns.
-    n_items : int
+    `indptr` (n + 1,). `columns`: strictly ascending within a row. `cells` (int32 or float64): steps
+    above null, or real numbers. `null`: what a cell that is not there counts as; 0 where cells are
+    steps. `beside` (n, n_beside): further columns.
     """
 
     indptr: NDArray[np.int64]
@@ -69,11 +60,7 @@ class _Index(NamedTuple):
 def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[NDArray[np.int64], int]:
     """Form groups of k while at least k records are left; see `likeness.nucleus_groups`.
 
-    Parameters
-    ----------
-    rows : SparseRows
-    k : int
-        2 ≤ k ≤ n.
+    `k`: 2 ≤ k ≤ n.
     """
     announce("k-Likeness on sparse rows", _together)
     n = len(rows.indptr) - 1

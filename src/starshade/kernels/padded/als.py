@@ -44,22 +44,11 @@ def half_sweep(
 
     All arrays but the last are read-only views (`readonly.fixed`).
 
-    Parameters
-    ----------
-    indptr : ndarray of int64, shape (n_rows + 1,)
-    columns : ndarray of int32, shape (n_ratings,)
-        Rows of the other side.
-    codes : ndarray of uint, shape (n_ratings,)
-    targets : ndarray of float64, shape (n_levels,)
-        What a code is worth: the rating less the mean.
-    others : ndarray of float64, shape (n_columns, width)
-        The other side.
-    penalty : ndarray of float64, shape (n_rows, 2)
-        On the squares of a row's factors and of its bias; at least 0.
-    biases : bool
-        Whether the last column of either side is a bias.
-    solved : ndarray of float64, shape (n_rows, width)
-        Filled; 0 where a row has no rating.
+    `indptr` (n_rows + 1,). `columns` (n_ratings,): rows of the other side. `codes` (uint
+    (n_ratings,)). `targets` (float64 (n_levels,)): what a code is worth: the rating less the mean.
+    `others` (float64 (n_columns, width)): the other side. `penalty` (float64 (n_rows, 2)): on the
+    squares of a row's factors and of its bias; at least 0. `biases`: whether the last column of
+    either side is a bias. `solved` (float64 (n_rows, width)): filled; 0 where a row has no rating.
     """
     announce("the recommender", _solve_rows)
     lanes = cut(np.diff(indptr))

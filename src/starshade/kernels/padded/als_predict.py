@@ -19,16 +19,8 @@ _ITEMS = 2048  # of a row, that stay in the nearest cache
 def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_factors):  # type: ignore[no-untyped-def]
     """Predict pairs.
 
-    Parameters
-    ----------
-    users, items : ndarray of int64, shape (n,)
-    mean : float
-    user_bias, item_bias : ndarray of float64
-    user_factors, item_factors : ndarray of float64, shapes (n_users, f), (n_items, f)
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
+    `users`, `items` (int64 (n,)). `user_bias`, `item_bias` (float64). `user_factors`,
+    `item_factors` (float64). Returns float64 (n,).
     """
     out = np.empty(len(users))
     for chunk in prange((len(users) + _PAIRS - 1) // _PAIRS):
@@ -45,17 +37,8 @@ def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_f
 def predict_rows(users, mean, user_bias, item_bias, user_factors, item_columns):  # type: ignore[no-untyped-def]
     """Predict whole rows.
 
-    Parameters
-    ----------
-    users : ndarray of int64, shape (b,)
-    mean : float
-    user_bias, item_bias : ndarray of float64
-    user_factors : ndarray of float64, shape (n_users, f)
-    item_columns : ndarray of float64, shape (f, n_items)
-
-    Returns
-    -------
-    ndarray of float64, shape (b, n_items)
+    `users` (int64 (b,)). `user_bias`, `item_bias` (float64). `user_factors` (float64 (n_users, f)).
+    `item_columns` (float64 (f, n_items)). Returns float64 (b, n_items).
     """
     n_items = len(item_bias)
     out = np.empty((len(users), n_items))

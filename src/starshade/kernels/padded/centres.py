@@ -35,14 +35,8 @@ _TILE = 64  # centres that are gone through together: 512 bytes of the table for
 class Centres(NamedTuple):
     """Means of padded rows.
 
-    Attributes
-    ----------
-    phi, pull : ndarray of float64, shape (f + 1, t)
-        Mean phi, and L'W of the mean correction.
-    lengths : ndarray of float64, shape (t,)
-        |c|².
-    table : ndarray of float64, shape (n, t)
-        Mean corrections, weighted.
+    `phi`, `pull` (f + 1, t): mean phi, and L'W of the mean correction. `lengths` (t,): |c|².
+    `table` (n, t): mean corrections, weighted.
     """
 
     phi: NDArray[np.float64]
@@ -60,16 +54,8 @@ def make_centres(
 ) -> Centres:
     """Average the rows of each group.
 
-    Parameters
-    ----------
-    parts : Parts
-    inner : ndarray of float64, shape (f + 1, f + 1)
-        L'WL.
-    sums : ndarray of float64, shape (m, f + 1)
-        L'W(x_u − base) of each user.
-    starts : ndarray of int64, shape (t + 1,)
-        Group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-    members : ndarray of int64
+    `inner` (f + 1, f + 1): L'WL. `sums` (m, f + 1): L'W(x_u − base) of each user. `starts` (t +
+    1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
     """
     announce("centres of groups", _make_centres)
     t, f = len(starts) - 1, parts.phi.shape[1]
@@ -139,18 +125,8 @@ def centre_distances(
 ) -> NDArray[np.float32]:
     """Squared distance of each user to each centre, shape (len(users), t).
 
-    Parameters
-    ----------
-    parts : Parts
-    sums, lengths : ndarray of float64
-        What `padded.project` gives.
-    users : ndarray of int64
-    centres : Centres
-
-    Returns
-    -------
-    ndarray of float32
-        Sums are of doubles; rounded last, so that what is equal but for rounding is a tie.
+    `sums`, `lengths`: what `padded.project` gives. Returns: sums are of doubles; rounded last, so
+    that what is equal but for rounding is a tie.
     """
     announce("distances of padded rows", _distances)
     out = np.empty((len(users), len(centres.lengths)), np.float32)

@@ -25,14 +25,7 @@ def products(
 ) -> NDArray[np.float64]:
     """Products of each two of some users' rows, less the base; shape (b, b), on one thread.
 
-    Parameters
-    ----------
-    parts : Parts
-    sums : ndarray of float64, shape (m, f + 1)
-        L'W(x_u − base).
-    inner : ndarray of float64, shape (f + 1, f + 1)
-        L'WL.
-    users : ndarray of int64, shape (b,)
+    `sums` (m, f + 1): L'W(x_u − base). `inner` (f + 1, f + 1): L'WL. `users` (b,).
     """
     announce("products within bins", _products)
     out = np.empty((len(users), len(users)))
@@ -112,20 +105,9 @@ def member_distances(
 ) -> NDArray[np.float32]:
     """Squared distance of some rows to the mean of each group of rows.
 
-    Parameters
-    ----------
-    table : ndarray of float64, shape (b, b)
-        What `products` gives.
-    rows : ndarray of int64, shape (a,)
-        Positions in the table, as members are.
-    starts : ndarray of int64, shape (t + 1,)
-        Group j is ``members[starts[j]:starts[j + 1]]``, one at least.
-    members : ndarray of int64
-
-    Returns
-    -------
-    ndarray of float32, shape (a, t)
-        Zero where nothing but rounding is left, as in `padded_centres.centre_distances`.
+    `table` (b, b): what `products` gives. `rows` (a,): positions in the table, as members are.
+    `starts` (t + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one at least. Returns (a,
+    t): zero where nothing but rounding is left, as in `padded_centres.centre_distances`.
     """
     announce("distances within bins", _member_distances)
     out = np.empty((len(rows), len(starts) - 1), np.float32)

@@ -30,14 +30,8 @@ def reach(
 ) -> NDArray[np.float64]:
     """Return z and |r| of rows or centres, shape (f + 2, rows).
 
-    Parameters
-    ----------
-    sums : ndarray of float64, shape (rows, f + 1)
-        L'W(x − base).
-    lengths : ndarray of float64, shape (rows,)
-        Squared.
-    root : ndarray of float64, shape (f + 1, q)
-        Turns sums into q ≤ f + 1 orthonormal coordinates.
+    `sums` (rows, f + 1): L'W(x − base). `lengths` (rows,): squared. `root` (f + 1, q): turns sums
+    into q ≤ f + 1 orthonormal coordinates.
     """
     out = np.zeros((root.shape[1] + 1, len(sums)))
     for a in range(len(root)):  # term by term: the same on any number of threads
@@ -59,21 +53,9 @@ def nearest_centres(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find each user's nearest centre, ties to the first.
 
-    Parameters
-    ----------
-    parts : Parts
-    sums, lengths : ndarray of float64
-        What `padded.project` gives.
-    users : ndarray of int64, shape (b,)
-    centres : Centres
-    reaches : ndarray of float64, shapes (f + 2, b) and (f + 2, t)
-        Of these users and of the centres: see `reach`.
-
-    Returns
-    -------
-    ndarray of int64, shape (b,)
-    ndarray of float32, shape (b,)
-        Squared distance, to the last bit that of `padded_centres.centre_distances`.
+    `sums`, `lengths`: what `padded.project` gives. `users` (b,). `reaches`: of these users and of
+    the centres: see `reach`. Returns (b,) and (b,): squared distance, to the last bit that of
+    `padded_centres.centre_distances`.
     """
     announce("bins", _nearest)
     found, away = np.empty(len(users), np.int64), np.empty(len(users), np.float32)

@@ -25,21 +25,10 @@ _CHUNK = 256  # users that one thread does in one go
 class Parts(NamedTuple):
     """What padded rows are made of.
 
-    Attributes
-    ----------
-    indptr : ndarray of int64, shape (m + 1,)
-    columns : ndarray of int32, shape (n_ratings,)
-    codes : ndarray of unsigned int, shape (n_ratings,)
-        Positions in `levels`.
-    levels : ndarray of float64
-    base : ndarray of float64, shape (n,)
-        Mean and item bias.
-    loadings : ndarray of float64, shape (n, f + 1)
-        1 and the item's factors.
-    phi : ndarray of float64, shape (m, f + 1)
-        The user's bias and factors.
-    weights : ndarray of float64, shape (n,)
-        Of the items in squared distances.
+    `indptr` (m + 1,). `columns` (n_ratings,). `codes` (unsigned int (n_ratings,)): positions in
+    `levels`. `base` (n,): mean and item bias. `loadings` (n, f + 1): 1 and the item's factors.
+    `phi` (m, f + 1): the user's bias and factors. `weights` (n,): of the items in squared
+    distances.
     """
 
     indptr: NDArray[np.int64]
@@ -82,16 +71,7 @@ def project(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return L'W(x_u − base) and the squared length of x_u − base for each user.
 
-    Parameters
-    ----------
-    parts : Parts
-    inner : ndarray of float64, shape (f + 1, f + 1)
-        L'WL.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, f + 1)
-    ndarray of float64, shape (m,)
+    `inner` (f + 1, f + 1): L'WL. Returns (m, f + 1) and (m,).
     """
     announce("padding", _project)
     sums, lengths = np.empty_like(parts.phi), np.empty(len(parts.phi))
@@ -131,12 +111,7 @@ def dense_rows(
 ) -> NDArray[np.float64]:
     """Write out the padded rows of some users, shape (len(users), n).
 
-    Parameters
-    ----------
-    parts : Parts
-    users : ndarray of int
-    low, high : float
-        Predictions are clipped to them; infinities leave them as they are. Ratings stay.
+    `low`, `high`: predictions are clipped to them; infinities leave them as they are. Ratings stay.
     """
     announce("padded rows", _mean_clipped)
     users, alone = np.asarray(users, np.int64), np.arange(len(users) + 1)
@@ -160,15 +135,9 @@ def mean_rows(
 ) -> NDArray[np.float64]:
     """Write out the mean padded row of each group, shape (g, n).
 
-    Parameters
-    ----------
-    parts : Parts
-    starts : ndarray of int64, shape (g + 1,)
-        Group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-    members : ndarray of int64
-    low, high : float
-        Predictions are clipped to them before they are averaged; infinities leave them as they
-        are, and then a group costs a product per item and factor, not one for each member.
+    `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least. `low`,
+    `high`: predictions are clipped to them before they are averaged; infinities leave them as they
+    are, and then a group costs a product per item and factor, not one for each member.
     """
     announce("group means", _mean_rows, _mean_clipped)
     out = np.empty((len(starts) - 1, len(parts.base)))

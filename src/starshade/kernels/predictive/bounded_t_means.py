@@ -27,19 +27,8 @@ _FULL = np.uint32(0xFFFF_FFFF)
 def assign(distances: NDArray[np.float32], lower: int) -> NDArray[np.int64]:
     """Give every row a centre, and every centre `lower` rows at least.
 
-    Parameters
-    ----------
-    distances : ndarray of float32, shape (b, t)
-        Finite, none negative.
-    lower : int
-        t · lower ≤ b.
+    `distances` (b, t): finite, none negative. `lower`: t · lower ≤ b. Returns (b,).
 
-    Returns
-    -------
-    ndarray of int64, shape (b,)
-
-    Examples
-    --------
     >>> assign(np.array([[0, 9], [1, 5], [2, 7]], dtype=np.float32), 1).tolist()
     [0, 1, 0]
     """

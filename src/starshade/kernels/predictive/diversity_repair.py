@@ -22,21 +22,12 @@ def choose_groups(
 ) -> NDArray[np.int64]:
     """Choose groups until every set is shown often enough, the cheapest first.
 
-    Parameters
-    ----------
-    open_to : ndarray of uint64, shape (sets, words)
-        Bit g: group g would show the set if it got the item.
-    missing : ndarray of int64, shape (sets,)
-        Groups that the set lacks, at most as many as it has bits.
-    sizes, spread, tie : ndarray, shape (groups,)
-        A group's members; the spread of their padded values; its place in the draw that
-        settles ties, no two alike.
-
-    Returns
-    -------
-    ndarray of int64
-        Groups in the order chosen: each time the one with the fewest members for every set it
-        serves, then with the fewest members, then with the least spread, then by the draw.
+    `open_to` (sets, words): bit g: group g would show the set if it got the item. `missing`
+    (sets,): groups that the set lacks, at most as many as it has bits. `sizes`, `spread`, `tie`
+    (groups,): a group's members; the spread of their padded values; its place in the draw that
+    settles ties, no two alike. Returns: groups in the order chosen: each time the one with the
+    fewest members for every set it serves, then with the fewest members, then with the least
+    spread, then by the draw.
     """
     announce("the repair of diversity", _choose)
     out = np.empty(len(sizes), np.int64)

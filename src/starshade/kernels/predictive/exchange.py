@@ -38,24 +38,12 @@ Floats = NDArray[np.float64]
 def cut(points: Floats, order: Ints, unit: int, most: int, key: int, powers: int = _POWERS) -> Ints:
     """Cut rows in two again and again; `order` is put in order in place.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, f)
-    order : ndarray of int64, shape (n,)
-        The rows; of two equally far along, the earlier stays earlier.
-    unit : int
-        The left part is a multiple of it: half of the units, rounded down.
-    most : int
-        Parts of fewer than ``2 * unit`` rows, or of `most` at most, are not cut.
-    key : int
-        64 bits, of the directions from which the search for the widest one starts.
-    powers : int
-        Its steps: 24 find the widest one, very few another one in which rows spread.
-
-    Returns
-    -------
-    ndarray of int64
-        Where the parts end, 0 first.
+    `points` (float64 (n, f)). `order` (int64 (n,)): the rows; of two equally far along, the earlier
+    stays earlier. `unit`: the left part is a multiple of it: half of the units, rounded down.
+    `most`: parts of fewer than ``2 * unit`` rows, or of `most` at most, are not cut. `key`: 64
+    bits, of the directions from which the search for the widest one starts. `powers`: its steps: 24
+    find the widest one, very few another one in which rows spread. Returns int64: where the parts
+    end, 0 first.
     """
     announce("groups by exchange", _cut)
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
@@ -133,24 +121,13 @@ def exchange_leaves(
 ) -> None:
     """Lessen the squared error of the groups within each leaf; `groups` is changed in place.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, f)
-    weights : ndarray of float64, shape (n,)
-        Above 0.
-    groups : ndarray of int64, shape (n,)
-        Each of k users or more, all of them in one leaf.
-    leaves : (ends, members)
-        Leaf t holds the users ``members[ends[t]:ends[t + 1]]``.
-    k : int
-        A group is never left with fewer.
-    rounds : int
-        At most: in each, every user is moved to another group, or exchanged for a user of
-        another, where that lessens the error most; it ends when nobody moves.
-    partners : int
-        Users, other ones each time, among whom a partner is sought in a larger leaf.
-    key : int
-        64 bits, of the order in which users are met.
+    `points` (float64 (n, f)). `weights` (float64 (n,)): above 0. `groups` (int64 (n,)): each of k
+    users or more, all of them in one leaf. `leaves` (ends, members): leaf t holds the users
+    ``members[ends[t]:ends[t + 1]]``. `k`: a group is never left with fewer. `rounds`: at most: in
+    each, every user is moved to another group, or exchanged for a user of another, where that
+    lessens the error most; it ends when nobody moves. `partners`: users, other ones each time,
+    among whom a partner is sought in a larger leaf. `key`: 64 bits, of the order in which users are
+    met.
     """
     announce("groups by exchange", _exchange_leaves)
     with np.errstate(over="ignore"):

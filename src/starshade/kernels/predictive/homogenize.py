@@ -31,18 +31,8 @@ def mean_levels(
 ) -> NDArray[np.uint8]:
     """Quantize the mean of each group's unclipped padded rows; no cell is null.
 
-    Parameters
-    ----------
-    parts : Parts
-    starts : ndarray of int64, shape (g + 1,)
-        Group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-    members : ndarray of int64
-    grid : (minimum, step, n_levels)
-        Means are clipped to it, halves round up.
-
-    Returns
-    -------
-    ndarray of uint8, shape (g, n)
+    `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least. `grid`
+    (minimum, step, n_levels): means are clipped to it, halves round up. Returns (g, n).
     """
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
@@ -103,22 +93,9 @@ def simple_levels(
 ) -> NDArray[np.uint8]:
     """Quantize, for each group, the mean rating of an item over the members who rated it.
 
-    Parameters
-    ----------
-    rows : (indptr, columns, codes)
-        The original ratings by user.
-    levels : ndarray of float64
-        What a code stands for.
-    n_items : int
-    groups : (starts, members)
-        As in `mean_levels`.
-    min_raters : int
-        An item that fewer members rated is null; at least 1.
-    grid : (minimum, step, n_levels)
-
-    Returns
-    -------
-    ndarray of uint8, shape (g, n_items)
+    `rows` (indptr, columns, codes): the original ratings by user. `levels`: what a code stands for.
+    `groups` (starts, members): as in `mean_levels`. `min_raters`: an item that fewer members rated
+    is null; at least 1. `grid` (minimum, step, n_levels). Returns (g, n_items).
     """
     announce("the simple profiles", _simple_levels)
     out = np.empty((len(groups[0]) - 1, n_items), np.uint8)

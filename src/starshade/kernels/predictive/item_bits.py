@@ -16,10 +16,7 @@ _BLOCK = 2**24  # cells packed together
 def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
     """Pack what groups show, shape (groups, items), nonzero: shown, into rows of bits by item.
 
-    Returns
-    -------
-    ndarray of uint64, shape (items, words)
-        Bit g % 64 of word g // 64 is group g.
+    Returns (items, words): bit g % 64 of word g // 64 is group g.
     """
     n_groups, n_items = levels.shape
     words = max(1, -(-n_groups // 64))

@@ -25,24 +25,11 @@ def profile_support(
 ) -> NDArray[np.int64]:
     """Count, class by class, cells that are no null, that one rates, that nobody stands behind.
 
-    Parameters
-    ----------
-    table : indptr, columns, codes, levels
-        The original ratings.
-    members : indptr, users
-        Of each class.
-    profiles : levels, ratings
-        uint8, shape (classes, items); the rating of each level from 1.
-    least : int
-        0: a cell is invented where nobody of the class rated the item. Otherwise where fewer
-        than `least` did, or where it differs from their mean.
-    tolerance : float
-        By how much a cell may differ from the mean.
-
-    Returns
-    -------
-    ndarray of int64, shape (classes, 3)
-        Cells that are not null; of these, those that one member rated; those invented.
+    `table`: the original ratings. `members`: of each class. `profiles`: uint8, shape (classes,
+    items); the rating of each level from 1. `least`: 0: a cell is invented where nobody of the
+    class rated the item. Otherwise where fewer than `least` did, or where it differs from their
+    mean. `tolerance`: by how much a cell may differ from the mean. Returns (classes, 3): cells that
+    are not null; of these, those that one member rated; those invented.
     """
     announce("profiles", _support)
     out = np.zeros((len(profiles[0]), 3), dtype=np.int64)

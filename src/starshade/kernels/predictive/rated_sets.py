@@ -52,11 +52,7 @@ class SetTally(NamedTuple):
 def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
     """Count the rated sets of 1 to `most` items, and those that fewer than `least` groups show.
 
-    Parameters
-    ----------
-    table : RatedTable
-    most, least : int
-        1 or more.
+    `most`, `least`: 1 or more.
     """
     announce("the check of diversity", _count)
     n_items, n_users = len(table.bits), len(table.indptr) - 1
@@ -87,12 +83,8 @@ def list_short(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """List the rated sets of 1 to `most` items, `first` the least, that too few groups show.
 
-    Returns
-    -------
-    sets : ndarray of int32, shape (n, most)
-        -1 behind the end of a set.
-    cover : ndarray of int64, shape (n,)
-        How many groups show each: below `least`.
+    Returns `sets` (n, most): -1 behind the end of a set. `cover` (n,): how many groups show each:
+    below `least`.
     """
     room = room_for(table, most)
     n = 64
@@ -109,9 +101,7 @@ def list_short(
 def covers(sets: NDArray[np.int64], bits: NDArray[np.uint64], least: int) -> NDArray[np.int64]:
     """Return how many groups show each set, counted up to `least`.
 
-    Parameters
-    ----------
-    sets : ndarray of int64, shape (n, size)
+    `sets` (n, size).
     """
     out = np.empty(len(sets), np.int64)
     with np.errstate(over="ignore"):

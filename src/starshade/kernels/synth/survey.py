@@ -60,36 +60,19 @@ def draw_answers(  # type: ignore[no-untyped-def]
 ):
     """Let everybody answer.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_users,)
-    traits : ndarray of float32, shape (n_users, f)
-        Personal attributes as numbers of mean 0 and variance 1.
-    leaning : ndarray of float64, shape (f, n_items)
-        How an opinion leans on each trait.
-    topic : ndarray of int64, shape (n_items,)
-    loading : ndarray of float64, shape (n_items,)
-        How a question hears the views that a respondent holds in general and on its topic;
-        below 0 where it is worded the other way round.
-    cuts : ndarray of float64, shape (n_items, levels - 1)
-        Ascending: where one answer ends and the next begins.
-    spreads : ndarray of float64, shape (4,)
-        Of general mood, of saying yes to anything, of the view of a topic, of noise.
-    silence : ndarray of float64, shape (2, n_items)
-        Chance that a question is left open, by most respondents and by reluctant ones.
-    gate : ndarray of int64, shape (n_items,)
-        An earlier question that decides whether this one is asked; -1: it always is.
-    closed : int
-        The highest answer to the gate that closes it; no answer closes it too.
-    straight : ndarray of float64, shape (levels - 1,)
-        Cumulative shares of the answers that straight-liners give, but for the last.
-    shares : ndarray of float64, shape (3,)
-        Of straight-liners, of reluctant respondents, of those who break off.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_users, n_items)
-        The answer, from 1; 0: none. The first question always has one.
+    `keys` (uint64 (n_users,)). `traits` (float32 (n_users, f)): personal attributes as numbers of
+    mean 0 and variance 1. `leaning` (float64 (f, n_items)): how an opinion leans on each trait.
+    `topic` (int64 (n_items,)). `loading` (float64 (n_items,)): how a question hears the views that
+    a respondent holds in general and on its topic; below 0 where it is worded the other way round.
+    `cuts` (float64 (n_items, levels - 1)): ascending: where one answer ends and the next begins.
+    `spreads` (float64 (4,)): of general mood, of saying yes to anything, of the view of a topic, of
+    noise. `silence` (float64 (2, n_items)): chance that a question is left open, by most
+    respondents and by reluctant ones. `gate` (int64 (n_items,)): an earlier question that decides
+    whether this one is asked; -1: it always is. `closed`: the highest answer to the gate that
+    closes it; no answer closes it too. `straight` (float64 (levels - 1,)): cumulative shares of the
+    answers that straight-liners give, but for the last. `shares` (float64 (3,)): of
+    straight-liners, of reluctant respondents, of those who break off. Returns uint8 (n_users,
+    n_items): the answer, from 1; 0: none. The first question always has one.
     """
     n_users, n_items = len(keys), len(topic)
     n_topics = topic.max() + 1
@@ -121,17 +104,8 @@ def draw_answers(  # type: ignore[no-untyped-def]
 def gather(answers, indptr):  # type: ignore[no-untyped-def]
     """Turn answers into cells: their columns and their codes, from 0.
 
-    Parameters
-    ----------
-    answers : ndarray of uint8, shape (n_users, n_items)
-        0: none.
-    indptr : ndarray of int64, shape (n_users + 1,)
-        Where each row's cells begin.
-
-    Returns
-    -------
-    columns : ndarray of int32, shape (n_ratings,)
-    codes : ndarray of uint8, shape (n_ratings,)
+    `answers` (uint8 (n_users, n_items)): 0: none. `indptr` (int64 (n_users + 1,)): where each row's
+    cells begin. Returns `columns` (int32 (n_ratings,)). `codes` (uint8 (n_ratings,)).
     """
     n_users, n_items = answers.shape
     columns = np.empty(indptr[-1], np.int32)

@@ -44,19 +44,10 @@ def user_keys(key, fingerprints):  # type: ignore[no-untyped-def]
 def alias_tables(start, weights):  # type: ignore[no-untyped-def]
     """Build one alias table per shelf.
 
-    Parameters
-    ----------
-    start : ndarray of int64, shape (shelves + 1,)
-        Shelf g holds the places ``start[g]:start[g + 1]``.
-    weights : ndarray of float64, shape (n_items,)
-        Above 0, by place.
-
-    Returns
-    -------
-    keep : ndarray of float64, shape (n_items,)
-        Chance that a place keeps the draw that fell on it.
-    other : ndarray of int64, shape (n_items,)
-        The place that gets the draw otherwise.
+    `start` (int64 (shelves + 1,)): shelf g holds the places ``start[g]:start[g + 1]``. `weights`
+    (float64 (n_items,)): above 0, by place. Returns `keep` (float64 (n_items,)): chance that a
+    place keeps the draw that fell on it. `other` (int64 (n_items,)): the place that gets the draw
+    otherwise.
     """
     keep = np.ones(len(weights))
     other = np.arange(len(weights))
@@ -157,20 +148,11 @@ def draw_items(  # type: ignore[no-untyped-def]
 ):
     """Draw every user's items, ascending and all different.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_users,)
-    indptr : ndarray of int64, shape (n_users + 1,)
-        How many items each user gets, at most n_items.
-    cumulative : ndarray of float64, shape (n_users, shelves)
-        Cumulative shares of the shelves in a user's taste; the last is 1.
-    start, weights, keep, other : ndarray
-        See `alias_tables`.
-    items : ndarray of int32, shape (places,)
-        The item at each place; an item may stand on several shelves.
-    n_items : int
-    columns : ndarray of int32, shape (n_ratings,)
-        Filled.
+    `keys` (uint64 (n_users,)). `indptr` (int64 (n_users + 1,)): how many items each user gets, at
+    most n_items. `cumulative` (float64 (n_users, shelves)): cumulative shares of the shelves in a
+    user's taste; the last is 1. `start`, `weights`, `keep`, `other`: see `alias_tables`. `items`
+    (int32 (places,)): the item at each place; an item may stand on several shelves. `columns`
+    (int32 (n_ratings,)): filled.
     """
     n_users = len(keys)
     for chunk in prange((n_users + _CHUNK - 1) // _CHUNK):
@@ -216,18 +198,9 @@ def sample_opinions(  # type: ignore[no-untyped-def]
 ):
     """Return every `stride`-th opinion of the table.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_users,)
-    stride : int
-    indptr, columns : ndarray
-        The table's rows.
-    leniency : ndarray of float64, shape (n_users,)
-    liking : ndarray of float32, shape (n_users, genres)
-    quality : ndarray of float64, shape (n_items,)
-    genre : ndarray of int64, shape (n_items,)
-    noise : float
-        Scale of the logistic noise.
+    `keys` (uint64 (n_users,)). `indptr`, `columns`: the table's rows. `leniency` (float64
+    (n_users,)). `liking` (float32 (n_users, genres)). `quality` (float64 (n_items,)). `genre`
+    (int64 (n_items,)). `noise`: scale of the logistic noise.
     """
     out = np.empty((len(columns) + stride - 1) // stride)
     u = 0
@@ -280,21 +253,11 @@ def draw_days(  # type: ignore[no-untyped-def]
 ):
     """Date every rating: a user rates in bouts, the first on the day of arrival.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_users,)
-    indptr : ndarray of int64, shape (n_users + 1,)
-    arrival : ndarray of int64, shape (n_users,)
-        Day of the first bout.
-    bouts : ndarray of int64, shape (n_users,)
-        At least 1; those that would fall after the last day do not take place.
-    last_day : int
-    gap, gap_spread : float
-        Median and log spread of the days from a bout to the next (log-normal, rounded up).
-    opening, size_spread : float
-        Median of the first bout's share as a multiple of another's; log spread of the shares.
-    days : ndarray of uint16, shape (n_ratings,)
-        Filled.
+    `keys` (uint64 (n_users,)). `indptr` (int64 (n_users + 1,)). `arrival` (int64 (n_users,)): day
+    of the first bout. `bouts` (int64 (n_users,)): at least 1; those that would fall after the last
+    day do not take place. `gap`, `gap_spread`: median and log spread of the days from a bout to the
+    next (log-normal, rounded up). `opening`, `size_spread`: median of the first bout's share as a
+    multiple of another's; log spread of the shares. `days` (uint16 (n_ratings,)): filled.
     """
     n_users = len(keys)
     for chunk in prange((n_users + _CHUNK - 1) // _CHUNK):

@@ -32,21 +32,12 @@ _RAGGED, _LOOSE = 8, 9
 class Structure:
     """What a scan found.
 
-    Attributes
-    ----------
-    records : int
-        Lines that are not blank, a header included; lines within quotes belong to their record.
-    ragged : int
-        Records whose number of fields is not the expected one.
-    ragged_lines, ragged_fields : tuple of int
-        The first five: the line (from 1) that the record begins on, the fields it has.
-    loose : int
-        Closing quotes followed by more text, counted once per record.
-    loose_lines : tuple of int
-    open_line : int
-        The line on which a quote opens that never closes; 0: none.
-    lines : ndarray of int64
-        For each wanted record the line it begins on; 0 where there is no such record.
+    `records`: lines that are not blank, a header included; lines within quotes belong to their
+    record. `ragged`: records whose number of fields is not the expected one. `ragged_lines`,
+    `ragged_fields`: the first five: the line (from 1) that the record begins on, the fields it has.
+    `loose`: closing quotes followed by more text, counted once per record. `open_line`: the line on
+    which a quote opens that never closes; 0: none. `lines`: for each wanted record the line it
+    begins on; 0 where there is no such record.
     """
 
     records: int
@@ -74,16 +65,9 @@ def scan_structure(
 ) -> Structure:
     """Scan text that comes in blocks.
 
-    Parameters
-    ----------
-    blocks : iterable of ndarray of uint8
-        The bytes in order, cut anywhere, without a byte order mark.
-    delimiter, quote : int
-        Bytes; `NO_QUOTE` for a dialect without quotes.
-    n_fields : int
-        Fields that every record must have.
-    wanted : ndarray of int64, ascending, optional
-        Record numbers (from 0) whose lines are asked for. The scan stops behind the last one.
+    `blocks`: the bytes in order, cut anywhere, without a byte order mark. `delimiter`, `quote`:
+    bytes; `NO_QUOTE` for a dialect without quotes. `n_fields`: fields that every record must have.
+    `wanted`: record numbers (from 0) whose lines are asked for. The scan stops behind the last one.
     """
     asked = np.empty(0, np.int64) if wanted is None else np.asarray(wanted, np.int64)
     lines = np.zeros(len(asked), np.int64)

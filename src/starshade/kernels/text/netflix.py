@@ -22,20 +22,10 @@ _SHORTEST = len("1,1,2000-01-01\n")
 class Parsed(NamedTuple):
     """What a block of lines holds.
 
-    Attributes
-    ----------
-    users, movies : ndarray of int64, shape (n,)
-    ratings : ndarray of float64, shape (n,)
-    days : ndarray of int32, shape (n,)
-        Since 1970-01-01.
-    headless : int
-        The first rows, whose movie stands in an earlier block.
-    last_movie : int
-        Of the last ``movie:`` line; −1: there was none.
-    wrong : int
-        Lines that are something else; no row comes from them.
-    wrong_at : ndarray of int64
-        Where the first of those begin.
+    `users`, `movies` (n,). `ratings` (n,). `days` (n,): since 1970-01-01. `headless`: the first
+    rows, whose movie stands in an earlier block. `last_movie`: of the last ``movie:`` line; −1:
+    there was none. `wrong`: lines that are something else; no row comes from them. `wrong_at`:
+    where the first of those begin.
     """
 
     users: NDArray[np.int64]
@@ -51,10 +41,7 @@ class Parsed(NamedTuple):
 def parse(text: NDArray[np.uint8]) -> Parsed:
     """Parse whole lines; blank ones are passed over.
 
-    Parameters
-    ----------
-    text : ndarray of uint8
-        Ends with a line feed.
+    `text`: ends with a line feed.
     """
     room = len(text) // _SHORTEST + 1
     users = np.empty(room, np.int64)

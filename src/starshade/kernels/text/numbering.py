@@ -21,10 +21,7 @@ _SMALL = 1 << 24  # keys below are looked up directly: at most 64 MB
 class KeyTable:
     """The distinct keys met so far and their numbers.
 
-    Attributes
-    ----------
-    count : int
-        Numbers given out, 0 … count − 1. The caller may add to it to reserve some.
+    `count`: numbers given out, 0 … count − 1. The caller may add to it to reserve some.
     """
 
     def __init__(self) -> None:

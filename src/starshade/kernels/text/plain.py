@@ -49,16 +49,8 @@ _MONTHS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 class Lines(NamedTuple):
     """What was parsed, up to the first line that is not plain.
 
-    Attributes
-    ----------
-    users, items : ndarray of int64, shape (n,)
-    ratings : ndarray of float64, shape (n,)
-    days : ndarray of int32, shape (n,)
-        Since 1970-01-01; meaningless where lines have no date.
-    blanks : int
-        Empty lines passed over.
-    plain : bool
-        Whether all lines were plain.
+    `users`, `items` (n,). `ratings` (n,). `days` (n,): since 1970-01-01; meaningless where lines
+    have no date. `blanks`: empty lines passed over. `plain`: whether all lines were plain.
     """
 
     users: NDArray[np.int64]
@@ -72,14 +64,8 @@ class Lines(NamedTuple):
 def parse_lines(text: NDArray[np.uint8], delimiter: bytes, kinds: NDArray[np.int64]) -> Lines:
     """Parse whole lines.
 
-    Parameters
-    ----------
-    text : ndarray of uint8
-        Ends with a line feed.
-    delimiter : bytes
-        One byte, or two for ``::``; no digit, point, minus, quote or line end.
-    kinds : ndarray of int64, shape (n_columns,)
-        The kind of each field of a line.
+    `text`: ends with a line feed. `delimiter`: one byte, or two for ``::``; no digit, point, minus,
+    quote or line end. `kinds` (n_columns,): the kind of each field of a line.
     """
     # each field but the last takes a delimiter, each asked-for one a digit, the line an LF
     least = (len(kinds) - 1) * len(delimiter) + int((kinds != SKIP).sum()) + 1
