@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["made_by", "repeated"]
 
-#: options that change nothing in what is found, and the seed, which is said last
+#: options that change nothing in what is found, and the seed, which comes last
 _ELSEWHERE = {"as_json", "threads", "memory", "quiet", "log_file", "seed"}
 _WRITTEN = {"out", "report"}  # made again a report goes beside the release
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
@@ -24,14 +24,7 @@ _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 def repeated(context: click.Context, release: Release, reading: Reading, seed: int) -> str:
     """Return what to type to do it all again, a command a line: the release, then the report.
 
-    Parameters
-    ----------
-    context : click.Context
-        Of the command that runs; every option that was given to it is said again.
-    release : Release
-    reading : Reading
-        How the ratings are read.
-    seed : int
+    Every option that was given to the command of the `context` is in it.
     """
     given = context.params
     ratings, folder = given["ratings"], given["release"]
@@ -57,16 +50,7 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
 
     What the receipt holds and a command cannot say, the content of files, stands in capitals.
 
-    Parameters
-    ----------
-    release : Release
-        Read with its receipt.
-    ratings : str
-        Where the ratings are.
-    out : str
-        Where the release lies; made again it goes to a place beside.
-    reading : Reading
-        How the ratings are read.
+    The release lies at `out`; made again it goes to a place beside.
     """
     if release.private is None:
         return None
@@ -98,9 +82,9 @@ def _spelled(option: click.Option, value: Any) -> list[str]:
         return []
     if isinstance(value, dict):
         return [word for name in value for word in (flag, f"{name}=FILE")]
-    told = value if isinstance(value, (list, tuple)) else [value]
+    values = value if isinstance(value, (list, tuple)) else [value]
     # what begins with a dash would be taken for an option
-    spelled = (([f"{flag}={t}"] if t.startswith("-") else [flag, t]) for t in map(_text, told))
+    spelled = (([f"{flag}={t}"] if t.startswith("-") else [flag, t]) for t in map(_text, values))
     return [word for words in spelled for word in words]
 
 

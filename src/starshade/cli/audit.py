@@ -29,7 +29,7 @@ __all__ = ["audit"]
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
-@partial(gathered, options=options_of(AuditSettings), name="asked")
+@partial(gathered, options=options_of(AuditSettings), name="limits")
 @click.option(
     "--earlier",
     metavar="RELEASE",
@@ -45,7 +45,7 @@ def audit(
     ratings: str,
     release: str,
     private: str | None,
-    asked: dict[str, Any],
+    limits: dict[str, Any],
     earlier: tuple[str, ...],
     report: str | None,
     reading: Reading,
@@ -60,7 +60,7 @@ def audit(
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import is_release, read_release
 
-    judge = Audit(**{name: asked[name] for name in given() & asked.keys()})
+    judge = Audit(**{name: limits[name] for name in given() & limits.keys()})
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
@@ -83,8 +83,8 @@ def audit(
         )
         write(dossier, place, public=False)
         result = dossier.audit
-    told = {**result.to_dict(), "report": report, "seconds": run.seconds}
-    run.emit(told, lambda: _summary(result))
+    payload = {**result.to_dict(), "report": report, "seconds": run.seconds}
+    run.emit(payload, lambda: _summary(result))
     context.exit(0 if result.passed else 1)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import Choosing, declared_options
-from starshade.cli.options.models import asked_models, to_options
+from starshade.cli.options.models import models_to_check, to_options
 from starshade.cli.options.settings import gathered, given
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
@@ -71,23 +71,23 @@ def check(
             reading.refuse_for_release(data)
         table = read_release(data)
         _refuse_nothing(data, table, model)
-        asked = asked_models(table.manifest.claims, model, parameters)
-        near = _near(asked, graph)
+        models = models_to_check(table.manifest.claims, model, parameters)
+        proximate = _proximity_model(models, graph)
         source = None
     else:
         _refuse_original(original)
-        # a wrong parameter is told before the long work
-        asked = asked_models((), model, parameters)
-        near = _near(asked, graph)
-        table = reading.read(data, dates=near is None)
+        # a wrong parameter is refused before the long work
+        models = models_to_check((), model, parameters)
+        proximate = _proximity_model(models, graph)
+        table = reading.read(data, dates=proximate is None)
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
-    verdicts = _checked(asked, table, _original(asked, original, reading))
-    drawn = _graph_of(near, table) if graph else None
-    told = _told(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
+    verdicts = _checked(models, table, _original(models, original, reading))
+    drawn = _graph_of(proximate, table) if graph else None
+    payload = _payload(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
-        {**told, "seconds": run.seconds},
-        lambda: _summary(asked, verdicts, explain, drawn, source),
+        {**payload, "seconds": run.seconds},
+        lambda: _summary(models, verdicts, explain, drawn, source),
     )
     context.exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
@@ -110,11 +110,11 @@ def _refuse_original(original: str | None) -> None:
         )
 
 
-def _original(asked: list[Any], original: str | None, reading: Reading) -> Ratings | None:
+def _original(models: list[Any], original: str | None, reading: Reading) -> Ratings | None:
     """Read the original ratings, if some model wants to know them."""
     if original is None:
         return None
-    if not any(map(_wants_original, asked)):
+    if not any(map(_wants_original, models)):
         raise ConfigError(
             "--original: no model checked here asks who rated what",
             advice="Leave it out, or choose --model diversity.",
@@ -122,10 +122,12 @@ def _original(asked: list[Any], original: str | None, reading: Reading) -> Ratin
     return reading.read(original, dates=False)
 
 
-def _checked(asked: list[Any], table: Ratings | Release, original: Ratings | None) -> list[Verdict]:
+def _checked(
+    models: list[Any], table: Ratings | Release, original: Ratings | None
+) -> list[Verdict]:
     return [
-        one.check(table, original=original) if _wants_original(one) else one.check(table)
-        for one in asked
+        model.check(table, original=original) if _wants_original(model) else model.check(table)
+        for model in models
     ]
 
 
@@ -133,7 +135,7 @@ def _wants_original(model: Any) -> bool:
     return hasattr(model, "b")
 
 
-def _told(verdicts: list[Verdict]) -> dict[str, Any]:
+def _payload(verdicts: list[Verdict]) -> dict[str, Any]:
     """Return the worst verdict, the last of those as bad, and all where there are several."""
     worst = max(reversed(verdicts), key=lambda v: (v.failing_records, not v.passed))
     if len(verdicts) == 1:
@@ -141,26 +143,26 @@ def _told(verdicts: list[Verdict]) -> dict[str, Any]:
     return worst.to_dict() | {"claims": [verdict.to_dict() for verdict in verdicts]}
 
 
-def _near(asked: list[Any], graph: bool) -> Any:
+def _proximity_model(models: list[Any], graph: bool) -> Any:
     """Return the model that asks who is proximate to whom, if there is one."""
-    near = [one for one in asked if hasattr(one, "eps")]
-    if graph and not near:
+    proximate = [one for one in models if hasattr(one, "eps")]
+    if graph and not proximate:
         raise ConfigError(
             "--graph: shows who is proximate to whom, which no model checked here asks",
             advice="Leave it out, or choose --model k-eps.",
         )
-    return near[-1] if near else None
+    return proximate[-1] if proximate else None
 
 
-def _graph_of(asked: Any, table: Ratings | Release) -> Any:
+def _graph_of(model: Any, table: Ratings | Release) -> Any:
     from starshade.privacy.proximity.graph import ProximityGraph
 
-    graph = ProximityGraph(eps=asked.eps, sensitive=asked.sensitive, nulls=asked.nulls)
-    return graph.of(table).decomposed(asked.k)
+    graph = ProximityGraph(eps=model.eps, sensitive=model.sensitive, nulls=model.nulls)
+    return graph.of(table).decomposed(model.k)
 
 
 def _summary(
-    asked: list[Any], verdicts: list[Verdict], explain: bool, graph: Any, ratings: list[str] | None
+    models: list[Any], verdicts: list[Verdict], explain: bool, graph: Any, ratings: list[str] | None
 ) -> Any:
     parts: list[RenderableType | None] = []
     for verdict in verdicts:
@@ -171,30 +173,32 @@ def _summary(
     if graph is not None:
         parts.append(words(str(graph)))
     if ratings is None:
-        parts.append(_again(asked, verdicts))
+        parts.append(_again(models, verdicts))
     elif not verdicts[0].satisfied:
-        parts.append(_next(verdicts[0], asked[0], ratings))
+        parts.append(_next(verdicts[0], models[0], ratings))
     return page(*parts)
 
 
-def _again(asked: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
+def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
     """Say what can be done about a release in which something does not hold."""
     if all(verdict.satisfied or getattr(verdict, "undecided", ()) for verdict in verdicts):
         return None
     smaller, spread = "", ""
-    for one, verdict in zip(asked, verdicts, strict=True):
+    for model, verdict in zip(models, verdicts, strict=True):
         least, by_size = verdict.smallest_group, verdict.model in _BY_SIZE
-        if by_size and not verdict.satisfied and 1 < least < one.k:
+        if by_size and not verdict.satisfied and 1 < least < model.k:
             smaller = f"It holds for k up to {least:,}. "
         if verdict.model in _OF_VALUES and not verdict.satisfied:
-            told = " ".join(to_options(_spread(verdict)))
-            spread = f" {told}" if told else "; with a larger --k or --l classes are more mixed"
+            options = " ".join(to_options(_spread(verdict)))
+            spread = (
+                f" {options}" if options else "; with a larger --k or --l classes are more mixed"
+            )
     return words(
         f"{smaller}For more make the release again from the ratings (starshade anonymize{spread})."
     )
 
 
-def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | None:
+def _next(verdict: Verdict, model: Any, ratings: list[str]) -> RenderableType | None:
     """Say how to make a release of ratings in which it holds."""
     if verdict.model in _OF_VALUES:
         return _next_of_values(verdict, ratings)
@@ -203,7 +207,7 @@ def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | 
     if verdict.model == "diversity":
         names = ["b", "l"]
         method = ["--method", "predictive", "--profile", "simple", "--k", str(_K)]
-    options = to_options({name: getattr(asked, name) for name in names if hasattr(asked, name)})
+    options = to_options({name: getattr(model, name) for name in names if hasattr(model, name)})
     out = ["--out", "DIR", *(["--private", "FILE"] if method else [])]
     return page(
         words("Next, to make a release of these ratings in which it holds:"),
@@ -213,17 +217,17 @@ def _next(verdict: Verdict, asked: Any, ratings: list[str]) -> RenderableType | 
 
 def _spread(verdict: Verdict) -> dict[str, Any]:
     """Return the settings with which a method promises this; none where no method does."""
-    told = verdict.parameters
-    if verdict.model == "alpha-k" or told.get("kind") == "entropy":
+    parameters = verdict.parameters
+    if verdict.model == "alpha-k" or parameters.get("kind") == "entropy":
         return {}
-    return {name: told[name] for name in ("l", "t") if name in told}
+    return {name: parameters[name] for name in ("l", "t") if name in parameters}
 
 
 def _next_of_values(verdict: Verdict, ratings: list[str]) -> RenderableType:
     """Say how to make a release of ratings with an attribute that is spread enough."""
-    told = verdict.parameters
-    kept = {"k": told.get("k", _K), "attributes": "generalized"}
-    kept |= {"sensitive-attribute": told["attribute"]} | _spread(verdict)
+    parameters = verdict.parameters
+    kept = {"k": parameters.get("k", _K), "attributes": "generalized"}
+    kept |= {"sensitive-attribute": parameters["attribute"]} | _spread(verdict)
     after = (
         "in which it holds" if _spread(verdict) else "of equal records, and then to check it there"
     )

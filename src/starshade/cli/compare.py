@@ -24,7 +24,7 @@ __all__ = ["compare"]
 
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
-@partial(gathered, options=options_of(CompareSettings), name="asked")
+@partial(gathered, options=options_of(CompareSettings), name="values")
 @click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
 )
@@ -34,7 +34,7 @@ __all__ = ["compare"]
 def compare(
     context: click.Context,
     ratings: str,
-    asked: dict[str, Any],
+    values: dict[str, Any],
     out: str | None,
     reading: Reading,
     run: Run,
@@ -44,7 +44,7 @@ def compare(
     What each loses, how wrong queries on it are, what an attack still finds, how long it took;
     and which releases no other one beats. Nothing is published: the releases are not kept.
     """
-    settings = CompareSettings(**{name: asked[name] for name in given() & asked.keys()})
+    settings = CompareSettings(**{name: values[name] for name in given() & values.keys()})
     if out is not None:
         ensure_free(out)
     from starshade.audit.compare.compare import compare as side_by_side
@@ -60,8 +60,8 @@ def compare(
         from starshade.report.comparison import save_comparison
 
         files = save_comparison(result, out)
-    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
-    run.emit(told, lambda: _summary(result, out, files))
+    payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(payload, lambda: _summary(result, out, files))
     context.exit(1 if len(result.refused) == len(result.rows) else 0)
 
 
@@ -70,11 +70,11 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
 
     made = [row for row in result.rows if row.refused is None]
     best = {id(row) for row in result.frontier}
-    lost, found = in_columns()
+    lost, risks = in_columns()
     return page(
         words(str(result)),
         _table(made, lost, "What is lost"),
-        _table([result.before, *made], found, "What is still found, and what it took", best)
+        _table([result.before, *made], risks, "What is still found, and what it took", best)
         if made
         else None,
         figures([(row.name, str(row.refused)) for row in result.refused], "Refused")

@@ -52,11 +52,11 @@ def demo(out: str, run: Run) -> None:
         for edition, report in zip(_EDITIONS, reports, strict=True):
             write(dossier, report, public=bool(edition))
     names = list(map(str, reports))
-    told = {**story.to_dict(), "out": out, "reports": names, "seconds": run.seconds}
-    run.emit(told, lambda: _told(story, out, names))
+    payload = {**story.to_dict(), "out": out, "reports": names, "seconds": run.seconds}
+    run.emit(payload, lambda: _summary(story, out, names))
 
 
-def _told(story: Story, out: str, reports: list[str]) -> Any:
+def _summary(story: Story, out: str, reports: list[str]) -> Any:
     before, between, after = story.attack_before, story.attack_between, story.attack_after
     release, check = story.made.figures, story.check
     k = release["k"]
@@ -83,7 +83,7 @@ def _told(story: Story, out: str, reports: list[str]) -> Any:
             + f": the smallest set of equal records has {check.smallest_group:,}."
         ),
         figures(
-            ((f"item {item}", told) for item, told in story.example.items()),
+            ((f"item {item}", text) for item, text in story.example.items()),
             title="One of the groups, as published: what each member may have given",
         ),
         words(

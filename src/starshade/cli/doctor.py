@@ -28,7 +28,7 @@ def doctor(run: Run) -> None:
     import platform
     from importlib import metadata, util
 
-    found = {
+    facts = {
         "starshade": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -44,7 +44,7 @@ def doctor(run: Run) -> None:
         "memory_free": budget.free_memory(),
         "memory_planned": budget.memory(),
     }
-    run.emit(found, lambda: _summary(found))
+    run.emit(facts, lambda: _summary(facts))
 
 
 def _threading_layer() -> str:
@@ -80,23 +80,23 @@ def _kernel_cache() -> dict[str, Any]:
     }
 
 
-def _summary(found: dict[str, Any]) -> Any:
-    cache = found["kernel_cache"]
-    extras = [name for name, present in found["extras"].items() if present]
-    missing = [name for name, present in found["extras"].items() if not present]
+def _summary(facts: dict[str, Any]) -> Any:
+    cache = facts["kernel_cache"]
+    extras = [name for name, present in facts["extras"].items() if present]
+    missing = [name for name, present in facts["extras"].items() if not present]
     state = "writable" if cache["writable"] else "not writable: kernels compile in every run"
     rows = [
-        ("starshade", found["starshade"]),
-        ("Python", f"{found['python']} on {found['platform']}"),
-        ("packages", ", ".join(f"{k} {v}" for k, v in found["versions"].items())),
+        ("starshade", facts["starshade"]),
+        ("Python", f"{facts['python']} on {facts['platform']}"),
+        ("packages", ", ".join(f"{k} {v}" for k, v in facts["versions"].items())),
         ("extras installed", ", ".join(extras) or "none"),
         ("extras not installed", ", ".join(missing) or None),
-        ("processors", found["cpus"]),
-        ("threads in use", found["threads"]),
-        ("threading layer", found["threading_layer"]),
+        ("processors", facts["cpus"]),
+        ("threads in use", facts["threads"]),
+        ("threading layer", facts["threading_layer"]),
         ("kernel cache", f"{cache['place']} ({state})" if cache["place"] else "none"),
         ("kernels compiled", f"{cache['ready']} of {cache['kernels']}, the rest on first use"),
-        ("memory free", f"{found['memory_free'] / 1e9:.1f} GB"),
-        ("memory planned with", f"{found['memory_planned'] / 1e9:.1f} GB"),
+        ("memory free", f"{facts['memory_free'] / 1e9:.1f} GB"),
+        ("memory planned with", f"{facts['memory_planned'] / 1e9:.1f} GB"),
     ]
     return page(figures(rows))

@@ -1,4 +1,4 @@
-"""Groups of commands that load a command only when it is asked for."""
+"""Groups of commands that load a command only when it is called."""
 
 from __future__ import annotations
 

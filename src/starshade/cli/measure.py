@@ -47,40 +47,40 @@ def measure(
     if probe is not None:
         need_receipt(released)
     original = reading.read(ratings)
-    # who gave a rating that was held out is told by the ids alone
+    # who gave a rating that was held out is known by the ids alone
     held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
-    found = measure_all(released, original, probe=held)
+    values = measure_all(released, original, probe=held)
     run.emit(
-        {**found, "seconds": run.seconds},
+        {**values, "seconds": run.seconds},
         lambda: page(
             words(
                 f"{release}: {counted(released.n_records, 'record')} on "
                 f"{counted(released.manifest.items, 'item')}"
             ),
-            figures(figures_found(_known(found, released))),
-            words(_said(released.attributes is not None, probe is not None, found)),
+            figures(figures_found(_known(values, released))),
+            words(_hints(released.attributes is not None, probe is not None, values)),
         ),
     )
 
 
 def _known(
-    found: dict[str, float | int | None], release: Release
+    values: dict[str, float | int | None], release: Release
 ) -> dict[str, float | int | str | None]:
     """Leave out what does not apply; say in bands what only the receipt has in figures."""
-    told: dict[str, float | int | str | None] = {}
-    for name, value in found.items():
+    shown: dict[str, float | int | str | None] = {}
+    for name, value in values.items():
         known = in_words(getattr(release.manifest, name)) if name in _BANDS else None
         if value is not None or known is not None:
-            told[name] = known if value is None else value
-    return told
+            shown[name] = known if value is None else value
+    return shown
 
 
-def _said(attributes: bool, probed: bool, found: dict[str, float | int | None]) -> str:
+def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:
     """Say where the figures are explained, and why some are not among them."""
     text = (
         "`starshade list measures` says what each figure is; those that do not apply are left out."
     )
-    if found["query_error_conditions"] is None:
+    if values["query_error_conditions"] is None:
         text += (
             " Averages by query need a numeric attribute: give the ratings' with --users."
             if attributes

@@ -39,13 +39,13 @@ def query(
     from starshade.query.query import Query
     from starshade.release.folder.read import read_release
 
-    said = {name: settings[name] for name in given() & settings.keys()}
-    if "bounds" in said:
-        said["bounds"] = {name: _ends(name, text) for name, text in said["bounds"].items()}
-    asked = Query(sql, **said)  # a wrong query is told before the work
-    found = asked.run(read_release(release))
-    run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: _summary(found))
-    context.exit(1 if found.refused else 0)
+    changed = {name: settings[name] for name in given() & settings.keys()}
+    if "bounds" in changed:
+        changed["bounds"] = {name: _ends(name, text) for name, text in changed["bounds"].items()}
+    question = Query(sql, **changed)  # a wrong query is refused before the work
+    result = question.run(read_release(release))
+    run.emit({**result.to_dict(), "seconds": run.seconds}, lambda: _summary(result))
+    context.exit(1 if result.refused else 0)
 
 
 def _ends(name: str, text: str) -> tuple[float, float]:
@@ -58,21 +58,21 @@ def _ends(name: str, text: str) -> tuple[float, float]:
     return low, high
 
 
-def _summary(found: QueryResult) -> Any:
-    if found.groups:
+def _summary(result: QueryResult) -> Any:
+    if result.groups:
         first = "null, then each rating"
         rows = [
             ("null" if entry.group is None else f"{entry.group:g}", *_cells(each))
-            for entry in found.groups
+            for entry in result.groups
             for each in entry.results
         ]
-        reason = words(found.reason) if found.reason else None
-    elif len(found.results) > 1:
+        reason = words(result.reason) if result.reason else None
+    elif len(result.results) > 1:
         first = ""
-        rows = [("", *_cells(each)) for each in found.results]
-        reason = words(found.reason) if found.reason else None
+        rows = [("", *_cells(each)) for each in result.results]
+        reason = words(result.reason) if result.reason else None
     else:
-        return words(str(found))
+        return words(str(result))
     head = (first, "", "expected", "low", "high", "records")
     return page(columns(head, rows), reason)
 

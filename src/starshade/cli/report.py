@@ -32,7 +32,7 @@ __all__ = ["report"]
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
 )
-@partial(gathered, options=options_of(AuditSettings, "targets"), name="asked")
+@partial(gathered, options=options_of(AuditSettings, "targets"), name="limits")
 @click.option(
     "--earlier",
     metavar="RELEASE",
@@ -50,7 +50,7 @@ def report(
     public: bool,
     private: str | None,
     probe: str | None,
-    asked: dict[str, Any],
+    limits: dict[str, Any],
     earlier: tuple[str, ...],
     reading: Reading,
     run: Run,
@@ -67,14 +67,14 @@ def report(
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import read_release
 
-    judge = Audit(**{name: asked[name] for name in given() & asked.keys()})
+    judge = Audit(**{name: limits[name] for name in given() & limits.keys()})
     released = read_release(release, private=private)  # refused before the long work
     for folder in earlier:
         read_release(folder)
     if probe is not None:
         need_receipt(released)
     table = reading.read(ratings)
-    # who gave a rating that was held out is told by the ids alone
+    # who gave a rating that was held out is known by the ids alone
     held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
     dossier = gather(
         table,
@@ -88,16 +88,16 @@ def report(
         command=repeated(context, released, reading, run.seed),
     )
     write(dossier, place, public=public)
-    told = dossier.public() if public else dossier.internal()
+    content = dossier.public() if public else dossier.internal()
     run.emit(
         {
             "pass": dossier.passed,
-            "headline": told["verdict"]["headline"],
-            "edition": told["edition"],
+            "headline": content["verdict"]["headline"],
+            "edition": content["edition"],
             "out": out,
             "bytes": place.path.stat().st_size,
             "seed": run.seed,
             "seconds": run.seconds,
         },
-        lambda: words(f"{told['verdict']['headline']}. The report is in {out}."),
+        lambda: words(f"{content['verdict']['headline']}. The report is in {out}."),
     )

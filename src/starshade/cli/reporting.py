@@ -24,12 +24,7 @@ def can_report() -> bool:
 
 
 def place_for(out: Where, option: str) -> Place:
-    """Refuse a place that is taken, and a missing extra, before the long work.
-
-    Raises
-    ------
-    OutputError, ConfigError
-    """
+    """Refuse a place that is taken, and a missing extra, before the long work."""
     if not can_report():
         raise ConfigError(
             f"{option} {out}: reports need an optional package that is not installed",

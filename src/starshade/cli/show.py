@@ -71,7 +71,7 @@ def columns(
     *,
     names: bool = False,
 ) -> RenderableType:
-    """Show a small table with a head; all columns but the first are aligned as told.
+    """Show a small table with a head; all columns but the first are aligned by `align`.
 
     Names in the first column stay whole, and the others give way.
     """

@@ -49,8 +49,8 @@ def studio(
     try:
         most = parse_bytes(max_upload)
     except ConfigError as error:
-        told = f"--max-upload {max_upload}: no size of a file"
-        raise ConfigError(told, advice="Examples: 500M, 4G.") from error
+        message = f"--max-upload {max_upload}: no size of a file"
+        raise ConfigError(message, advice="Examples: 500M, 4G.") from error
     open_studio(
         work,
         ratings=ratings,

@@ -100,20 +100,20 @@ def attack(
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
         chosen = replace(chosen, sensitive=rows)
-    asked = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
-    at_risk = None if risk is None else risk.run(table, knowledge, **asked)
-    result = chosen.run(table, knowledge, **asked)
-    told = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
-    _say_what_did_nothing(name, told)
+    arguments = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
+    at_risk = None if risk is None else risk.run(table, knowledge, **arguments)
+    result = chosen.run(table, knowledge, **arguments)
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    _say_what_did_nothing(name, payload)
     parts = [describe(result)]
     if at_risk is not None and risk_list is not None:
-        told["risk"] = at_risk.to_dict()
+        payload["risk"] = at_risk.to_dict()
         parts.append(describe_risk(at_risk, risk_list, _write_list(at_risk, truth, risk_list)))
-    run.emit(told, lambda: page(*parts))
+    run.emit(payload, lambda: page(*parts))
 
 
 def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
-    """Return the attack that was asked for."""
+    """Return the attack that was chosen."""
     from starshade.attack.registry import ENTRIES
     from starshade.registry import find
 
@@ -150,7 +150,7 @@ def _write_list(at_risk: RiskResult, ratings: Ratings, path: str) -> int:
 
 
 def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
-    """Return the search for those at risk, if it was asked for."""
+    """Return the search for those at risk; None without --risk-list."""
     if path is None:
         refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
         return None
@@ -221,16 +221,16 @@ def _say_what_is_sensitive(name: str, table: Ratings | Release, truth: Ratings) 
         )
 
 
-def _say_what_did_nothing(name: str, told: dict[str, Any]) -> None:
-    """Say which part of the knowledge that was asked for was of no use."""
-    used = told["knowledge"]
-    said = given()
+def _say_what_did_nothing(name: str, payload: dict[str, Any]) -> None:
+    """Say which given options were of no use."""
+    used = payload["knowledge"]
+    names = given()
     if used is None:
-        useless = said & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
+        useless = names & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
         if useless:
             note(f"{name}: what an adversary knows of single people plays no part")
         return
-    if "day_error" in said and not used["dates"]:
+    if "day_error" in names and not used["dates"]:
         note("--day-error did nothing: no days are known, or the attacked data have none")
-    if "rating_error" in said and not used["ratings"]:
+    if "rating_error" in names and not used["ratings"]:
         note("--rating-error did nothing: no ratings are known")

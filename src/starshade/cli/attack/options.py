@@ -38,13 +38,7 @@ def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
 
 
 def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:
-    """Return where items given by id are among those of the ratings.
-
-    Raises
-    ------
-    ConfigError
-        An unknown id.
-    """
+    """Return where items given by id are among those of the ratings."""
     places = [ratings.items.index(item) for item in items]
     if -1 in places:
         position = places.index(-1)

@@ -73,10 +73,10 @@ def attack_with(
     from starshade.cli.attack.summary import describe_people
 
     listed = public.candidates is not None
-    asked = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}
+    changed = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}
     if public.candidates is not None:
-        asked["candidates"] = public.candidates
-    chosen = AuxiliaryAttack(**asked)
+        changed["candidates"] = public.candidates
+    chosen = AuxiliaryAttack(**changed)
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
     table = _attacked(data, reading)

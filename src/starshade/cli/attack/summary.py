@@ -30,7 +30,7 @@ def describe(result: AttackResult | LinkResult | PaddingResult | TrackerResult) 
 
 def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
     """Show how few facts identify how many users, and where the list is."""
-    told = result.to_dict()["steps"]
+    steps = result.to_dict()["steps"]
     rows = [
         (
             f"{step['known']}",
@@ -38,7 +38,7 @@ def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
             percent(step["at_most"]["rate"]),
             f"{step['tried']:,}",
         )
-        for step in told
+        for step in steps
     ]
     head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
     return page(

@@ -26,40 +26,47 @@ def describe(ratings: str, reading: Reading, run: Run) -> None:
     table = reading.read(ratings)
     from starshade.ratings.describe import describe as describe_table
 
-    found = describe_table(table)
-    run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: _summary(found))
+    description = describe_table(table)
+    run.emit({**description.to_dict(), "seconds": run.seconds}, lambda: _summary(description))
 
 
-def _summary(found: Description) -> Any:
-    dropped = found.report.dropped_users
-    source = found.report.format or "ratings"
-    seen = "found in the data" if found.report.scale_inferred else "declared"
-    dates = None if found.first_day is None else f"{found.first_day} to {found.last_day}"
+def _summary(description: Description) -> Any:
+    dropped = description.report.dropped_users
+    source = description.report.format or "ratings"
+    seen = "found in the data" if description.report.scale_inferred else "declared"
+    dates = (
+        None
+        if description.first_day is None
+        else f"{description.first_day} to {description.last_day}"
+    )
     rows: list[tuple[str, Any]] = [
         ("format", source),
-        ("columns", ", ".join(f"{k} = {v}" for k, v in found.report.mapping.items()) or None),
-        ("users", found.users),
-        ("items", found.items),
-        ("ratings", found.ratings),
-        ("scale", f"{found.scale} ({seen})"),
-        ("cells without a rating", percent(found.sparsity)),
+        ("columns", ", ".join(f"{k} = {v}" for k, v in description.report.mapping.items()) or None),
+        ("users", description.users),
+        ("items", description.items),
+        ("ratings", description.ratings),
+        ("scale", f"{description.scale} ({seen})"),
+        ("cells without a rating", percent(description.sparsity)),
         ("dates", dates),
-        ("ratings without a date", percent(found.days_unknown) if found.days_unknown else None),
-        ("personal attributes", ", ".join(found.attributes) or None),
+        (
+            "ratings without a date",
+            percent(description.days_unknown) if description.days_unknown else None,
+        ),
+        ("personal attributes", ", ".join(description.attributes) or None),
         ("users dropped (no rating left)", dropped or None),
-        ("items dropped", found.report.dropped_items or None),
-        ("duplicates merged", found.report.merged_duplicates or None),
-        ("ratings on the top 1 % of items", percent(found.long_tail["top_1_percent"])),
-        ("ratings on the top 10 % of items", percent(found.long_tail["top_10_percent"])),
+        ("items dropped", description.report.dropped_items or None),
+        ("duplicates merged", description.report.merged_duplicates or None),
+        ("ratings on the top 1 % of items", percent(description.long_tail["top_1_percent"])),
+        ("ratings on the top 10 % of items", percent(description.long_tail["top_10_percent"])),
     ]
     spread = columns(
         ("", "5 %", "25 %", "median", "75 %", "95 %", "mean"),
         [
-            ("ratings per user", *_quantiles(found.ratings_per_user)),
-            ("ratings per item", *_quantiles(found.ratings_per_item)),
+            ("ratings per user", *_quantiles(description.ratings_per_user)),
+            ("ratings per item", *_quantiles(description.ratings_per_item)),
         ],
     )
-    return page(figures(rows), spread, _histogram(found))
+    return page(figures(rows), spread, _histogram(description))
 
 
 def _quantiles(spread: dict[str, float]) -> list[str]:
@@ -68,13 +75,13 @@ def _quantiles(spread: dict[str, float]) -> list[str]:
     ]
 
 
-def _histogram(found: Description) -> Any:
-    if len(found.histogram) > 30:
+def _histogram(description: Description) -> Any:
+    if len(description.histogram) > 30:
         return None
-    most = max((n for _, _, n in found.histogram), default=0) or 1
+    most = max((n for _, _, n in description.histogram), default=0) or 1
     rows = []
-    for low, high, n in found.histogram:
+    for low, high, n in description.histogram:
         label = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         bar = "█" * round(24 * n / most)
-        rows.append((label, f"{bar} {percent(n / max(found.ratings, 1))}"))
+        rows.append((label, f"{bar} {percent(n / max(description.ratings, 1))}"))
     return figures(rows, title="How ratings spread")

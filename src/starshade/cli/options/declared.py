@@ -111,10 +111,10 @@ class Choosing(click.Command):
             formatter.write_dl([record for o in shared if (record := o.get_help_record(ctx))])
         beside = {option.name for option in shared}
         chosen = ctx.meta.get(self.chooser)
-        told = self.entries if chosen is None else [chosen]
-        first, *rest = (settings_of(each.declaration()) for each in told)
+        entries = self.entries if chosen is None else [chosen]
+        first, *rest = (settings_of(each.declaration()) for each in entries)
         common = [s for s in first if s.name not in beside and all(s in each for each in rest)]
-        options = map(_told, common)
+        options = map(_option, common)
         records = [Declared(names, **how).get_help_record(ctx) for names, how in options]
         if records:
             with formatter.section(f"Settings of {chosen.name if chosen else 'all'}"):
@@ -130,18 +130,18 @@ def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> l
 
     A setting of the same name in several is one option, which takes what any of them may.
     """
-    found: dict[str, Setting] = {}
+    by_name: dict[str, Setting] = {}
     for entry in entries:
         for setting in settings_of(entry.declaration()):
-            before = found.get(setting.name, setting)
+            before = by_name.get(setting.name, setting)
             if before.kind != setting.kind and {before.kind, setting.kind} != _NUMBERS:
                 raise TypeError(
                     f"{entry.name}: its setting {setting.name} is a {setting.kind}, that of "
                     f"another one a {before.kind}; give it another name"
                 )
-            found[setting.name] = _joined(before, setting)
-    kept = [setting for name, setting in found.items() if name not in set(besides)]
-    return [click.option(*names, cls=Declared, **how) for names, how in map(_told, kept)]
+            by_name[setting.name] = _joined(before, setting)
+    kept = [setting for name, setting in by_name.items() if name not in set(besides)]
+    return [click.option(*names, cls=Declared, **how) for names, how in map(_option, kept)]
 
 
 def options_of(declaration: type, *only: str, **otherwise: Any) -> list[Any]:
@@ -151,7 +151,7 @@ def options_of(declaration: type, *only: str, **otherwise: Any) -> list[Any]:
     """
     declared = settings_of(declaration)
     kept = [replace(each, **otherwise) for each in declared if each.name in only or not only]
-    return [click.option(*names, **how) for names, how in map(_told, kept)]
+    return [click.option(*names, **how) for names, how in map(_option, kept)]
 
 
 def _joined(one: Setting, other: Setting) -> Setting:
@@ -170,11 +170,11 @@ def option_of(setting: Setting) -> str:
 
 
 def _both(setting: Setting) -> bool:
-    """Whether a flag may be turned on and off: it is found out where nothing is said."""
+    """Whether a flag may be turned on and off: it is found out where nothing is set."""
     return setting.kind == "flag" and setting.optional and not setting.off
 
 
-def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
+def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     """Return what makes an option of a setting: how it is written, and what else there is."""
     names = [option_of(setting), setting.name]
     if _both(setting):
@@ -182,9 +182,9 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
         return names, {"is_flag": True, "default": None, "help": _help(setting, several=False)}
     if setting.kind == "flag":
         off = setting.default is not False
-        told = setting.off if off else setting.help
+        text = setting.off if off else setting.help
         return names, {
-            "is_flag": True, "flag_value": not off, "default": None, "type": bool, "help": told
+            "is_flag": True, "flag_value": not off, "default": None, "type": bool, "help": text
         }  # fmt: skip
     several = setting.kind in _SEVERAL and not setting.commas
     how: dict[str, Any] = {"help": _help(setting, several), "type": Written(setting)}
@@ -193,7 +193,7 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
     if several:
         how["multiple"] = True
     if setting.kind == "files":
-        how["callback"] = lambda _context, option, told: _pairs(option, setting, told)
+        how["callback"] = lambda _context, option, text: _pairs(option, setting, text)
     if setting.kind not in ("integer", "number", "choice"):
         how["metavar"] = (setting.usual or "NAME") + (",…" if setting.commas else "")
     return names, how
@@ -201,24 +201,24 @@ def _told(setting: Setting) -> tuple[list[str], dict[str, Any]]:
 
 def _help(setting: Setting, several: bool) -> str:
     """Say what a setting means, what it is else, and what it may be."""
-    said = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
+    text = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
     else_ = setting.default_told and f"default: {setting.default_told}"
     if setting.default is MISSING:
         else_ = "required"
-    return " ".join([said, *(f"[{each}]" for each in (else_, setting.bounds) if each)])
+    return " ".join([text, *(f"[{each}]" for each in (else_, setting.bounds) if each)])
 
 
-def _pairs(option: click.Option, setting: Setting, told: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _pairs(option: click.Option, setting: Setting, texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     # a path may have the sign in it; where the value is a range, only the name may
     split = str.rpartition if ":" in setting.usual else str.partition
-    for text in told:
+    for text in texts:
         name, _, value = split(text, "=")
         if not name or not value:
             raise ConfigError(f"{option.opts[0]} {text}: expected {setting.usual}")
-        if name in found:
+        if name in pairs:
             raise ConfigError(
                 f"{option.opts[0]} {text}: this name is given twice", advice="Give it once."
             )
-        found[name] = value
-    return found
+        pairs[name] = value
+    return pairs

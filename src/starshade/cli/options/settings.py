@@ -53,33 +53,20 @@ def configured(
 ) -> Any:
     """Make an attack, model or method with the settings given; others have its defaults.
 
-    Parameters
-    ----------
-    entry : Entry
-    name : str
-        What it is called in messages, with its kind: "the attack scoreboard".
-    settings : mapping
-        Parameter → value; those that did not stand on the command line are not used.
-    also : mapping, optional
-        Fields that are set in another way; what stood on the command line wins.
-
-    Raises
-    ------
-    ConfigError
-        A setting that it does not have, one without a default that is missing, or a value out
-        of range.
+    `name`: as messages call it, "the attack scoreboard". Of the `settings` those that did not stand
+    on the command line are not used; those that did win over `also`.
     """
-    asked = {key: settings[key] for key in given() & settings.keys()}
+    values = {key: settings[key] for key in given() & settings.keys()}
     own = {setting.name: setting for setting in settings_of(entry.declaration())}
-    for key in asked:
+    for key in values:
         if key not in own:
             has = ", ".join(option(each) for each in sorted(own) if each in settings)
             raise ConfigError(
                 f"{option(key)}: {name} has no such setting",
                 advice=f"Leave it out; it has {has}." if has else "Leave it out.",
             )
-    asked = {**(also or {}), **asked}
-    lacking = [s for s in own.values() if s.default is MISSING and s.name not in asked]
+    values = {**(also or {}), **values}
+    lacking = [s for s in own.values() if s.default is MISSING and s.name not in values]
     if lacking:
         missing = [option(setting.name) for setting in lacking]
         usual = " ".join(f"{option(s.name)} {s.usual or 'VALUE'}" for s in lacking)
@@ -88,7 +75,7 @@ def configured(
             f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             advice=f"Add {usual}, for example; {help_}.",
         )
-    return entry.load()(**asked)
+    return entry.load()(**values)
 
 
 def _chosen(entry: Entry) -> str:
@@ -99,12 +86,7 @@ def _chosen(entry: Entry) -> str:
 
 
 def refuse_beside(what: str, names: set[str], advice: str) -> None:
-    """Refuse options that stood on the command line but mean nothing beside another one.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse options that stood on the command line but mean nothing beside another one."""
     useless = given() & names
     if useless:
         named = ", ".join(sorted(map(option, useless)))

@@ -38,55 +38,35 @@ class Reading(ReadingSettings):
     )
 
     @classmethod
-    def of(cls, **said: Any) -> Reading:
+    def of(cls, **options: Any) -> Reading:
         """Take what options said; nothing is said where one was not given."""
-        return cls(**{name: value for name, value in said.items() if value not in (None, ())})
+        return cls(**{name: value for name, value in options.items() if value not in (None, ())})
 
     def arguments(self) -> list[str]:
         """Return the options that say the same to another command, but for the items."""
-        told: list[str] = []
+        options: list[str] = []
         for setting in settings_of(ReadingSettings):
             value = getattr(self, setting.name)
             if value == setting.default:
                 continue
             if setting.kind == "flag":
-                told.append(as_option(setting.name, value))
+                options.append(as_option(setting.name, value))
                 continue
             several = [",".join(value)] if setting.commas else value
             for one in several if isinstance(several, (list, tuple)) else [several]:
                 # what begins with a dash would be taken for an option
                 option = as_option(setting.name)
-                told += [f"{option}={one}"] if one.startswith("-") else [option, one]
-        return told
+                options += [f"{option}={one}"] if one.startswith("-") else [option, one]
+        return options
 
     def selection(self) -> ItemSelection | None:
-        """Return the items asked for; None: all.
-
-        Raises
-        ------
-        ConfigError
-            See `parse_items`.
-        """
+        """Return the selected items; None: all."""
         from starshade.ratings.select import parse_items
 
         return None if self.items is None else parse_items(self.items, show_values=self.show_values)
 
     def read(self, source: str, *, dates: bool = True, select: bool = True) -> Ratings:
-        """Read `source`.
-
-        Parameters
-        ----------
-        source : str
-        dates : bool
-            Read the dates too.
-        select : bool
-            Keep only the items asked for.
-
-        Raises
-        ------
-        InputError, ConfigError
-            See `read_ratings` and `parse_items`.
-        """
+        """Read `source`, with its dates; `select` keeps only the selected items."""
         if (Path(source) / "release.json").is_file():
             raise ConfigError(
                 f"{source}: is a release, and ratings are asked for",
@@ -94,7 +74,7 @@ class Reading(ReadingSettings):
             )
         from starshade.ratings.read import read_ratings
 
-        items = self.selection() if select else None  # a bad list is told before the long work
+        items = self.selection() if select else None  # a bad list is refused before the long work
         ratings = read_ratings(
             source,
             **{each.name: getattr(self, each.name) for each in settings_of(ReadingSettings)}
@@ -103,13 +83,7 @@ class Reading(ReadingSettings):
         return ratings if items is None else items.apply(ratings, show_values=self.show_values)
 
     def refuse_for_release(self, release: str) -> None:
-        """Refuse reading options where a release is read, which says all that itself.
-
-        Raises
-        ------
-        ConfigError
-            One was given.
-        """
+        """Refuse reading options where a release is read, which says all that itself."""
         if replace(self, dates=True) != Reading():
             raise ConfigError(
                 f"{release}: is a release, and options on how to read ratings do not apply",
@@ -118,15 +92,7 @@ class Reading(ReadingSettings):
 
 
 def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], Command]:
-    """Give a command the reading options and pass it ``reading``, a `Reading`.
-
-    Parameters
-    ----------
-    items : bool
-        With an option for the items.
-    dates : bool
-        With an option to leave the dates out.
-    """
+    """Give a command the reading options (with --items, --no-dates) and pass it ``reading``."""
     left = {*([] if items else ["items"]), *([] if dates else ["dates"])}
     names = [setting.name for setting in settings_of(Reading) if setting.name not in left]
     return functools.partial(
@@ -135,12 +101,7 @@ def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], C
 
 
 def ensure_free(out: Where, *, option: str = "--out") -> Place:
-    """Refuse a place for output that is taken or cannot be written to, before the long work.
-
-    Raises
-    ------
-    OutputError
-    """
+    """Refuse a place for output that is taken or cannot be written to, before the long work."""
     from starshade.ratings.places.atomic import vacant
 
     try:

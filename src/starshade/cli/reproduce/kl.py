@@ -89,8 +89,8 @@ def reproduce_kl(
         from starshade.report.reproduction_kl import save_kl
 
         files = save_kl(result, out)
-    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
-    run.emit(told, lambda: _summary(result, out, files))
+    payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(payload, lambda: _summary(result, out, files))
 
 
 def _summary(result: GeneralizationStudy, out: str | None, files: tuple[str, ...]) -> Any:

@@ -47,8 +47,8 @@ def reproduce_ns(data: str, out: str | None, targets: int, reading: Reading, run
         from starshade.report.reproduction import save_reproduction
 
         files = save_reproduction(result, out)
-    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
-    run.emit(told, lambda: _summary(result, out, files))
+    payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(payload, lambda: _summary(result, out, files))
 
 
 def _summary(result: Reproduction, out: str | None, files: tuple[str, ...]) -> Any:
@@ -59,7 +59,7 @@ def _summary(result: Reproduction, out: str | None, files: tuple[str, ...]) -> A
             [(s.figure, _what(s), s.says, s.ours_in_words) for s in result.statements],
             align="left",
         ),
-        *(words(str(few)) for few in result.few_facts if few.eps == _EPS),
+        *(words(str(facts)) for facts in result.few_facts if facts.eps == _EPS),
         figures(
             [(f"{_place(s.figure)}: {s.what}", s.reason) for s in result.skipped], title="Left out"
         )

@@ -32,7 +32,7 @@ _NAMES = {"1": "target deviation", "3": "similar-user deviation"}
 @click.option(
     "--out", metavar="DIR", help="Write JSON, CSV, Vega-Lite, SVG and a page to this folder."
 )
-@partial(gathered, options=options_of(CompareSettings, "ks", default=_KS), name="asked")
+@partial(gathered, options=options_of(CompareSettings, "ks", default=_KS), name="values")
 @click.option(
     "--runs",
     type=click.IntRange(1),
@@ -47,7 +47,7 @@ def reproduce_pa(
     n_users: int | None,
     n_items: int | None,
     out: str | None,
-    asked: dict[str, Any],
+    values: dict[str, Any],
     runs: int,
     reading: Reading,
     run: Run,
@@ -76,7 +76,7 @@ def reproduce_pa(
         None if data is None else reading.read(data, dates=False),
         n_users=n_users,
         n_items=n_items,
-        ks=asked["ks"] or _KS,
+        ks=values["ks"] or _KS,
         runs=runs,
         rng=run.seed,
     )
@@ -85,8 +85,8 @@ def reproduce_pa(
         from starshade.report.reproduction_pa import save_pa
 
         files = save_pa(result, out)
-    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
-    run.emit(told, lambda: _summary(result, out, files))
+    payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(payload, lambda: _summary(result, out, files))
 
 
 def _summary(result: PredictiveStudy, out: str | None, files: tuple[str, ...]) -> Any:

@@ -97,8 +97,8 @@ def reproduce_sr(
         from starshade.report.reproduction_sr import save_sr
 
         files = save_sr(result, out)
-    told = {**result.to_dict(), "seconds": run.seconds, "out": out}
-    run.emit(told, lambda: _summary(result, out, files))
+    payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
+    run.emit(payload, lambda: _summary(result, out, files))
 
 
 def _summary(result: Study, out: str | None, files: tuple[str, ...]) -> Any:

@@ -50,17 +50,10 @@ def written_so_far() -> str:
 
 @dataclass
 class Interrupt:
-    """Whether a signal came, and which.
+    """Whether a signal came, and which."""
 
-    Attributes
-    ----------
-    number : int
-        The signal; 0 before one came.
-    back : Event
-        Set once Python has delivered it to the work.
-    """
-
-    number: int = 0
+    number: int = 0  # the signal; 0 before one came
+    # set once Python has delivered it to the work
     back: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -119,7 +112,7 @@ def interruptible(interrupt: Interrupt) -> Iterator[None]:
 
 
 def deafen() -> None:
-    """Hear no signal any more: the work is done, and its exit code is what remains to be told."""
+    """Hear no signal any more: the work is done, and its exit code is what remains."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 

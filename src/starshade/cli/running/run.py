@@ -34,16 +34,9 @@ __all__ = ["Run", "running"]
 
 @dataclass
 class Run:
-    """One command at work.
+    """One command at work."""
 
-    Attributes
-    ----------
-    as_json : bool
-        Print one JSON object instead of a summary.
-    given_seed : int, optional
-    """
-
-    as_json: bool = False
+    as_json: bool = False  # print one JSON object instead of a summary
     given_seed: int | None = None
     _tell: Callable[[str], None] = progress.note
     _clear: Callable[[], None] = lambda: None
@@ -51,7 +44,7 @@ class Run:
 
     @cached_property
     def seed(self) -> int:
-        """Given, else drawn from the system and told, when the work that draws asks for it."""
+        """Given, else drawn from the system and shown, when the work first draws."""
         return _seed(self.given_seed, self._tell)
 
     @property
@@ -83,13 +76,7 @@ class Run:
 
 
 def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the shared options and pass it ``run``, a `Run`.
-
-    Parameters
-    ----------
-    seed : bool
-        Whether the command draws anything.
-    """
+    """Give a command the shared options (with `seed` that one too) and pass it ``run``."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
@@ -170,7 +157,7 @@ def _seed(given: int | None, tell: Callable[[str], None]) -> int:
 
 @contextmanager
 def _watching(quiet: bool, log_file: str | None, values: bool) -> Iterator[Terminal]:
-    """Show progress and notes, and keep a log if one is asked for.
+    """Show progress and notes, and keep a log if one is wanted.
 
     A log is kept and sent around: it holds neither seeds nor, where `values` may be shown, the
     words of messages that quote them.

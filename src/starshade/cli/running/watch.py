@@ -23,11 +23,7 @@ _PATIENCE = 0.8  # seconds without an announcement
 class Log:
     """A file that notes and errors are appended to, one dated line each.
 
-    Parameters
-    ----------
-    file : TextIO
-    values : bool
-        Messages may quote ids and titles: only that there was one is then kept.
+    `values`: messages may quote ids and titles: only that there was one is then kept.
     """
 
     def __init__(self, file: TextIO, *, values: bool = False) -> None:
@@ -65,12 +61,7 @@ class Terminal:
     Where nothing is announced for a while a bar says that there is work all the same: loading
     the code of a command can take a second, too.
 
-    Parameters
-    ----------
-    quiet : bool
-        Show neither on stderr.
-    log : Log, optional
-        Gets the notes too.
+    `quiet`: show neither on stderr; `log`: gets the notes too.
     """
 
     def __init__(self, *, quiet: bool = False, log: Log | None = None) -> None:
