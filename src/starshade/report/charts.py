@@ -27,16 +27,7 @@ _FORMATS = {
 def chart(figure: Figure, subtitle: str) -> Spec:
     """Draw a figure: one panel per measure, our lines with intervals, the paper's marks.
 
-    Parameters
-    ----------
-    figure : Figure
-    subtitle : str
-        On how much data it rests.
-
-    Returns
-    -------
-    dict
-        A Vega-Lite v5 specification, the data inside.
+    A Vega-Lite v5 specification, the data inside; `subtitle`: on how much data it rests.
     """
     measures = list(dict.fromkeys(series.measure for series in figure.series))
     panels = [_panel(figure, measure, titled=len(measures) > 1) for measure in measures]
@@ -95,9 +86,9 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
         {"mark": {"type": "line"}, "encoding": encoding | {"y": _y_axis(figure, "y")}},
     ]
     if dotted:
-        told = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
+        fields = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
         dots = {"type": "circle", "size": 30, "opacity": 1}
-        encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": told}
+        encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": fields}
         layers.append({"mark": dots, "encoding": encoding})
     return [{"data": {"values": values}, "layer": layers}]
 

@@ -59,25 +59,13 @@ _NOISE = re.compile(
 )
 
 
-def pictures(told: Mapping[str, Any]) -> dict[str, str]:
+def pictures(content: Mapping[str, Any]) -> dict[str, str]:
     """Draw the pictures of a dossier.
 
-    Parameters
-    ----------
-    told : mapping
-        `Dossier.public` or `Dossier.internal`.
-
-    Returns
-    -------
-    dict
-        Name → SVG element; those for which there is nothing to draw are left out.
-
-    Raises
-    ------
-    ConfigError
-        The optional extra is not installed.
+    `content` is `Dossier.public` or `Dossier.internal`. An SVG element by name; what has
+    nothing to draw is left out.
     """
-    specs = charts(told)
+    specs = charts(content)
     drawn = {}
     with task("drawing the report", len(specs)) as step:
         for name, spec in specs.items():
@@ -103,15 +91,15 @@ def palette_css() -> str:
     return f":root {{ {light} }}\n{dark_screen} {{ :root {{ {dark} }} }}\n{drawn}"
 
 
-def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
+def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the Vega-Lite specification of each picture that a dossier has data for."""
-    if told["edition"] == "public":
-        return _of_release(told["holds"]) if told["holds"] else {}
-    data, drawn = told["data"], {}
-    if told["attacks"]:
-        drawn["attacks"] = _attacks(told["attacks"])
-    if told["stand_out"]["steps"]:
-        drawn["stand_out"] = _stand_out(told["stand_out"]["steps"])
+    if content["edition"] == "public":
+        return _of_release(content["holds"]) if content["holds"] else {}
+    data, drawn = content["data"], {}
+    if content["attacks"]:
+        drawn["attacks"] = _attacks(content["attacks"])
+    if content["stand_out"]["steps"]:
+        drawn["stand_out"] = _stand_out(content["stand_out"]["steps"])
     for name, figure, title in (
         ("ratings", "histogram", "share of the ratings"),
         ("ratings_per_user", "ratings_per_user", "share of the users"),
@@ -121,8 +109,8 @@ def charts(told: Mapping[str, Any]) -> dict[str, Spec]:
             drawn[name] = _bars([(each["label"], each["share"]) for each in bins], title)
     if data["long_tail"]["points"]:
         drawn["long_tail"] = _curve(data["long_tail"]["points"])
-    if told["histogram"]:
-        drawn["histogram"] = _before_after(told["histogram"])
+    if content["histogram"]:
+        drawn["histogram"] = _before_after(content["histogram"])
     return drawn
 
 
@@ -232,8 +220,8 @@ def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
     """Say what the picture of the attacks shows."""
     best = {}
     for side in _SIDES:
-        told = [row[side]["rate"] for row in rows if row[side] is not None]
-        best[side] = percent(max(told)) if told else "not known"
+        rates = [row[side]["rate"] for row in rows if row[side] is not None]
+        best[side] = percent(max(rates)) if rates else "not known"
     return (
         "How often each attack names the right record, before and after. The highest rate in the "
         f"ratings is {best['before']}, in the release {best['after']}; the limit is "

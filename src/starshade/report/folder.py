@@ -34,7 +34,7 @@ class Drawn:
 def save_folder(
     folder: Where,
     name: str,
-    told: Mapping[str, Any],
+    payload: Mapping[str, Any],
     charts: Sequence[Drawn],
     *,
     page: Iterable[str],
@@ -42,36 +42,15 @@ def save_folder(
 ) -> tuple[str, ...]:
     """Write a result as a folder: all of it or nothing.
 
-    Parameters
-    ----------
-    folder : path
-        Must not exist. Only its owner may look into it.
-    name : str
-        Of the JSON file.
-    told : mapping
-        What it holds.
-    charts : sequence of Drawn
-        Each a Vega-Lite specification and, with the optional extra ``starshade[report]``, an SVG.
-    page : iterable of str
-        Lines of ``README.md``; the charts are added.
-    tables : mapping
-        Name → rows with the same keys, each a CSV file.
-
-    Returns
-    -------
-    tuple of str
-        Names of the files.
-
-    Raises
-    ------
-    OutputError
-        The folder exists or cannot be written; nothing is left behind.
+    Only its owner may look into it. `name` is the JSON file's; of each chart there is a Vega-Lite
+    specification and, with the extra ``starshade[report]``, an SVG; `page` is ``README.md``, to
+    which the charts are added; each table a CSV file. Returns the names of the files.
     """
     drawable = find_spec("vl_convert") is not None
     if not drawable:
         note("no SVG: pip install 'starshade[report]'")
     with atomic_folder(folder) as place:
-        _write_json(place / f"{name}.json", told)
+        _write_json(place / f"{name}.json", payload)
         for table, rows in tables.items():
             _write_csv(place / f"{table}.csv", rows)
         with task("drawing charts", len(charts)) as step:

@@ -32,28 +32,15 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     One page without scripts, that loads nothing from anywhere: style and pictures are in it. It
     follows the reader's preference of light or dark, and prints in black on white.
 
-    Parameters
-    ----------
-    dossier : Dossier
-    public : bool
-        The edition for everybody, with nothing about a single user; else the internal one, which
-        names the users at risk, the seed and the command that makes the release again.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ConfigError
-        The optional extra is not installed.
+    `public`: the edition for everybody, with nothing about a single user; else the internal one,
+    which names the users at risk, the seed and the command that makes the release again.
     """
-    told = dossier.public() if public else dossier.internal()
+    content = dossier.public() if public else dossier.internal()
     page = _environment().get_template("report.html.j2")
     return page.render(
-        told,
+        content,
         edition="public" if public else "internal",
-        pictures=pictures(told),
+        pictures=pictures(content),
         palette=palette_css(),
         policy=POLICY,
     )

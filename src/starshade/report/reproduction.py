@@ -48,7 +48,7 @@ def save_reproduction(reproduction: Reproduction, folder: Where) -> tuple[str, .
 
 def save_study(
     folder: Where,
-    told: dict[str, Any],
+    payload: dict[str, Any],
     figures: Sequence[Figure],
     *,
     subtitle: Callable[[Figure], str],
@@ -57,28 +57,8 @@ def save_study(
 ) -> tuple[str, ...]:
     """Write what any reproduction has: its JSON, a chart per figure, a page to read.
 
-    Parameters
-    ----------
-    folder : path
-    told : dict
-        ``reproduces`` names its file.
-    figures : sequence of Figure
-    subtitle : callable
-        On how much data a figure rests.
-    page : iterable of str
-        Lines of the page; the figures are added.
-    tables : mapping
-        Name → rows, each written as a CSV file.
-
-    Returns
-    -------
-    tuple of str
-        Names of the files.
-
-    Raises
-    ------
-    OutputError
-        See `save_reproduction`.
+    The payload's ``reproduces`` names its file; `subtitle`: on how much data a figure rests; `page`
+    and `tables`: see `save_folder`. Returns the names of the files.
     """
     charts = [
         Drawn(
@@ -88,7 +68,7 @@ def save_study(
         )
         for figure in figures
     ]
-    return save_folder(folder, told["reproduces"], told, charts, page=page, tables=tables)
+    return save_folder(folder, payload["reproduces"], payload, charts, page=page, tables=tables)
 
 
 def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
@@ -163,9 +143,9 @@ def _page(reproduction: Reproduction) -> Iterator[str]:
     yield "## The paper's text, ours beside it\n"
     yield "| where | what | the paper | ours | the adversary knows |"
     yield "|---|---|---|---|---|"
-    for told in reproduction.statements:
-        who = told.knowledge or ""
-        yield f"| {told.figure} | {told.what} | {told.says} | {told.ours_in_words} | {who} |"
+    for s in reproduction.statements:
+        who = s.knowledge or ""
+        yield f"| {s.figure} | {s.what} | {s.says} | {s.ours_in_words} | {who} |"
     yield from _theory(reproduction)
     yield from _checked(reproduction)
     yield from left_out(reproduction.skipped)
@@ -182,10 +162,10 @@ def _theory(reproduction: Reproduction) -> Iterator[str]:
     yield "\nWith the sparsity of these data (Theorems 2 and 3 as printed, then what is proven):\n"
     yield "| counting | ε | neighbour above | facts | lineup of ten | covered above | proven |"
     yield "|---|---|---|---|---|---|---|"
-    for few in reproduction.few_facts:
-        printed = f"{few.threshold:.3f} | {_facts(few.facts)} | {_facts(few.lineup_facts)}"
-        proven = f"{few.covered_threshold:.3f} | {_facts(few.proven_facts)}"
-        yield f"| {few.strictness} | {few.eps:g} | {printed} | {proven} |"
+    for needed in reproduction.few_facts:
+        printed = f"{needed.threshold:.3f} | {_facts(needed.facts)} | {_facts(needed.lineup_facts)}"
+        proven = f"{needed.covered_threshold:.3f} | {_facts(needed.proven_facts)}"
+        yield f"| {needed.strictness} | {needed.eps:g} | {printed} | {proven} |"
     yield (
         "\nAt most a share ε of the records has a neighbour, or is covered by another record, "
         "above these figures. The theorems' proof overlooks that a long record may cover a short "

@@ -47,8 +47,8 @@ def save_kl(study: GeneralizationStudy, folder: Where) -> tuple[str, ...]:
 
 def _subtitle(study: GeneralizationStudy, figure: Figure) -> str:
     middle = "medians" if figure.unit == "seconds" else "means"
-    told = f"{_size(study)}; {middle} of {study.runs} runs, from the least to the greatest"
-    return told if figure.unit == "seconds" or _is_query(figure) else f"{told}; k = 1: the original"
+    text = f"{_size(study)}; {middle} of {study.runs} runs, from the least to the greatest"
+    return text if figure.unit == "seconds" or _is_query(figure) else f"{text}; k = 1: the original"
 
 
 def _is_query(figure: Figure) -> bool:
