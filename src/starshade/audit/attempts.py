@@ -44,36 +44,21 @@ _PROCESS = Path("/proc/self")
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A release that one method made, and what it took.
+    """A release that one method made, and what it took."""
 
-    Attributes
-    ----------
-    release : Release
-        In memory only.
-    seconds : float
-        From ratings to release; reading, measuring and saving are no part of it.
-    peak_rss_mb : float or None
-        The most memory that the process held meanwhile; None where the system does not tell.
-    """
-
-    release: Release
-    seconds: float
+    release: Release  # in memory only
+    seconds: float  # from ratings to release; reading, measuring and saving are no part of it
+    # the most memory that the process held meanwhile; None where the system does not tell
     peak_rss_mb: float | None
 
 
 def attempt(method: Anonymizer, ratings: Ratings, seed: int) -> Attempt:
-    """Anonymize once, unwatched.
-
-    Raises
-    ------
-    UserError, UnmetError
-        The method refuses these ratings.
-    """
-    told = _forget_peak()
+    """Anonymize once, unwatched."""
+    watched = _forget_peak()
     started = perf_counter()
     with silence():
         release = method.anonymize(ratings, rng=seed)
-    return Attempt(release, perf_counter() - started, _peak_mb() if told else None)
+    return Attempt(release, perf_counter() - started, _peak_mb() if watched else None)
 
 
 def compile_first(methods: Iterable[Anonymizer], ratings: Ratings, seed: int) -> None:
@@ -102,60 +87,40 @@ def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
 
 
 def made_of(entry: Entry, settings: Mapping[str, Any]) -> Anonymizer:
-    """Build a registered method with those of the settings that it has.
-
-    Raises
-    ------
-    ConfigError
-        A setting out of its range.
-    """
+    """Build a registered method with those of the settings that it has."""
     cls = entry.load()
     own = {field.name for field in fields(cls)}
     method: Anonymizer = cls(**{name: settings[name] for name in settings.keys() & own})
     return method
 
 
-def numeric_attribute(ratings: Ratings, asked: str | None = None) -> str | None:
-    """Return the personal attribute that queries ask for: as asked, else age, else the first.
+def numeric_attribute(ratings: Ratings, requested: str | None = None) -> str | None:
+    """Return the attribute that queries average: as requested, else age, else the first numeric.
 
-    Returns
-    -------
-    str or None
-        None where the data have no numeric attribute.
-
-    Raises
-    ------
-    ConfigError
-        The one asked for is not there, or is no number.
+    None where the data have no numeric attribute.
     """
     table = ratings.attributes
     names = [] if table is None else list(table.column_names)
     numeric = [
         name for name in names if table is not None and str(table.column(name).type) == "double"
     ]
-    if asked is None:
+    if requested is None:
         return min(numeric, key=lambda name: name.casefold() != "age", default=None)
-    if asked not in numeric:
-        found = "is text" if asked in names else "there is none of this name"
+    if requested not in numeric:
+        reason = "is text" if requested in names else "there is none of this name"
         raise ConfigError(
-            f"attribute {asked!r}: {found}; numeric are "
+            f"attribute {requested!r}: {reason}; numeric are "
             + (", ".join(numeric) if numeric else "none of the personal attributes"),
             advice=f"Give one of them with {named('attribute')}."
             if numeric
             else "Personal attributes are read from a file beside the ratings, with "
             f"{named('users')}.",
         )
-    return asked
+    return requested
 
 
 def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    """Return the k that are tried, ascending.
-
-    Raises
-    ------
-    ConfigError
-        None, or one below 2.
-    """
+    """Return the k that are tried, ascending."""
     if not len(ks) or min(ks) < 2:
         raise ConfigError(
             f"{called('k')} = {list(ks)}: at least one, each 2 or more (1 is the original)"

@@ -39,43 +39,26 @@ AFTER = Knowledge(known=4, dates=False)
 
 @dataclass(frozen=True)
 class Story:
-    """What happened, step by step.
+    """What happened, step by step."""
 
-    Attributes
-    ----------
-    users, items, ratings : int
-        Of the made-up data.
-    attack_before : AttackResult
-        On the ratings: 8 known cells, 2 of them wrong, dates to within 14 days.
-    made : Made
-        The release and its figures.
-    example : dict
-        A class as published, one with the most cells: item → what its cell may be.
-    check : Verdict
-        The independent check of the files.
-    attack_between, attack_after : AttackResult
-        The same attack on the released items, before and after: 4 cells known exactly.
-    seed : int
-    out : str
-        Where the release is, links followed.
-    seconds : float
-    data : Ratings
-        The made-up ratings themselves.
-    """
-
+    # `users`, `items`, `ratings`: of the made-up data
     users: int
     items: int
     ratings: int
+    # on the ratings: 8 known cells, 2 of them wrong, dates to within 14 days
     attack_before: AttackResult
-    made: Made
+    made: Made  # the release and its figures
+    # a class as published, one with the most cells: item → what its cell may be
     example: dict[str, str]
-    check: Verdict
+    check: Verdict  # the independent check of the files
+    # `attack_between`, `attack_after`: the same attack on the released items, before and after: 4
+    # cells known exactly
     attack_between: AttackResult
     attack_after: AttackResult
     seed: int
-    out: str
+    out: str  # where the release is, links followed
     seconds: float
-    data: Ratings = field(repr=False, compare=False)
+    data: Ratings = field(repr=False, compare=False)  # the made-up ratings themselves
 
     def to_dict(self) -> dict[str, Any]:
         """Return every step's figures."""
@@ -96,13 +79,7 @@ class Story:
 
 
 def tell(out: Where, rng: Rng = None) -> Story:
-    """Run the story; the release stays in `out`.
-
-    Raises
-    ------
-    OutputError
-        `out` exists or cannot be written.
-    """
+    """Run the story; the release stays in `out`."""
     started = perf_counter()
     place = Place.of(out)
     seed = resolve_seed(rng)
@@ -127,7 +104,7 @@ def tell(out: Where, rng: Rng = None) -> Story:
         ratings=ratings.n_ratings,
         attack_before=before,
         made=made,
-        example=_telling_class(written.cells()),
+        example=_example_of(written.cells()),
         check=verdict,
         attack_between=between,
         attack_after=after,
@@ -145,7 +122,7 @@ def judged(story: Story, command: str | None = None) -> Dossier:
     return gather(story.data, released, folder, seed=story.seed, command=command)
 
 
-def _telling_class(cells: Cells) -> dict[str, str]:
+def _example_of(cells: Cells) -> dict[str, str]:
     """Spell out the class with the most cells; an item that nobody there rated has none."""
     symbols = cells.symbols
     row = int(np.argmax(np.diff(cells.indptr)))
@@ -153,7 +130,7 @@ def _telling_class(cells: Cells) -> dict[str, str]:
     for p in range(int(cells.indptr[row]), int(cells.indptr[row + 1])):
         s = int(cells.codes[p])
         members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
-        told = [f"{value:g}" for value in members.tolist()]
-        told += ["not rated"] if symbols.null[s] else []
-        example[cells.items[int(cells.columns[p])]] = " or ".join(told)
+        values = [f"{value:g}" for value in members.tolist()]
+        values += ["not rated"] if symbols.null[s] else []
+        example[cells.items[int(cells.columns[p])]] = " or ".join(values)
     return example

@@ -18,7 +18,7 @@ __all__ = ["Relation", "judge_earlier", "relation_to"]
 
 Relation = Literal["identical", "same", "fits", "unknown", "other"]
 
-_SAID: dict[Relation, str] = {
+_SENTENCES: dict[Relation, str] = {
     "identical": "{} is this same release, file by file: who has the one has the other.",
     "same": "{} is a release of the same data.",
     "fits": "{} fits these ratings, so it may well be of the same data.",
@@ -49,28 +49,20 @@ def judge_earlier(
 ) -> Finding | None:
     """Ask whether any release published before is, or may be, of the same people; None without.
 
-    Parameters
-    ----------
-    release : Release
-    earlier : sequence of path
-    ratings : Ratings
-        What `release` was made of.
-
-    Raises
-    ------
-    ReleaseError
-        A folder is no release, or not whole.
+    `ratings`: what `release` was made of.
     """
     if not earlier:
         return None
     others = [read_release(path) for path in earlier]
-    found = [relation_to(release, other, ratings) for other in others]
-    told = [_SAID[each].format(path) for path, each in zip(earlier, found, strict=True)]
-    passed = _APART.issuperset(found)
+    relations = [relation_to(release, other, ratings) for other in others]
+    sentences = [
+        _SENTENCES[each].format(path) for path, each in zip(earlier, relations, strict=True)
+    ]
+    passed = _APART.issuperset(relations)
     if not passed:
-        told.append(_TOGETHER)
-        told += [_advice()] * ("same" not in found)
-    return Finding("earlier", passed, " ".join(told))
+        sentences.append(_TOGETHER)
+        sentences += [_advice()] * ("same" not in relations)
+    return Finding("earlier", passed, " ".join(sentences))
 
 
 def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
@@ -80,17 +72,9 @@ def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
     another. On layout "profile", whose means refute no ratings, only items and number of people
     are held against them.
 
-    Parameters
-    ----------
-    release, other : Release
-    ratings : Ratings
-        What `release` was made of.
-
-    Returns
-    -------
-    str
-        "identical": the same files; "same": of the same lineage; "fits": it may have been made of
-        the same ratings; "other": of another lineage and other items; "unknown": anything else.
+    `ratings` are what `release` was made of. "identical": the same files; "same": of the same
+    lineage; "fits": it may have been made of the same ratings; "other": of another lineage and
+    other items; "unknown": anything else.
     """
     own, its = release.manifest.lineage, other.manifest.lineage
     if other.manifest.files and other.manifest.files == release.manifest.files:

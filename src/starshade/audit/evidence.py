@@ -39,33 +39,27 @@ from starshade.release.verify.claims import PROXIMITY_MODELS
 
 __all__ = [
     "USUAL",
-    "Asked",
     "Evidence",
-    "ask_both",
+    "Tracked",
     "attack_both",
     "best_of",
     "knowable",
     "knowledge_to_try",
     "numbers_to_try",
+    "track_both",
 ]
 
-USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are asked for
+USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are given
 
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One attack with one kind of knowledge, and what it achieved.
-
-    Attributes
-    ----------
-    knowledge : Knowledge
-    before, after : AttackResult
-        On the ratings and on the release.
-    """
+    """One attack with one kind of knowledge, and what it achieved."""
 
     knowledge: Knowledge
+    # `before`, `after`: on the ratings and on the release
     before: AttackResult
     after: AttackResult
 
@@ -77,15 +71,10 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The tracker attack on a query interface, and what it achieved.
+class Tracked:
+    """The tracker attack on a query interface, and what it achieved."""
 
-    Attributes
-    ----------
-    before, after : TrackerResult
-        On the ratings and on the release.
-    """
-
+    # `before`, `after`: on the ratings and on the release
     before: TrackerResult
     after: TrackerResult
 
@@ -95,34 +84,18 @@ def knowledge_to_try(
 ) -> list[Knowledge]:
     """Return what the adversary is tried with: each number of cells, exact, blurred, within ε.
 
-    Parameters
-    ----------
-    original : Ratings
-        The released items of the original.
-    known : sequence of int
-        Numbers of cells, see `numbers_to_try`.
-    claims : sequence of Claim
-        Of the release; those of (k, ε) and (k, ε, l) say what ε is and which items are sensitive.
-
-    Returns
-    -------
-    list of Knowledge
-        Each once.
-
-    Raises
-    ------
-    ConfigError
-        So much is asked for that it can be known of nobody.
+    `original`: on the released items; `known`: see `numbers_to_try`; the claims of (k, ε) and
+    (k, ε, l) say what ε is and which items are sensitive.
     """
     hidden = sensitive_of(claims)
     possible = numbers_to_try(known, knowable(original, claims))
     blur = _quarter(original.scale)
-    asked = [(m, 0, 0.0) for m in possible]
-    asked += [(m, m // 4, blur) for m in possible]
-    asked += [(m, 0, eps) for eps in _claimed_eps(claims) for m in possible]
+    tries = [(m, 0, 0.0) for m in possible]
+    tries += [(m, m // 4, blur) for m in possible]
+    tries += [(m, 0, eps) for eps in _claimed_eps(claims) for m in possible]
     return [
         Knowledge(known=m, wrong=wrong, rating_error=error, dates=False, except_items=hidden)
-        for m, wrong, error in dict.fromkeys(asked)
+        for m, wrong, error in dict.fromkeys(tries)
         if error or not wrong  # wrong cells belong to the blur
     ]
 
@@ -141,20 +114,9 @@ def numbers_to_try(
     """Return the numbers of known cells that somebody has.
 
     The usual ones are cut to what is possible; none left: the most. A weaker adversary is never
-    put in the place of one that was asked for.
+    put in the place of one that was requested.
 
-    Parameters
-    ----------
-    known : sequence of int
-    most : int
-        Cells of who has the most.
-    usual : sequence of int
-        What nobody had to ask for.
-
-    Raises
-    ------
-    ConfigError
-        Other numbers than the usual ones, and one of them is above `most`.
+    `most`: cells of who has the most; `usual`: the default.
     """
     possible = tuple(m for m in known if m <= most)
     if tuple(known) == tuple(usual) or not most:  # the attacks refuse who has no rating at all
@@ -179,32 +141,21 @@ def attack_both(
     targets: int,
     seed: int,
 ) -> list[Evidence]:
-    """Run every attack that says how it is `audited` on the ratings and on the release.
-
-    Parameters
-    ----------
-    original : Ratings
-        The released items of the original.
-    release : Release
-    tries : sequence of Knowledge
-    targets : int
-        Users attacked at most.
-    seed : int
-    """
+    """Run every attack that says how it is `audited` on the ratings and on the release."""
     runs = [
         (*pair, knowledge)
         for knowledge in tries
         for pair in _attacks_with(knowledge, original, release)
     ]
-    found = []
+    evidence = []
     with task("attacking", 2 * len(runs)) as step:
         for on_ratings, on_release, knowledge in runs:
             before = on_ratings.run(original, knowledge, targets=targets, rng=seed)
             step(1)
             after = on_release.run(release, knowledge, original=original, targets=targets, rng=seed)
             step(1)
-            found.append(Evidence(knowledge, before, after))
-    return found
+            evidence.append(Evidence(knowledge, before, after))
+    return evidence
 
 
 def best_of(evidence: Sequence[Evidence]) -> Evidence:
@@ -212,24 +163,21 @@ def best_of(evidence: Sequence[Evidence]) -> Evidence:
     return max(evidence, key=lambda e: e.after.expected_top1.rate)
 
 
-def ask_both(original: Ratings, release: Release) -> Asked | None:
+def track_both(original: Ratings, release: Release) -> Tracked | None:
     """Let the tracker ask of the ratings and of the release; None where no queries are answered.
 
     Only releases of generalized cells that claim a k answer queries. The tracker knows all
     personal attributes that the ratings come with.
 
-    Parameters
-    ----------
-    original : Ratings
-        The released items of the original.
-    release : Release
+
+
     """
     manifest = release.manifest
     if manifest.layout != "generalized" or (manifest.claimed_k or 1) < 2:
         return None
     known = () if original.attributes is None else tuple(original.attributes.column_names)
     attack = TrackerAttack(background=known, queries=_QUERIES)
-    return Asked(attack.run(original), attack.run(release, original=original))
+    return Tracked(attack.run(original), attack.run(release, original=original))
 
 
 def _attacks_with(

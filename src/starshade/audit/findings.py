@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starshade.attack.tracker.result import TrackerResult
-from starshade.audit.evidence import Asked, Evidence
+from starshade.audit.evidence import Evidence, Tracked
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.naming import aside
@@ -49,14 +49,14 @@ def judge_claims(claims: Sequence[dict[str, Any]]) -> Finding:
     if broken:
         does = "claim of {} does" if len(broken) == 1 else "claims of {} do"
         return Finding("claims", False, f"Its {does.format(', '.join(broken))} not hold.")
-    told = ", ".join(f"{c['model']} ({_told(c['parameters'])})" for c in claims)
+    claimed = ", ".join(f"{c['model']} ({_settings_in_words(c['parameters'])})" for c in claims)
     text = "claim was counted again on the files and holds"
     if len(claims) > 1:
         text = "claims were counted again on the files and hold"
-    return Finding("claims", True, f"Its {text}: {told}.")
+    return Finding("claims", True, f"Its {text}: {claimed}.")
 
 
-def _told(parameters: dict[str, Any]) -> str:
+def _settings_in_words(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
@@ -72,18 +72,9 @@ def title_of(claim: Claim) -> str:
     return claim.model if of is None else f"{claim.model} of {of}"
 
 
-def limit_of(asked: float | None, k: int | None, *, differ: bool) -> float | None:
-    """Return what attacks are held against: what was asked, and 1 in k where records are equal.
-
-    Parameters
-    ----------
-    asked : float or None
-    k : int or None
-        As claimed.
-    differ : bool
-        See `records_differ`.
-    """
-    limits = [limit for limit in (asked, 1 / k if k else None) if limit]
+def limit_of(given: float | None, k: int | None, *, differ: bool) -> float | None:
+    """Return the limit of attacks: as given, and the claimed 1 in k where records are equal."""
+    limits = [limit for limit in (given, 1 / k if k else None) if limit]
     return next(iter(limits), None) if differ else min(limits, default=None)
 
 
@@ -95,11 +86,11 @@ def judge_model(release: Release, claim: Claim, original: Ratings | None = None)
         # which sets of items somebody rated, the release does not tell
         verdict = model.check(release, **({"original": original} if name == "diversity" else {}))
     except (ConfigError, TypeError) as error:
-        told = error.message if isinstance(error, ConfigError) else "its parameters are not those"
-        return Finding(title, False, f"The check of {name} refuses it: {told}.")
+        reason = error.message if isinstance(error, ConfigError) else "its parameters are not those"
+        return Finding(title, False, f"The check of {name} refuses it: {reason}.")
     if verdict.vacuous:
-        told = f"The claim of {name} says nothing: {verdict.empty_because}"
-        return Finding(title, False, told)
+        reason = f"The claim of {name} says nothing: {verdict.empty_because}"
+        return Finding(title, False, reason)
     if isinstance(verdict, ClassVerdict):
         return Finding(title, verdict.satisfied, f"The check of {name}: {verdict.meaning}")
     if isinstance(verdict, DiversityVerdict):
@@ -135,10 +126,7 @@ def records_differ(release: Release) -> bool:
 def understated(release: Release) -> tuple[str, str] | None:
     """Say why attacks may look weaker than they are; None where the receipt is at hand.
 
-    Returns
-    -------
-    tuple of str, or None
-        What was done, and what nobody can tell without the receipt.
+    Otherwise what was done, and what nobody can tell without the receipt.
     """
     return None if release.private is not None else needs_receipt(release)
 
@@ -149,10 +137,7 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
     Where ratings were moved or averaged, a right answer need not be compatible with the truth.
     Where people were left out, they are attacked as well, and fail.
 
-    Returns
-    -------
-    tuple of str, or None
-        What was done, and what nobody can tell without the receipt.
+    Otherwise what was done, and what nobody can tell without the receipt.
     """
     manifest = release.manifest
     if manifest.layout == "record" and manifest.invented_cells is not None:
@@ -175,22 +160,15 @@ def judge_attack(
     bound holds for each target, so the upper end of the mean's interval is judged. Where only
     the receipt can tell what was found (`understated`), nothing passes without it.
 
-    Parameters
-    ----------
-    evidence : sequence of Evidence
-    limit : float or None
-        None: the release claims no k, and no limit was given.
-    release : Release
-    differ : bool
-        See `records_differ`.
+    Limit None: no k is claimed, and no limit was given; `differ`: see `records_differ`.
     """
 
     def judged(e: Evidence) -> float:
-        found = e.after.expected_top1
-        return found.high if differ else found.rate
+        success = e.after.expected_top1
+        return success.high if differ else success.rate
 
     worst = max(evidence, key=judged)
-    found = (
+    text = (
         f"By {worst.after.attack}, who knows {worst.knowledge.known} cells of a person points at "
         f"the right record in {worst.after.expected_top1} of "
         f"{counted(worst.after.targets, 'case')}, the "
@@ -202,10 +180,10 @@ def judge_attack(
         text += f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
         return Finding("attack", False, text)
     if why is not None:
-        text = f"; {why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
-        return Finding("attack", False, found + text)
+        text += f"; {why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
+        return Finding("attack", False, text)
     if limit is None:
-        return Finding("attack", False, f"{found}; without a claim of k there is no limit.")
+        return Finding("attack", False, f"{text}; without a claim of k there is no limit.")
     passed = judged(worst) <= limit + _SLACK
     sort = "It holds for each person." if passed else "It is held against the mean over all tried."
     if differ:
@@ -213,17 +191,17 @@ def judge_attack(
             "It is held against the mean over all tried and the upper end of its interval; records "
             "differ here, so single persons may be found more often."
         )
-    return Finding("attack", passed, f"{found}; the limit is {percent(limit)}. {sort}")
+    return Finding("attack", passed, f"{text}; the limit is {percent(limit)}. {sort}")
 
 
-def judge_tracker(asked: Asked | None, items: int) -> Finding | None:
+def judge_tracker(tracked: Tracked | None, items: int) -> Finding | None:
     """Ask whether counting, behind a query interface, singles anybody out; None if not tried.
 
     `items` says how many are released: where the queries run out, some are not asked about.
     """
-    if asked is None:
+    if tracked is None:
         return None
-    before, after = asked.before, asked.after
+    before, after = tracked.before, tracked.after
     tried = (
         f"of {after.queries:,} COUNT queries, of up to {after.config['conditions']} conditions on "
         f"the {counted(after.items, 'most rated item')},"
@@ -270,28 +248,28 @@ def judge_identifying(release: Release) -> Finding | None:
     """Ask whether a personal attribute is as good as a name; None without such attributes."""
     if release.manifest.attributes != "generalized":
         return None
-    told = [f"{name} ({shared})" for name, shared in named_in(release).items()]
-    if not told:
+    named = [f"{name} ({shared})" for name, shared in named_in(release).items()]
+    if not named:
         text = "No personal attribute names people: most share their value with others."
         return Finding("identifying", True, text)
-    are = "is" if len(told) == 1 else "are"
-    text = f"It tells {'; '.join(told)}, which {are} as good as names: who reads them knows who"
+    are = "is" if len(named) == 1 else "are"
+    text = f"It tells {'; '.join(named)}, which {are} as good as names: who reads them knows who"
     return Finding("identifying", False, f"{text} is in which class without knowing any rating.")
 
 
-def judge_rare_values(release: Release, few_have: Mapping[str, str]) -> Finding | None:
+def judge_rare_values(release: Release, rare: Mapping[str, str]) -> Finding | None:
     """Ask whether k people have each value of an attribute; None without such attributes.
 
-    `few_have` is what `starshade.release.verify.verify.verify_folder` counted: with the receipt
+    `rare` is what `starshade.release.verify.verify.verify_folder` counted: with the receipt
     exactly, without it as far as the files show it for certain.
     """
     if release.manifest.attributes != "generalized":
         return None
-    if not few_have:
+    if not rare:
         text = "No value of a personal attribute is found to be that of fewer than k people."
         return Finding("rare-values", True, text)
-    told = "; ".join(f"{name} has {text}" for name, text in few_have.items())
-    text = f"Of its personal attributes, {told}: such a value points at those who have it."
+    values = "; ".join(f"{name} has {text}" for name, text in rare.items())
+    text = f"Of its personal attributes, {values}: such a value points at those who have it."
     return Finding("rare-values", False, text)
 
 

@@ -40,28 +40,19 @@ class Anonymizer(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """A release that was saved, and its figures.
-
-    Attributes
-    ----------
-    release : Release
-    figures : dict
-        ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
-        distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
-        users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
-        peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
-        ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
-        ``fake_edges``, released cells (of a class and an item) that were invented for
-        (b, l)-diversity, None where that was not asked for.
-        `users_dropped` had no rating on the released items, `users_deleted` could not be hidden
-        among the others.
-    claims : tuple of Claim
-        What the release promises, with what was counted on its files.
-    """
+    """A release that was saved, and its figures."""
 
     release: Release
+    # ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
+    # distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
+    # users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
+    # peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
+    # ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
+    # ``fake_edges``, released cells (of a class and an item) that were invented for
+    # (b, l)-diversity, None where that was not requested. `users_dropped` had no rating on the released
+    # items, `users_deleted` could not be hidden among the others.
     figures: dict[str, Any]
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claim, ...] = ()  # what the release promises, with what was counted on its files
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures."""
@@ -73,7 +64,7 @@ class Made:
             f"{f['out']}: {counted(f['records'], 'user')} on "
             f"{counted(f['items'], 'item')}, {self._hidden()} "
             f"{self._left_out()}Hiding among "
-            f"{f['k']} is not hiding what you rated: {self._told()}{self._attributes()}"
+            f"{f['k']} is not hiding what you rated: {self._disclosed()}{self._attributes()}"
         )
 
     def _attributes(self) -> str:
@@ -85,16 +76,16 @@ class Made:
                 f" Not for publication: for a query service only, as personal attributes ({names}) "
                 "are in it exactly as they were; you alone may read the folder."
             )
-        told = []
+        parts = []
         if manifest.quasi_identifiers:
-            told.append(
+            parts.append(
                 f"{', '.join(manifest.quasi_identifiers)} as quasi-identifiers (equal within a "
                 "group)"
             )
         for name in manifest.sensitive_attributes:
             text = f"{name} as a sensitive attribute (as it was)"
-            told.append(", ".join([text, *map(_spread, self._about(name))]))
-        return f" Released besides: {'; '.join(told)}." if told else ""
+            parts.append(", ".join([text, *map(_spread, self._about(name))]))
+        return f" Released besides: {'; '.join(parts)}." if parts else ""
 
     def _about(self, name: str) -> list[Claim]:
         return [claim for claim in self.claims if claim.parameters.get("attribute") == name]
@@ -119,32 +110,32 @@ class Made:
                 f"Such records are near, not equal ({f['classes']:,} different ones): who knows a "
                 "person's exact ratings may find their record."
             )
-        near = self._near()
-        return f"each a record of its own, one of at least {f['k']}{near}. {differ} {changed}"
+        distance = self._proximity()
+        return f"each a record of its own, one of at least {f['k']}{distance}. {differ} {changed}"
 
     @property
     def _equal(self) -> bool:
         """Whether at least k records are equal wherever one is."""
         return bool(self.figures["smallest_group"] >= self.figures["k"])
 
-    def _near(self) -> str:
+    def _proximity(self) -> str:
         """Say what (k, ε) or (k, ε, l) asks, where that is claimed."""
-        asked: dict[str, Any] = {}
+        parameters: dict[str, Any] = {}
         for claim in self.release.manifest.claims:
-            asked |= claim.parameters
-        if "eps" not in asked:
+            parameters |= claim.parameters
+        if "eps" not in parameters:
             return ""
-        text = f" whose ratings differ from theirs by no more than {asked['eps']:g}"
+        text = f" whose ratings differ from theirs by no more than {parameters['eps']:g}"
         if self.release.manifest.sensitive_items:
             text += " on every item that is not sensitive"
-        if "l" in asked:
+        if "l" in parameters:
             text += (
                 "; among these the ratings of each sensitive item spread by a standard deviation "
-                f"of at least {asked['l']:g}, unless nobody rated it"
+                f"of at least {parameters['l']:g}, unless nobody rated it"
             )
         return text
 
-    def _told(self) -> str:
+    def _disclosed(self) -> str:
         f = self.figures
         layout = self.release.manifest.layout
         if layout == "profile":
@@ -177,19 +168,19 @@ class Made:
                 f"predictions. {percent(f['invented_cells'])} of the cells are predictions alone; "
                 f"{single} rest on the rating of one member."
             )
-        told = [
+        sentences = [
             "a profile has the mean rating of those of its members who rated an item; "
             f"{single} of its cells show the rating of one member."
         ]
         if f["fake_edges"] is not None:
-            told.append(self._fakes())
+            sentences.append(self._fakes())
         if not f["fake_edges"] and manifest.config.get("min_raters", 1) == 1:
-            told.append("An item that is not in a profile was rated by none of its members.")
-        return " ".join(told)
+            sentences.append("An item that is not in a profile was rated by none of its members.")
+        return " ".join(sentences)
 
     def _fakes(self) -> str:
         """Say how many cells were invented, where diversity was asked for."""
-        f, asked = self.figures, self.release.manifest.config
+        f, config = self.figures, self.release.manifest.config
         if f["fake_edges"]:
             many = (
                 f"{counted(f['fake_edges'], 'cell')}, {percent(f['invented_cells'])} of all, were"
@@ -197,26 +188,26 @@ class Made:
             were = many if f["fake_edges"] > 1 else "1 cell was"
             return f"Fake edges: {were} invented, to hide who rated what."
         what = "every item that somebody rated was"
-        if asked["b"] > 1:
-            what = f"all sets of up to {asked['b']} items that somebody rated together were"
-        profiles = f"{asked['l']} profile{'s' * (asked['l'] != 1)}"
+        if config["b"] > 1:
+            what = f"all sets of up to {config['b']} items that somebody rated together were"
+        profiles = f"{config['l']} profile{'s' * (config['l'] != 1)}"
         return f"Fake edges: none (0), {what} in {profiles} already."
 
     def _left_out(self) -> str:
         """Say what was left out, if anything."""
         users, items = self.figures["users_dropped"], self.figures["rare_items_dropped"]
-        told = []
+        parts = []
         if users:
-            told.append(f"{users:,} user{'s' * (users != 1)} without a rating on these items")
+            parts.append(f"{users:,} user{'s' * (users != 1)} without a rating on these items")
         if items:
             rare = f"{items:,} item{'s' * (items != 1)}"
             # the others may have rated them
-            few = "of those who stay" if self.figures["method"] == "suppress" else "users"
-            told.append(f"{rare} that fewer than {self.figures['k']} {few} rated")
+            whose = "of those who stay" if self.figures["method"] == "suppress" else "users"
+            parts.append(f"{rare} that fewer than {self.figures['k']} {whose} rated")
         deleted = self.figures["users_deleted"]
         if deleted:
-            told.append(f"{deleted:,} user{'s' * (deleted != 1)} who could not be hidden so")
-        return f"Left out: {', '.join(told)}. " if told else ""
+            parts.append(f"{deleted:,} user{'s' * (deleted != 1)} who could not be hidden so")
+        return f"Left out: {', '.join(parts)}. " if parts else ""
 
 
 def make_release(
@@ -229,23 +220,8 @@ def make_release(
 ) -> Made:
     """Anonymize, measure and save.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    method : an anonymizer
-    out : path
-        The release folder; must not exist.
-    private : path, optional
-        Where the owner's receipt goes. Of a release by a method that says why in `needs_receipt`
-        no audit can pass without it.
-    rng : int, Generator or None
-
-    Raises
-    ------
-    ConfigError, UnmetError
-        The method refuses these ratings, or what it is asked for says nothing of anybody.
-    OutputError
-        A place cannot be written to.
+    `out`: the release folder; must not exist; `private`: where the owner's receipt goes. Of a
+    release by a method that says why in `needs_receipt` no audit can pass without it.
     """
     started = perf_counter()
     place = Place.of(out)
@@ -291,10 +267,10 @@ def make_release(
 
 def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
     """Refuse a request that holds whatever was rated: no audit would pass such a claim."""
-    asked: dict[str, Any] = {
+    config: dict[str, Any] = {
         name: getattr(method, name, None) for name in ("eps", "nulls", "l", "t")
     }
-    eps, nulls = asked["eps"], asked["nulls"]
+    eps, nulls = config["eps"], config["nulls"]
     if eps is not None and reaches_all(ratings.scale, eps, nulls):
         most = largest_distance(ratings.scale, nulls)
         raise ConfigError(
@@ -304,13 +280,13 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
             "nothing",
             advice=f"Choose an eps below {most:g}.",
         )
-    if eps is None and asked["l"] == 1:
+    if eps is None and config["l"] == 1:
         raise ConfigError(
             f"{called('l')} = 1: every class has one value, and every set one profile; it "
             "promises nothing",
             advice="Choose l = 2 or more, or leave it out.",
         )
-    if asked["t"] is not None and asked["t"] >= 1:
+    if config["t"] is not None and config["t"] >= 1:
         raise ConfigError(
             f"{called('t')} = 1: no two distributions lie further apart; it promises nothing",
             advice="Choose a t below 1, or leave it out.",
@@ -319,10 +295,10 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
 
 def _spread(claim: Claim) -> str:
     """Say how far a sensitive attribute is spread in the worst class."""
-    found = claim.verified
+    verified = claim.verified
     if claim.model == "l-diversity":
-        return f"{counted(int(found['smallest_l']), 'different value')} or more in every class"
-    return f"in no class distributed more than {found['largest_t']:.4g} away from everybody's"
+        return f"{counted(int(verified['smallest_l']), 'different value')} or more in every class"
+    return f"in no class distributed more than {verified['largest_t']:.4g} away from everybody's"
 
 
 def _fake_edges(release: Release, invented: float | None) -> int | None:

@@ -21,27 +21,11 @@ def measure_all(
 ) -> dict[str, float | int | None]:
     """Measure a release in every way that ``starshade list measures`` names.
 
-    Parameters
-    ----------
-    release : Release
-    original : Ratings
-        The ratings that the release was made from.
-    probe : Ratings, optional
-        Ratings that were held out of `original`, of its users and on its items (`hold_out`).
-        Without it nothing is trained, and figures that need it are None.
-
-    Returns
-    -------
-    dict
-        Name → figure; None where one does not apply. Beside the measures ``users_deleted``,
-        people whom the method left out to meet its requirement, and ``rare_items_dropped``: no
-        measure counts what is not there, only the owner's receipt says it. Without it None.
-
-    Raises
-    ------
-    ConfigError
-        The release was not made of these ratings, or its receipt or the probe does not belong
-        to them; a probe without a receipt.
+    `probe`: ratings that were held out of `original`, of its users and on its items (`hold_out`);
+    without it nothing is trained. Figures by name; None where one does not apply. Beside the
+    measures ``users_deleted``, people whom the method left out to meet its requirement, and
+    ``rare_items_dropped``: no measure counts what is not there, only the owner's receipt says it.
+    Without it None.
     """
     if probe is not None:
         need_receipt(release)
@@ -51,12 +35,7 @@ def measure_all(
 
 
 def need_receipt(release: Release) -> None:
-    """Refuse a probe for a release of which nobody says who became what.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse a probe for a release of which nobody says who became what."""
     if release.private is None:
         raise ConfigError(
             "a probe tells something only with the owner's receipt, which says who became what",

@@ -35,18 +35,10 @@ __all__ = ["GroupFound", "ProfileDisclosure", "what_it_gives_away"]
 
 @dataclass(frozen=True)
 class GroupFound:
-    """How often an adversary who must answer names the right group.
+    """How often an adversary who must answer names the right group."""
 
-    Attributes
-    ----------
-    share : Rate
-        Mean over the targets of (records of their group) / (records tied at the top), 0 where their
-        own is not among these.
-    attack : str
-    knowledge : Knowledge
-    targets : int
-    """
-
+    # mean over the targets of (records of their group) / (records tied at the top), 0 where their
+    # own is not among these
     share: Rate
     attack: str
     knowledge: Knowledge
@@ -63,23 +55,13 @@ class GroupFound:
 
 @dataclass(frozen=True)
 class ProfileDisclosure:
-    """What a release of averaged profiles gives away.
+    """What a release of averaged profiles gives away."""
 
-    Attributes
-    ----------
-    group : GroupFound or None
-        By the attack and knowledge, of those tried, that did best at it.
-    homogeneity : HomogeneityResult
-        With the exact knowledge, of those tried, by which most find their own group.
-    links : LinkResult or None
-    padding : PaddingResult or None
-        None: without the receipt nobody can say whose group rated what.
-    """
-
-    group: GroupFound | None
+    group: GroupFound | None  # by the attack and knowledge, of those tried, that did best at it
+    # with the exact knowledge, of those tried, by which most find their own group
     homogeneity: HomogeneityResult
     links: LinkResult | None
-    padding: PaddingResult | None
+    padding: PaddingResult | None  # None: without the receipt nobody can say whose group rated what
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain values, under the names of the attacks."""
@@ -107,7 +89,7 @@ class ProfileDisclosure:
             )
             return text + self._of_items()
         text = "Whoever finds a person's group reads its profile."
-        group, found = self.group, self.homogeneity
+        group, result = self.group, self.homogeneity
         if group is not None:
             known = counted(group.knowledge.known, "rating")
             text += (
@@ -115,24 +97,24 @@ class ProfileDisclosure:
                 f"{group.attack}) names the right group in {percent(group.share.rate)} of the "
                 "cases."
             )
-        alone = percent(found.profile_found.rate)
-        known = counted(found.knowledge["known"], "rating")
+        alone = percent(result.profile_found.rate)
+        known = counted(result.knowledge["known"], "rating")
         text += (
-            f" Where {known} of a person {'is' if found.knowledge['known'] == 1 else 'are'} known "
+            f" Where {known} of a person {'is' if result.knowledge['known'] == 1 else 'are'} known "
             f"exactly, their own group is the only one that fits in {alone} of the cases."
         )
         return text + self._of_items()
 
     def _of_items(self) -> str:
         """Say how often what the fitting profiles say of an item is true of the person."""
-        found, cells = self.homogeneity, self.homogeneity.cells_disclosed
+        result, cells = self.homogeneity, self.homogeneity.cells_disclosed
         if cells.single_rated is None or cells.single_near is None:
             return ""
         return (
             " Some items have one and the same mean in all profiles that fit a person: of these "
             f"items the person rated {percent(cells.single_rated)}, and "
             f"{percent(cells.single_near)} of those ratings lie within "
-            f"{found.config['tolerance']:g} of the mean."
+            f"{result.config['tolerance']:g} of the mean."
         )
 
     def of_links(self) -> str:
@@ -169,29 +151,29 @@ class ProfileDisclosure:
 
     def of_padding(self) -> str:
         """Say whether the cells that rest on real ratings can be told."""
-        found = self.padding
-        if found is None or found.auc is None:
+        result = self.padding
+        if result is None or result.auc is None:
             return ""
-        if found.shown < 1 and found.auc.rate == 1:
+        if result.shown < 1 and result.auc.rate == 1:
             return "Which cells rest on real ratings is plain: those that are filled."
         text = (
             "Real ratings told from padding: of two cells, one that somebody of its group rated "
             "and one that nobody of it did, the release alone tells which is which in "
-            f"{found.auc} of the cases (50% is not at all)"
+            f"{result.auc} of the cases (50% is not at all)"
         )
-        if found.auc_within_items is not None:
-            text += f", and for two cells of one item in {found.auc_within_items}"
+        if result.auc_within_items is not None:
+            text += f", and for two cells of one item in {result.auc_within_items}"
         text += "."
-        best = found.best
-        if best.rank != found.rank and best.auc is not None and best.auc_within_items is not None:
+        best = result.best
+        if best.rank != result.rank and best.auc is not None and best.auc_within_items is not None:
             text += (
                 f" Who happens to look in the best way tells it in {percent(best.auc)}, and in "
                 f"{percent(best.auc_within_items)} for two cells of one item."
             )
-        if found.popularity is not None:
+        if result.popularity is not None:
             text += (
                 " Who has no release and knows only how popular items are tells it in "
-                f"{percent(found.popularity)}."
+                f"{percent(result.popularity)}."
             )
         return text
 
@@ -207,27 +189,17 @@ def what_it_gives_away(
 ) -> ProfileDisclosure | None:
     """Run the attacks that look for more than a record; None on other layouts.
 
-    Parameters
-    ----------
-    original : Ratings
-        The released items of the original.
-    release : Release
-    tries : sequence of Knowledge
-        Those that are exact are tried.
-    evidence : sequence of Evidence
-        What the attacks on records found.
-    targets : int
-        Users attacked at most.
-    seed : int
+    `original`: on the released items; of `tries` those that are exact are tried; `evidence`: of the
+    attacks on records.
     """
     if release.manifest.layout != "profile":
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
     with task("looking for what is given away", len(exact) + 2 * linked) as step:
-        found = []
+        results = []
         for knowledge in exact:
-            found.append(
+            results.append(
                 HomogeneityAttack().run(
                     release, knowledge, original=original, targets=targets, rng=seed
                 )
@@ -239,7 +211,7 @@ def what_it_gives_away(
         step(linked)
     group = _group_found(original, release, evidence, seed) if linked else None
     return ProfileDisclosure(
-        group, max(found, key=lambda of: of.profile_found.rate), links, padding
+        group, max(results, key=lambda of: of.profile_found.rate), links, padding
     )
 
 
@@ -250,7 +222,7 @@ def _group_found(
     rows = Match(release, original).row_of_user
     if rows is None:
         return None
-    found = []
+    groups = []
     for tried in evidence:
         per_target = tried.after.per_target
         credit = (
@@ -261,5 +233,5 @@ def _group_found(
         row = rows[per_target.users]
         shares = np.where(row < 0, 0.0, credit * release.classes.sizes[row])
         share = bootstrap(np.minimum(shares, 1.0), seed=seed)
-        found.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
-    return max(found, key=lambda of: of.share.rate, default=None)
+        groups.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
+    return max(groups, key=lambda of: of.share.rate, default=None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.evidence import Asked, Evidence, best_of
+from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.show import audit_chart, audit_html
 from starshade.chart import Chart
@@ -36,22 +36,14 @@ def alone_with_sensitive(share: str) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One question and its answer.
+    """One question and its answer."""
 
-    Attributes
-    ----------
-    name : str
-        "claims", "attack", "tracker", "audience", "identifying", "rare-values", "disclosed",
-        "settings", "scale", "earlier", or that of a claimed model. With "of" and the personal
-        attribute, where it is about one.
-    passed : bool
-    text : str
-        One sentence: what was found, and against which limit.
-    """
-
+    # "claims", "attack", "tracker", "audience", "identifying", "rare-values", "disclosed",
+    # "settings", "scale", "earlier", or that of a claimed model. With "of" and the personal
+    # attribute, where it is about one.
     name: str
     passed: bool
-    text: str
+    text: str  # one sentence: what was found, and against which limit
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name", "pass", "text"}``."""
@@ -88,7 +80,7 @@ class AuditResult:
     digest : str
         SHA-256 over the ratings on the released items.
     seconds : float
-    tracker : Asked or None
+    tracker : Tracked or None
         The attack on a query interface, before and after; None where no queries are answered.
     profile_disclosure : ProfileDisclosure or None
         What averaged profiles give away beyond who is who; None on other layouts.
@@ -115,7 +107,7 @@ class AuditResult:
     config: dict[str, Any]
     digest: str
     seconds: float
-    tracker: Asked | None = None
+    tracker: Tracked | None = None
     profile_disclosure: ProfileDisclosure | None = None
     profile: str | None = None
     alike_by: str = ""
@@ -196,7 +188,7 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
-        like = "has near it" if self._near else "looks like"
+        like = "has near it" if self._proximate else "looks like"
         claim = (
             f"Each of its {counted(self.records, 'record')} {like} at least "
             f"{counted(self.k - 1, 'other')}{self.alike_by}, "
@@ -225,9 +217,9 @@ class AuditResult:
                 f"{text}; how often on this release, and how often they find the right group, is "
                 "not known without the receipt."
             )
-        found = (
+        who = (
             "a record that agrees with all their true ratings stands out"
-            if self._near
+            if self._proximate
             else "the right group, and with it all that its cells say, is found"
         )
         up_to = self._profiles_found
@@ -235,13 +227,13 @@ class AuditResult:
             up_to = 0.0 if given.group is None else given.group.share.rate
         return (
             f"{text}, and in {percent(after.expected_top1.rate)} on this release"
-            f"{self._tried_on}; {found} in up to {percent(up_to)}."
+            f"{self._tried_on}; {who} in up to {percent(up_to)}."
         )
 
     @property
     def still_tells(self) -> str:
         """What the release tells of people, however many they hide among."""
-        if self._near:
+        if self._proximate:
             return "whoever finds a record reads its ratings."
         if self._claims_near:
             return "whoever finds a class of equal records reads its ratings."
@@ -261,7 +253,7 @@ class AuditResult:
         )
 
     @property
-    def _near(self) -> bool:
+    def _proximate(self) -> bool:
         """Whether records are near others rather than equal to them."""
         smallest = self.utility.get("smallest_class") or 0
         return self._claims_near and smallest < (self.k or 1)
@@ -292,7 +284,7 @@ class AuditResult:
 
     def _guarantee(self) -> str:
         """Set what was tried apart from what holds whatever is tried."""
-        if self._near:
+        if self._proximate:
             return (
                 "Another attack may find more: that others are near a record does not keep those "
                 "who know exact ratings from telling it apart."

@@ -48,8 +48,8 @@ def audit_chart(result: AuditResult) -> Chart:
     """Draw how often each attack is right, on the ratings and on the release."""
     dots = []
     for each in result.evidence:
-        for series, found in (("the ratings", each.before), ("the release", each.after)):
-            rate = found.expected_top1
+        for series, attack in (("the ratings", each.before), ("the release", each.after)):
+            rate = attack.expected_top1
             dots.append(Dot(each.title, rate.rate, rate.low, rate.high, series))
     return dot_chart(
         "How often an attack points at the right record",

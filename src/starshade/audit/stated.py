@@ -22,8 +22,8 @@ def judge_k(release: Release) -> Finding | None:
     claimed = {k for claim in manifest.claims if (k := claim.parameters.get("k")) is not None}
     if type(made) is not int or claimed <= {made}:
         return None
-    told = ", ".join(str(k) for k in sorted(claimed, key=str))
-    text = f"release.json says that it was made with k = {made}, and claims k = {told}."
+    claims = ", ".join(str(k) for k in sorted(claimed, key=str))
+    text = f"release.json says that it was made with k = {made}, and claims k = {claims}."
     return Finding("settings", False, text)
 
 
@@ -33,21 +33,15 @@ def judge_scale(release: Release, ratings: Ratings, part: Ratings) -> Finding | 
     A scale that was found in the data is published as what the released ratings, and those that
     k users gave, show of it (`starshade.anonymize.prepare.publishable_scale`).
 
-    Parameters
-    ----------
-    release : Release
-    ratings : Ratings
-        What it was made of.
-    part : Ratings
-        Its released users on the released items.
+    `ratings`: what it was made of; `part`: its released users on the released items.
     """
     if _same(release.scale, ratings.scale):
         return None
-    found = _published(release, ratings, part)
-    if _same(release.scale, found):
+    published = _published(release, ratings, part)
+    if _same(release.scale, published):
         return None
-    inferred = ratings.report.scale_inferred and not _same(found, ratings.scale)
-    seen = f", to be published as {found}" if inferred else ""
+    inferred = ratings.report.scale_inferred and not _same(published, ratings.scale)
+    seen = f", to be published as {published}" if inferred else ""
     return Finding(
         "scale",
         False,

@@ -28,22 +28,14 @@ def to_know(
 ) -> tuple[str, ...]:
     """Return the warnings of an audit.
 
-    Parameters
-    ----------
-    release : Release
-    ratings, original : Ratings
-        What it was made of, and the released users and items of it.
-    evidence : sequence of Evidence
-    worst : Evidence
-        The one that the verdict's figure is of.
-    known : sequence of int
-        Numbers of known cells that were asked for.
+    `original` is the released part of the ratings; the verdict's figure is of `worst`; `known`: the
+    numbers of known cells that were requested.
     """
     return (
         *_of_knowledge(release, original, known),
         *_of_receipt(release),
         *of_release(release),
-        *_of_few(evidence, worst),
+        *_of_small(evidence, worst),
         *_of_scale(release, ratings),
     )
 
@@ -107,19 +99,19 @@ def _of_attributes(release: Release) -> str:
     return text
 
 
-def _of_few(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
+def _of_small(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
     """Say which attacks had few targets, and whether the verdict's figure is one of theirs."""
-    few = [e for e in evidence if e.after.targets < _FEW]
-    if not few:
+    small = [e for e in evidence if e.after.targets < _FEW]
+    if not small:
         return
     which = "All attacks"
-    if len(few) < len(evidence):
-        which = f"{len(few)} of the {len(evidence)} attacks ({'; '.join(e.title for e in few)})"
-    sizes = sorted({e.after.targets for e in few})
+    if len(small) < len(evidence):
+        which = f"{len(small)} of the {len(evidence)} attacks ({'; '.join(e.title for e in small)})"
+    sizes = sorted({e.after.targets for e in small})
     many = counted(sizes[-1], "target")
     least = f"{sizes[0]:,} to {many}" if len(sizes) > 1 else many
     text = f"{which} had only {least}, so that the interval is wide"
-    yield f"{text}; the verdict's figure is one of these." if worst in few else f"{text}."
+    yield f"{text}; the verdict's figure is one of these." if worst in small else f"{text}."
 
 
 def _of_scale(release: Release, ratings: Ratings) -> Iterator[str]:

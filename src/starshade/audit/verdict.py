@@ -10,12 +10,12 @@ from typing import Any
 
 from starshade.audit.earlier import judge_earlier
 from starshade.audit.evidence import (
-    Asked,
     Evidence,
-    ask_both,
+    Tracked,
     attack_both,
     best_of,
     knowledge_to_try,
+    track_both,
 )
 from starshade.audit.findings import (
     judge_attack,
@@ -155,13 +155,13 @@ class Audit(AuditSettings):
         with task("verifying"):
             counted = _verified(folder, released, original)
         evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
-        asked = ask_both(original, released)
+        tracked = track_both(original, released)
         given = what_it_gives_away(
             original, released, tries, evidence=evidence, targets=self.targets, seed=seed
         )
         return AuditResult(
             findings=(
-                *self._judge(released, original, counted, evidence, asked),
+                *self._judge(released, original, counted, evidence, tracked),
                 *filter(
                     None, (judge_k(released), judge_scale(released, ratings, original), beside)
                 ),
@@ -169,7 +169,7 @@ class Audit(AuditSettings):
             warnings=to_know(released, ratings, original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
-            tracker=asked,
+            tracker=tracked,
             profile_disclosure=given,
             profile=released.manifest.profile,
             alike_by=released.manifest.alike_by,
@@ -191,7 +191,7 @@ class Audit(AuditSettings):
         original: Ratings,
         counted: dict[str, Any],
         evidence: Sequence[Evidence],
-        asked: Asked | None,
+        tracked: Tracked | None,
     ) -> tuple[Finding, ...]:
         k = release.manifest.claimed_k
         differ = records_differ(release)
@@ -200,7 +200,7 @@ class Audit(AuditSettings):
             judge_claims(counted["claims"]),
             *(judge_model(release, claim, original) for claim in models_of(release)),
             judge_attack(evidence, limit, release, differ=differ),
-            judge_tracker(asked, release.classes.n_items),
+            judge_tracker(tracked, release.classes.n_items),
             judge_audience(release),
             judge_identifying(release),
             judge_rare_values(release, counted["few_have"]),

@@ -14,7 +14,7 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.audit.evidence import Asked, Evidence, ask_both, numbers_to_try
+from starshade.audit.evidence import Evidence, Tracked, numbers_to_try, track_both
 from starshade.audit.findings import (
     judge_attack,
     judge_disclosed,
@@ -117,7 +117,7 @@ def test_no_share_or_no_limit_is_not_judged() -> None:
 def test_the_tracker(
     release: Release, refused: int, at_risk: int, fewest: int | None, passed: bool
 ) -> None:
-    asked = ask_both(RATINGS, release)
+    asked = track_both(RATINGS, release)
     assert asked is not None
     n = asked.after.targets
     after = replace(
@@ -127,7 +127,7 @@ def test_the_tracker(
         fewest=fewest,
         floor=K,
     )
-    finding = judge_tracker(Asked(asked.before, after), release.classes.n_items)
+    finding = judge_tracker(Tracked(asked.before, after), release.classes.n_items)
     assert finding is not None
     assert finding.passed == passed
 
@@ -137,9 +137,9 @@ def test_queries_are_asked_where_two_or_more_are_claimed(
     release: Release, k: int, asked: bool
 ) -> None:
     claims = (Claim(model="k-anonymity", parameters={"k": k}),)
-    assert (ask_both(RATINGS, told(release, claims=claims)) is not None) == asked
-    assert ask_both(RATINGS, told(release, claims=())) is None
-    assert ask_both(RATINGS, told(release, claims=claims, layout="record")) is None
+    assert (track_both(RATINGS, told(release, claims=claims)) is not None) == asked
+    assert track_both(RATINGS, told(release, claims=())) is None
+    assert track_both(RATINGS, told(release, claims=claims, layout="record")) is None
 
 
 def test_the_tracker_knows_every_personal_attribute(release: Release) -> None:
@@ -150,14 +150,14 @@ def test_the_tracker_knows_every_personal_attribute(release: Release) -> None:
         ([("Age",), ("Age", "job")], KLikeness(k=K, attributes="exact").anonymize(ratings, rng=0)),
         ([()], release),  # of which nothing but ratings can be asked
     ):
-        asked = ask_both(ratings, made)
+        asked = track_both(ratings, made)
         assert asked is not None
         assert [each.attributes for each in asked.before.backgrounds] == [
             ("Age",),
             ("Age", "job"),
         ]
         assert [each.attributes for each in asked.after.backgrounds] == known
-    without = ask_both(RATINGS, release)
+    without = track_both(RATINGS, release)
     assert without is not None
     assert [each.attributes for each in without.before.backgrounds] == [()]
 

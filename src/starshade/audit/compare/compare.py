@@ -26,7 +26,7 @@ from starshade.audit.attempts import (
     untouched,
 )
 from starshade.audit.compare.figures import compared
-from starshade.audit.compare.result import Comparison, Found, Row
+from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
@@ -147,21 +147,21 @@ def compare(
         train, probe = hold_out(table, settings.held_out, rng=seed)
         table = train.keep_users(np.flatnonzero(train.user_support))
         probe = probe.keep_users(np.flatnonzero(train.user_support))
-    asked = numeric_attribute(table, attribute)
-    ways = _ways(settings, exact=asked is not None)
+    numeric = numeric_attribute(table, attribute)
+    ways = _ways(settings, exact=numeric is not None)
     most, usual = int(table.user_support.max()), (CompareSettings.known,)
     (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
-    judge = _Judge(table, knowledge, settings.targets, asked, seed, probe)
+    judge = _Judge(table, knowledge, settings.targets, numeric, seed, probe)
     compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
     with task("comparing", len(ways) + 1) as step:
-        release = untouched(table, "exact" if asked else "none")
+        release = untouched(table, "exact" if numeric else "none")
         original, before = judge.figures(release, k=1)
         step(1)
         rows = []
         for way in ways:
             rows.append(_row(way, judge))
-            note(_told(rows[-1]))
+            note(_line_of(rows[-1]))
             step(1)
     return Comparison(
         data={
@@ -174,7 +174,7 @@ def compare(
         rows=tuple(rows),
         known=judge.knowledge.known,
         targets=judge.targets,
-        attribute=asked,
+        attribute=numeric,
         attack=before,
         seconds=perf_counter() - started,
         held_out=settings.held_out,
@@ -194,38 +194,40 @@ class _Way:
     method: Anonymizer
 
 
-def _ways(asked: CompareSettings, *, exact: bool) -> list[_Way]:
-    names = grouping_methods() if asked.methods is None else tuple(dict.fromkeys(asked.methods))
+def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
+    names = (
+        grouping_methods() if settings.methods is None else tuple(dict.fromkeys(settings.methods))
+    )
     if not names:
         raise ConfigError("nothing to compare: at least one method is needed")
     entries = [find(ENTRIES, name, "method") for name in names]
     with_eps = [entry.name for entry in entries if "eps" in entry.names]
     with_profile = [entry.name for entry in entries if "profile" in entry.names]
-    if with_eps and asked.eps is None:
+    if with_eps and settings.eps is None:
         raise ConfigError(
             f"{', '.join(with_eps)}: {named('eps')} is missing",
             advice="Say within which distance records are to have others.",
             setting="eps",
         )
-    if asked.eps is not None and not with_eps:
+    if settings.eps is not None and not with_eps:
         raise ConfigError(
-            f"{named('eps', asked.eps)}: none of the methods has an eps",
+            f"{named('eps', settings.eps)}: none of the methods has an eps",
             advice="Leave it out.",
             setting="eps",
         )
-    if asked.profile is not None and not with_profile:
+    if settings.profile is not None and not with_profile:
         raise ConfigError(
-            f"{named('profile', asked.profile)}: none of the methods has a profile",
+            f"{named('profile', settings.profile)}: none of the methods has a profile",
             advice="Leave it out, or name predictive among the methods.",
             setting="profile",
         )
-    settings: dict[str, Any] = {"attributes": "exact" if exact else "none"}
+    shared: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:
-        own = asked.eps if entry.name in with_eps else None
-        cells = (asked.profile or PROFILE) if entry.name in with_profile else None
-        for k in sorted(dict.fromkeys(asked.ks)):
-            with_k = settings | {"k": k} | ({} if own is None else {"eps": own})
+        own = settings.eps if entry.name in with_eps else None
+        cells = (settings.profile or PROFILE) if entry.name in with_profile else None
+        for k in sorted(dict.fromkeys(settings.ks)):
+            with_k = shared | {"k": k} | ({} if own is None else {"eps": own})
             method = made_of(entry, with_k | {"profile": cells})
             ways.append(_Way(entry.name, k, own, cells, method))
     return ways
@@ -244,29 +246,29 @@ class _Judge:
 
     def figures(
         self, release: Release, k: int, made: Attempt | None = None
-    ) -> tuple[dict[str, Found], str]:
+    ) -> tuple[dict[str, Value], str]:
         """Measure and attack one release; name the attack that finds more."""
-        found: dict[str, Found] = dict.fromkeys(figure.key for figure in compared())
+        values: dict[str, Value] = dict.fromkeys(figure.key for figure in compared())
         manifest = release.manifest
-        found |= {
+        values |= {
             "records": manifest.records,
             "items": manifest.items,
             "users_deleted": None if release.exact is None else release.exact.users_deleted,
         }
         with silence():
-            measured: dict[str, Found] = {}
+            measured: dict[str, Value] = {}
             measured |= figures_of(release, self.ratings, without=_APART)
             if self.attribute is not None:
                 measured |= self._query_errors(release, self.attribute)
             if self.probe is not None:
                 measured |= self._recommender_errors(release, self.probe)
             attacked = self._attacks(release)
-        found |= {name: measured[name] for name in found if name in measured}
-        found["smallest_group"] = measured["smallest_class"]
+        values |= {name: measured[name] for name in values if name in measured}
+        values["smallest_group"] = measured["smallest_class"]
         if measured["classes"]:
-            found["c_avg"] = manifest.records / (measured["classes"] * k)
+            values["c_avg"] = manifest.records / (measured["classes"] * k)
         worst = max(attacked, key=lambda result: result.expected_top1.rate)
-        found |= {
+        values |= {
             "targets": worst.targets,
             "expected_top1": worst.expected_top1.rate,
             "expected_top1_low": worst.expected_top1.low,
@@ -274,8 +276,8 @@ class _Judge:
             "disclosed": max(result.disclosed.rate for result in attacked),
         }
         if made is not None:
-            found |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
-        return found, worst.attack
+            values |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
+        return values, worst.attack
 
     def _attacks(self, release: Release) -> list[AttackResult]:
         """Try both attacks that know exact ratings, with the same targets and knowledge."""
@@ -290,20 +292,20 @@ class _Judge:
             for attack in (ScoreboardRH(), LabelAttack())
         ]
 
-    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Found]:
+    def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Value]:
         """Return the errors of both readings against the original's, and the lesser of them."""
-        asked = RecommenderError("regularized-svd", self.seed)  # one for all methods
-        figures = asked.measure(release, original=self.ratings, probe=probe).figures
+        measure = RecommenderError("regularized-svd", self.seed)  # one for all methods
+        figures = measure.measure(release, original=self.ratings, probe=probe).figures
         ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
         known = [ratio for ratio in ratios if ratio is not None]
         if release.manifest.method == ORIGINAL:  # what the others are ratios to; nothing to read
             return {"rmse_original": figures["rmse_original"], "rmse_ratio": 1.0}
         return figures | {"rmse_ratio": min(known, default=None)}
 
-    def _query_errors(self, release: Release, attribute: str) -> dict[str, Found]:
+    def _query_errors(self, release: Release, attribute: str) -> dict[str, Value]:
         """Return the mean error of each kind of condition, and the mean of these."""
-        asked = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
-        figures = asked.measure(release, self.ratings).figures
+        measure = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
+        figures = measure.measure(release, self.ratings).figures
         errors = {name: figures[name] for name in (f"query_error_{kind}" for kind in KINDS)}
         known = [error for error in errors.values() if error is not None]
         return errors | {"query_error": fmean(known) if known else None}
@@ -319,14 +321,14 @@ def _row(way: _Way, judge: _Judge) -> Row:
         reason = "the machine has no memory left for this"
     else:
         return Row(way.name, way.k, way.eps, figures, attack=attack, profile=way.profile)
-    nothing: dict[str, Found] = dict.fromkeys(figure.key for figure in compared())
+    nothing: dict[str, Value] = dict.fromkeys(figure.key for figure in compared())
     return Row(way.name, way.k, way.eps, nothing, reason, profile=way.profile)
 
 
-def _told(row: Row) -> str:
+def _line_of(row: Row) -> str:
     if row.refused is not None:
         return f"{row.name}: refused: {row.refused}"
     lost = "" if row.loss is None else f"{row.loss[0]} {row.loss[1]:.4g}, "
     f = row.figures
-    found = f"found {percent(f['expected_top1'])} ({row.attack})"
-    return f"{row.name}: {lost}{found}, {f['seconds']:.3g} s"
+    success = f"found {percent(f['expected_top1'])} ({row.attack})"
+    return f"{row.name}: {lost}{success}, {f['seconds']:.3g} s"

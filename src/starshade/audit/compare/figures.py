@@ -59,11 +59,11 @@ LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
 
 def compared() -> tuple[Figure, ...]:
     """Return what a row has."""
-    found = {figure.key for figure in _FOUND}
+    risks = {figure.key for figure in _FOUND}
     measured = [
         figure
         for figure in measured_figures()
-        if (figure.short or figure.key in _MORE) and figure.key not in found
+        if (figure.short or figure.key in _MORE) and figure.key not in risks
     ]
     return (*_LOST, *measured, *_FOUND, *_TOOK)
 
@@ -73,8 +73,8 @@ def in_columns() -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     places = {key: place for place, key in enumerate(LOSSES)}
     shown = [figure for figure in compared() if figure.short]
     shown.sort(key=lambda figure: places.get(figure.key, len(places)))
-    found = {figure.key for figure in (*_FOUND, *_TOOK)}
+    risks = {figure.key for figure in (*_FOUND, *_TOOK)}
     return (
-        tuple(figure for figure in shown if figure.key not in found),
-        tuple(figure for figure in shown if figure.key in found),
+        tuple(figure for figure in shown if figure.key not in risks),
+        tuple(figure for figure in shown if figure.key in risks),
     )

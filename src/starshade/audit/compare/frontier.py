@@ -24,22 +24,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
     On the left every release as a point, its method by colour, its k by shape; a line joins
     those of the frontier. On the right its loss over k.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        With one release at least.
-    subtitle : str
-        On how much data it rests.
-
-    Returns
-    -------
-    Chart
-        A Vega-Lite v5 specification, the data inside.
-
-    Raises
-    ------
-    ConfigError
-        Every release was refused: there is nothing to draw.
+    The comparison has one release at least; `subtitle`: on how much data it rests.
     """
     best_of_all = set(map(id, comparison.frontier))
     made = [(row, id(row) in best_of_all) for row in comparison.rows if row.loss is not None]
@@ -63,7 +48,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
     return Chart(
         "What methods lose, and what an attack still finds",
         subtitle,
-        " ".join(_told(row, best) for row, best in made),
+        " ".join(_in_words(row, best) for row, best in made),
         {
             "vconcat": rows,
             "spacing": 28,
@@ -76,14 +61,14 @@ def _title(kind: str) -> str:
     return next(figure.title for figure in compared() if figure.key == kind)
 
 
-def _told(row: Row, best: bool) -> str:
+def _in_words(row: Row, best: bool) -> str:
     """Say a point in words."""
     assert row.loss is not None
     kind, loss = row.loss
     on = ", on the frontier" if best else ""
-    found = row.figures["expected_top1"]
-    said = "" if found is None else f", {percent(found)} of the targets found"
-    return f"{row.name}: {kind.replace('_', ' ')} {loss:.4g}{said}{on}."
+    success = row.figures["expected_top1"]
+    risk = "" if success is None else f", {percent(success)} of the targets found"
+    return f"{row.name}: {kind.replace('_', ' ')} {loss:.4g}{risk}{on}."
 
 
 def _value(row: Row, best: bool) -> dict[str, Any]:
@@ -112,8 +97,8 @@ def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: li
         "scale": {"domain": ks, "range": [_SHAPES[i % len(_SHAPES)] for i in range(len(ks))]},
         "legend": {"title": "k", "symbolFillColor": "#555", "symbolStrokeColor": "#555"},
     }
-    told = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high", "attack")]
-    dots = {"x": x, "y": y, "color": _colour(methods), "shape": shape, "tooltip": told}
+    fields = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high", "attack")]
+    dots = {"x": x, "y": y, "color": _colour(methods), "shape": shape, "tooltip": fields}
     best = [value for value in values if value["frontier"]]
     line = {"type": "line", "color": "#999", "strokeDash": [4, 3], "interpolate": "step-after"}
     return {

@@ -14,38 +14,23 @@ from starshade.chart import Chart
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 
-__all__ = ["Comparison", "Found", "Row", "on_frontier"]
+__all__ = ["Comparison", "Row", "Value", "on_frontier"]
 
-Found: TypeAlias = float | int | None
+Value: TypeAlias = float | int | None
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one method came to at one k.
-
-    Attributes
-    ----------
-    method : str
-    k : int
-    eps : float or None
-        Where the method has one.
-    figures : dict
-        Key → value of each of `compared`; None where it does not apply.
-    refused : str or None
-        Why there is no release.
-    attack : str or None
-        The one that found most records of those tried: `expected_top1` is its figure.
-    profile : str or None
-        What cells are, where the method has a choice.
-    """
+    """What one method came to at one k."""
 
     method: str
     k: int
-    eps: float | None
-    figures: dict[str, Found]
-    refused: str | None = None
+    eps: float | None  # where the method has one
+    figures: dict[str, Value]  # key → value of each of `compared`; None where it does not apply
+    refused: str | None = None  # why there is no release
+    # the one that found most records of those tried: `expected_top1` is its figure
     attack: str | None = None
-    profile: str | None = None
+    profile: str | None = None  # what cells are, where the method has a choice
 
     @property
     def label(self) -> str:
@@ -138,7 +123,7 @@ class Comparison:
     """
 
     data: dict[str, Any]
-    original: dict[str, Found]
+    original: dict[str, Value]
     rows: tuple[Row, ...]
     known: int
     targets: int
@@ -249,5 +234,5 @@ class Comparison:
             for row, best in zip(self.rows, marks, strict=True)
         ]
         head = ("release", *(figure.head for figure in shown), "beaten by none")
-        told = table(head, rows, numbers=range(1, len(shown) + 1))
-        return block("Methods side by side", paragraph(str(self)), told)
+        content = table(head, rows, numbers=range(1, len(shown) + 1))
+        return block("Methods side by side", paragraph(str(self)), content)

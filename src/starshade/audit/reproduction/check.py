@@ -11,24 +11,12 @@ __all__ = ["Check", "apart", "told_apart"]
 
 @dataclass(frozen=True)
 class Check:
-    """One sentence of the paper, or a promise of ours, on one line of a figure.
-
-    Attributes
-    ----------
-    figure : str
-    says : str
-        The paper's words in quotation marks, or ours.
-    where : str
-        The data, the null rule, the line.
-    ours : str
-        The figures that decide.
-    holds : bool
-    """
+    """One sentence of the paper, or a promise of ours, on one line of a figure."""
 
     figure: str
-    says: str
-    where: str
-    ours: str
+    says: str  # the paper's words in quotation marks, or ours
+    where: str  # the data, the null rule, the line
+    ours: str  # the figures that decide
     holds: bool
 
     @property

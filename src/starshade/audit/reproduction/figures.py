@@ -16,27 +16,17 @@ Unit = Literal["share", "bits", "users", "seconds", "points", "number"]
 
 @dataclass(frozen=True)
 class Point:
-    """One figure of ours.
-
-    Attributes
-    ----------
-    x : float
-    y : float
-    low, high : float or None
-        95 % interval; None for a count of all. Of a time: the fastest and the slowest run.
-    label : str
-        As the paper's axis has it, "6 of 8"; empty where x says it.
-    knowledge : Knowledge or None
-    targets, ineligible : int or None
-        Users it rests on; users of whom so much cannot be known.
-    """
+    """One figure of ours."""
 
     x: float
     y: float
+    # `low`, `high`: 95 % interval; None for a count of all. Of a time: the fastest and the slowest
+    # run.
     low: float | None = None
     high: float | None = None
-    label: str = ""
+    label: str = ""  # as the paper's axis has it, "6 of 8"; empty where x says it
     knowledge: Knowledge | None = None
+    # `targets`, `ineligible`: users it rests on; users of whom so much cannot be known
     targets: int | None = None
     ineligible: int | None = None
 
@@ -47,37 +37,26 @@ class Point:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain JSON values; NaN is null."""
-        told: dict[str, Any] = {"x": self.x, "y": None if math.isnan(self.y) else self.y}
-        told |= {"low": self.low, "high": self.high}
+        payload: dict[str, Any] = {"x": self.x, "y": None if math.isnan(self.y) else self.y}
+        payload |= {"low": self.low, "high": self.high}
         if self.knowledge is not None:
-            told |= {
+            payload |= {
                 "label": self.label,
                 "knowledge": self.knowledge.name,
                 "targets": self.targets,
                 "ineligible": self.ineligible,
             }
-        return told
+        return payload
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line.
-
-    Attributes
-    ----------
-    name : str
-    measure : str
-        What its y is, in a few words; lines of one measure share a panel.
-    points : tuple of Point
-        Ascending in x.
-    mistakes : str
-        "all right", "2 wrong", …; empty where nothing is attacked.
-    """
+    """One line."""
 
     name: str
-    measure: str
-    points: tuple[Point, ...]
-    mistakes: str = ""
+    measure: str  # what its y is, in a few words; lines of one measure share a panel
+    points: tuple[Point, ...]  # ascending in x
+    mistakes: str = ""  # "all right", "2 wrong", …; empty where nothing is attacked
 
     @property
     def full_name(self) -> str:
@@ -95,20 +74,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A number that the paper's text gives for this figure (Netflix).
-
-    Attributes
-    ----------
-    x, y : float
-    label : str
-    measures : tuple of str
-        The panels it belongs to.
-    """
+    """A number that the paper's text gives for this figure (Netflix)."""
 
     x: float
     y: float
     label: str
-    measures: tuple[str, ...]
+    measures: tuple[str, ...]  # the panels it belongs to
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mark as plain JSON values."""
@@ -142,36 +113,20 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of the paper, ours.
+    """One figure of the paper, ours."""
 
-    Attributes
-    ----------
-    number : str
-        The paper's; with a letter where it is ours beside the paper's.
-    title : str
-    x_title, y_title : str
-    unit : {"share", "bits", "users", "seconds", "points", "number"}
-        Of y; points are those of the scale.
-    series : tuple of Series
-    marks : tuple of Mark
-        The paper's numbers; its curves are pictures and not to be had.
-    levels : tuple of Level
-    x_log, y_log : bool
-        Logarithmic axes.
-    dotted : bool
-        A few measured points, each with a dot and its interval, rather than a curve.
-    """
-
-    number: str
+    number: str  # the paper's; with a letter where it is ours beside the paper's
     title: str
     x_title: str
     y_title: str
-    unit: Unit
+    unit: Unit  # of y; points are those of the scale
     series: tuple[Series, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[Mark, ...] = ()  # the paper's numbers; its curves are pictures and not to be had
     levels: tuple[Level, ...] = ()
+    # `x_log`, `y_log`: logarithmic axes
     x_log: bool = False
     y_log: bool = False
+    # a few measured points, each with a dot and its interval, rather than a curve
     dotted: bool = False
 
     @property

@@ -15,10 +15,7 @@ __all__ = ["introduced", "left_out", "plain_facts", "study_html"]
 def plain_facts(result: Any) -> dict[str, Any]:
     """Return the fields of a result as plain JSON values, in their order.
 
-    Parameters
-    ----------
-    result : dataclass
-        Of plain values, of objects with a ``to_dict``, and of sequences of either.
+    The fields are plain values, objects with a ``to_dict``, or sequences of either.
 
     Examples
     --------
@@ -30,17 +27,7 @@ def plain_facts(result: Any) -> dict[str, Any]:
 
 
 def introduced(whose: str, data: Mapping[str, Any], numbers: Sequence[str]) -> str:
-    """Say whose experiments were repeated, on what, and which figures came out.
-
-    Parameters
-    ----------
-    whose : str
-        As "The experiments of Sun and Sun".
-    data : mapping
-        With `users`, `items` and `ratings`.
-    numbers : sequence of str
-        Of the figures.
-    """
+    """Say whose experiments were repeated, on what, and which figures came out."""
     return (
         f"{whose} on {data['users']:,} users, {data['items']:,} items and {data['ratings']:,} "
         f"ratings: figures {', '.join(numbers)}."

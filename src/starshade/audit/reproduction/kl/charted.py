@@ -8,7 +8,7 @@ from statistics import fmean, median
 from starshade.audit.reproduction.figures import Figure, Point, Series, Unit
 from starshade.audit.reproduction.kl.losses import Measured
 from starshade.audit.reproduction.kl.plan import Line
-from starshade.audit.reproduction.kl.queries import Asked
+from starshade.audit.reproduction.kl.queries import Answered
 
 __all__ = [
     "ALONE",
@@ -57,10 +57,10 @@ def loss_figures(
             yield _figure(number, title, "k", y_title, "number", series, y_log=log)
 
 
-def query_figures(asked: Sequence[Asked], attribute: str) -> Iterator[Figure]:
+def query_figures(answered: Sequence[Answered], attribute: str) -> Iterator[Figure]:
     """Make Figs 13-15: a panel for each k."""
     for number, kind, title, x_title in _QUERIES:
-        own = [entry for entry in asked if entry.kind == kind]
+        own = [entry for entry in answered if entry.kind == kind]
         series = [
             Series(
                 line,

@@ -45,7 +45,7 @@ Lines: TypeAlias = dict[str, Points]
 def check_figures(figures: Sequence[Figure]) -> tuple[Check, ...]:
     """Check every sentence that has a figure here."""
     by_number = {figure.number: figure for figure in figures}
-    found: list[Check] = []
+    checks: list[Check] = []
     tests: tuple[tuple[str, Callable[[Lines], Iterator[Check]]], ...] = (
         ("10", _of_dm),
         ("11", _of_c_avg),
@@ -53,13 +53,13 @@ def check_figures(figures: Sequence[Figure]) -> tuple[Check, ...]:
     )
     for number, test in tests:
         if number in by_number:
-            found += test(_lines(by_number[number]))
+            checks += test(_lines(by_number[number]))
     for number in ("13", "14", "15"):
         if number in by_number:
-            found += _of_queries(by_number[number])
+            checks += _of_queries(by_number[number])
     if "16" in by_number:
-        found += _of_times(by_number["16"])
-    return tuple(found)
+        checks += _of_times(by_number["16"])
+    return tuple(checks)
 
 
 def _lines(figure: Figure, measure: str | None = None) -> Lines:
@@ -78,7 +78,7 @@ def _of_dm(lines: Lines) -> Iterator[Check]:
     for name in (MEMBER, MONDRIAN, DGH_A, DGH_B, DGH_C):
         says = "k-Likeness with NDGH: “the lowest impact”"
         yield from _compare("10", says, lines, LIKENESS, name, equal=True)
-    yield from _near("10", "“comparable to the k-member algorithm”: within 5 %", lines)
+    yield from _close("10", "“comparable to the k-member algorithm”: within 5 %", lines)
     for name in (LIKENESS, DGH_A, DGH_B):
         yield from _compare("10", "DGH(c): “a higher impact”", lines, name, DGH_C)
     for name in (DGH_A, DGH_C):
@@ -93,17 +93,17 @@ def _of_c_avg(lines: Lines) -> Iterator[Check]:
             continue
         least, most = min(p.y for p in points), max(p.y for p in points)
         says = "“rather stable when the k value is increased”: within a quarter"
-        told = f"{least:.4g} to {most:.4g}"
-        yield Check("11", says, name, told, most <= (1 + _STABLE) * least)
-    yield from _near("11", "k-Likeness and k-Member: “very close”, within 5 %", lines)
+        ours = f"{least:.4g} to {most:.4g}"
+        yield Check("11", says, name, ours, most <= (1 + _STABLE) * least)
+    yield from _close("11", "k-Likeness and k-Member: “very close”, within 5 %", lines)
     for name in (LIKENESS, MEMBER):
         yield from _compare("11", "Mondrian: “rather high impact” against", lines, name, MONDRIAN)
     for name in (LIKENESS, DGH_B, MEMBER, EXCHANGE):
         if name in lines:
             most = max(p.y for p in lines[name])
             says = "“close to the optimal point … at 1”" if name != EXCHANGE else "ours: close to 1"
-            told = f"at most {most:.4g}"
-            yield Check("11", f"{says}, at most 1.1", name, told, most <= _OPTIMAL)
+            ours = f"at most {most:.4g}"
+            yield Check("11", f"{says}, at most 1.1", name, ours, most <= _OPTIMAL)
 
 
 def _of_loss(lines: Lines) -> Iterator[Check]:
@@ -117,7 +117,7 @@ def _of_loss(lines: Lines) -> Iterator[Check]:
         says = "“followed by our k-likeness … with NDGH”"
         yield from _compare("12", says, lines, LIKENESS, name)
     says = "k = 2 to 7: “the same data utility” as k-Member, to 5 %"
-    yield from _near("12", says, lines, _SAME_KS)
+    yield from _close("12", says, lines, _SAME_KS)
     for name in (LIKENESS, MEMBER, MONDRIAN, RELAXED):
         yield from _compare("12", _OURS_BELOW.format("it"), lines, EXCHANGE, name)
 
@@ -147,8 +147,8 @@ def _of_its_queries(number: str, lines: Lines, measure: str) -> Iterator[Check]:
         for name in (LIKENESS, DGH_B):
             own = [point.y for point in lines.get(name, ()) if point.x > beyond]
             if own:
-                told = f"at most {max(own):.3g} %"
-                yield Check(number, says, f"{measure}, {name}", told, max(own) < limit)
+                ours = f"at most {max(own):.3g} %"
+                yield Check(number, says, f"{measure}, {name}", ours, max(own) < limit)
     for name in (MEMBER, MONDRIAN):
         says = "k-Likeness with NDGH “outperforms”"
         yield from _compare(number, says, lines, LIKENESS, name, where=measure)
@@ -162,8 +162,8 @@ def _of_times(figure: Figure) -> Iterator[Check]:
                 up = name == MEMBER
                 says = f"“when the k value is increased, the execution time … is {_MOVES[up]}”"
                 holds = (_rises if up else _falls)(points, _TENTH)
-                told = _course(points, " s", _TENTH)
-                yield Check("16", says, f"{measure}, {name}", told, holds)
+                ours = _course(points, " s", _TENTH)
+                yield Check("16", says, f"{measure}, {name}", ours, holds)
         for name in (LIKENESS, MEMBER):
             says = "Mondrian: “most efficient”"
             yield from _compare("16", says, lines, MONDRIAN, name, where=measure)
@@ -175,9 +175,9 @@ def _faster(lines: Lines, measure: str) -> Iterator[Check]:
     if pairs:
         ratios = [b.y / a.y for a, b in pairs]
         total = sum(b.y for _, b in pairs) / sum(a.y for a, _ in pairs)
-        told = f"{total:.2g} times as fast over all k ({min(ratios):.2g} to {max(ratios):.2g})"
+        ours = f"{total:.2g} times as fast over all k ({min(ratios):.2g} to {max(ratios):.2g})"
         says = "k-Likeness faster than k-Member “by more than three times”"
-        yield Check("16", says, measure, told, total > 3)
+        yield Check("16", says, measure, ours, total > 3)
 
 
 def _compare(
@@ -197,20 +197,22 @@ def _compare(
     slack = _SLACK if equal else -_SLACK
     below = sum(a.y <= b.y + slack for a, b in pairs)
     ratios = [b.y / a.y for a, b in pairs if a.y]
-    told = f"the first is below at {below} of {len(pairs)} points"
+    ours = f"the first is below at {below} of {len(pairs)} points"
     if ratios:
-        told += f"; the second is {min(ratios):.3g} to {max(ratios):.3g} times as high"
+        ours += f"; the second is {min(ratios):.3g} to {max(ratios):.3g} times as high"
     place = f"{lower} – {upper}"
-    yield Check(figure, says, f"{where}, {place}" if where else place, told, below == len(pairs))
+    yield Check(figure, says, f"{where}, {place}" if where else place, ours, below == len(pairs))
 
 
-def _near(figure: str, says: str, lines: Lines, ks: Sequence[int] | None = None) -> Iterator[Check]:
+def _close(
+    figure: str, says: str, lines: Lines, ks: Sequence[int] | None = None
+) -> Iterator[Check]:
     pairs = [p for p in _pairs(lines, LIKENESS, MEMBER) if ks is None or p[0].x in ks]
     away = [a.y / b.y - 1 for a, b in pairs if b.y]
     if away:
-        told = f"{LIKENESS} is {100 * min(away):+.2g} to {100 * max(away):+.2g} % from it"
+        ours = f"{LIKENESS} is {100 * min(away):+.2g} to {100 * max(away):+.2g} % from it"
         holds = all(abs(one) <= _NEAR for one in away)
-        yield Check(figure, says, f"{LIKENESS} – {MEMBER}", told, holds)
+        yield Check(figure, says, f"{LIKENESS} – {MEMBER}", ours, holds)
 
 
 def _on_average(
@@ -219,8 +221,8 @@ def _on_average(
     pairs = _pairs(lines, lower, upper)
     if pairs:
         own, other = (sum(p[i].y for p in pairs) / len(pairs) for i in (0, 1))
-        told = f"{own:.3g} against {other:.3g} %"
-        yield Check(figure, says, f"{where}, {lower} – {upper}", told, own < other)
+        ours = f"{own:.3g} against {other:.3g} %"
+        yield Check(figure, says, f"{where}, {lower} – {upper}", ours, own < other)
 
 
 def _pairs(lines: Lines, a: str, b: str) -> list[tuple[Point, Point]]:

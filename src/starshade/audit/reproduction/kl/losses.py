@@ -36,25 +36,13 @@ class Loss:
 
 @dataclass(frozen=True)
 class Measured:
-    """One line at one k, run by run.
-
-    Attributes
-    ----------
-    line : str
-    k : int
-        1: the original.
-    losses : tuple of Loss
-    seconds : tuple of float
-        From ratings to release; empty for the original.
-    grouping : tuple of float
-        For the groups alone.
-    """
+    """One line at one k, run by run."""
 
     line: str
-    k: int
+    k: int  # 1: the original
     losses: tuple[Loss, ...]
-    seconds: tuple[float, ...] = ()
-    grouping: tuple[float, ...] = ()
+    seconds: tuple[float, ...] = ()  # from ratings to release; empty for the original
+    grouping: tuple[float, ...] = ()  # for the groups alone
 
 
 def original_loss(ratings: Ratings) -> Measured:
@@ -67,21 +55,10 @@ def measure_losses(
 ) -> tuple[list[Measured], list[Skipped]]:
     """Make and measure a release of every line at every k, once for each seed, in turns.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    lines : sequence of Line
-    ks : sequence of int
-        Each at least 2.
-    seeds : sequence of int
-
-    Returns
-    -------
-    measured, skipped
-        What a method refuses is skipped, with its words.
+    Each k is at least 2; what a method refuses is skipped, with its words.
     """
     ways = [(line, k) for line in lines for k in ks]
-    found: dict[tuple[Line, int], list[tuple[Loss, float, float]]] = {}
+    measured: dict[tuple[Line, int], list[tuple[Loss, float, float]]] = {}
     refused: dict[tuple[Line, int], str] = {}
     compile_first((line.at(min(ks)) for line in lines), ratings, seeds[0])
     with task("anonymizing", len(seeds) * len(ways)) as step:
@@ -93,9 +70,9 @@ def measure_losses(
                     except (UserError, UnmetError) as error:
                         refused[line, k] = error.message
                     else:
-                        found.setdefault((line, k), []).append(run)
+                        measured.setdefault((line, k), []).append(run)
                 step(1)
-    return [_together(line, k, runs) for (line, k), runs in found.items()], _skipped(refused)
+    return [_together(line, k, runs) for (line, k), runs in measured.items()], _skipped(refused)
 
 
 def _run(method: Anonymizer, ratings: Ratings, k: int, seed: int) -> tuple[Loss, float, float]:
@@ -134,10 +111,10 @@ def _together(line: Line, k: int, runs: list[tuple[Loss, float, float]]) -> Meas
 
 def _skipped(refused: dict[tuple[Line, int], str]) -> list[Skipped]:
     """Say what was refused, alike refusals once."""
-    told: dict[tuple[str, str], list[int]] = {}
+    ks_of: dict[tuple[str, str], list[int]] = {}
     for (line, k), reason in refused.items():
-        told.setdefault((line.name, reason), []).append(k)
+        ks_of.setdefault((line.name, reason), []).append(k)
     return [
         Skipped("10-12, 16", f"{name}, k = {', '.join(map(str, ks))}", reason)
-        for (name, reason), ks in told.items()
+        for (name, reason), ks in ks_of.items()
     ]

@@ -38,20 +38,13 @@ EXCHANGE = "k-exchange (ours)"
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure.
-
-    Attributes
-    ----------
-    name : str
-    method, hierarchy : str
-        As starshade names them.
-    queried : bool
-        Whether queries are asked of it: the paper leaves two hierarchies out there.
-    """
+    """One line of a figure."""
 
     name: str
+    # `method`, `hierarchy`: as starshade names them
     method: str
     hierarchy: str
+    # whether queries are asked of it: the paper leaves two hierarchies out there
     queried: bool = True
 
     @property

@@ -14,38 +14,24 @@ from starshade.ratings.table import Ratings
 from starshade.utility.query_error.query_error import QueryError
 from starshade.utility.query_error.result import Step
 
-__all__ = ["Asked", "ask_all"]
+__all__ = ["Answered", "query_all"]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One line at one k, one kind of condition of one size, run by run.
-
-    Attributes
-    ----------
-    line : str
-    k : int
-    kind : {"and", "or", "range"}
-    size : int
-        Items in the condition; of a range its width.
-    errors : tuple of float
-        |x - x0|/x in per cent, the mean over the conditions (KL Eq. 7); x is the release's.
-    errors_of_truth : tuple of float
-        The same over x0.
-    conditions : tuple of int
-        How many were compared.
-    """
+class Answered:
+    """One line at one k, one kind of condition of one size, run by run."""
 
     line: str
     k: int
     kind: str
-    size: int
+    size: int  # items in the condition; of a range its width
+    # |x - x0|/x in per cent, the mean over the conditions (KL Eq. 7); x is the release's.
     errors: tuple[float, ...]
-    errors_of_truth: tuple[float, ...]
-    conditions: tuple[int, ...]
+    errors_of_truth: tuple[float, ...]  # the same over x0
+    conditions: tuple[int, ...]  # how many were compared
 
 
-def ask_all(
+def query_all(
     ratings: Ratings,
     lines: Sequence[Line],
     ks: Sequence[int],
@@ -53,29 +39,14 @@ def ask_all(
     *,
     attribute: str,
     draws: int,
-) -> tuple[list[Asked], list[Skipped]]:
+) -> tuple[list[Answered], list[Skipped]]:
     """Ask the same queries of a release of every line at every k, once for each seed.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        With personal attributes.
-    lines : sequence of Line
-        Those that are not queried are passed over.
-    ks : sequence of int
-    seeds : sequence of int
-    attribute : str
-        What is averaged.
-    draws : int
-        Conditions for each set of items and kind, at most.
-
-    Returns
-    -------
-    asked, skipped
-        What a method refuses is skipped, with its words.
+    The attribute is averaged; lines that are not `queried` are passed over; `draws`: conditions for
+    each set of items and kind, at most. What a method refuses is skipped, with its words.
     """
     ways = [(line, k) for k in ks for line in lines if line.queried]
-    found: dict[tuple[str, int, str, int], list[Step]] = {}
+    steps_of: dict[tuple[str, int, str, int], list[Step]] = {}
     refused: dict[tuple[str, int], str] = {}
     with task("asking queries", len(seeds) * len(ways)) as step:
         for seed in seeds:
@@ -90,19 +61,19 @@ def ask_all(
                         steps = measure.measure(release, ratings).steps
                     for one in steps:
                         if one.error is not None:
-                            found.setdefault((line.name, k, one.kind, one.size), []).append(one)
+                            steps_of.setdefault((line.name, k, one.kind, one.size), []).append(one)
                 step(1)
     skipped = [
         Skipped("13-15", f"{name}, k = {k}", reason) for (name, k), reason in refused.items()
     ]
-    if not found and not skipped:
+    if not steps_of and not skipped:
         skipped = [Skipped("13-15", "queries", "no condition has an answer on these ratings")]
-    return [_together(key, steps) for key, steps in found.items()], skipped
+    return [_together(key, steps) for key, steps in steps_of.items()], skipped
 
 
-def _together(key: tuple[str, int, str, int], steps: list[Step]) -> Asked:
+def _together(key: tuple[str, int, str, int], steps: list[Step]) -> Answered:
     line, k, kind, size = key
-    return Asked(
+    return Answered(
         line,
         k,
         kind,

@@ -11,7 +11,7 @@ from starshade.audit.reproduction.kl.charted import loss_figures, query_figures,
 from starshade.audit.reproduction.kl.checks import check_figures
 from starshade.audit.reproduction.kl.losses import measure_losses, original_loss
 from starshade.audit.reproduction.kl.plan import KS, QUERY_KS, lines_of
-from starshade.audit.reproduction.kl.queries import ask_all
+from starshade.audit.reproduction.kl.queries import query_all
 from starshade.audit.reproduction.kl.result import GeneralizationStudy, loss_rows, query_rows
 from starshade.errors import ConfigError
 from starshade.naming import called
@@ -83,19 +83,19 @@ def reproduce_kl(
         raise ConfigError("without ratings there is nothing to reproduce")
     chosen = top_items(min(_TOP, ratings.n_items)) if items is None else items
     table = chosen.apply(ratings)
-    asked_for = numeric_attribute(table, attribute)  # refused before the long work
+    numeric = numeric_attribute(table, attribute)  # refused before the long work
     lines, unfit = lines_of(table.scale)
     seeds = seeds_of(seed, runs)
     original = original_loss(table)
     measured, refused = measure_losses(table, lines, tried, seeds)
     answers, unasked = (
         ([], [_NO_QUERIES])
-        if asked_for is None
-        else ask_all(table, lines, QUERY_KS, seeds, attribute=asked_for, draws=draws)
+        if numeric is None
+        else query_all(table, lines, QUERY_KS, seeds, attribute=numeric, draws=draws)
     )
     figures = (
         *loss_figures(lines, measured, original),
-        *query_figures(answers, asked_for or ""),
+        *query_figures(answers, numeric or ""),
         *time_figure(lines, measured),
     )
     return GeneralizationStudy(
@@ -112,7 +112,7 @@ def reproduce_kl(
         queries=query_rows(answers),
         checks=check_figures(figures),
         skipped=(*unfit, *refused, *unasked),
-        attribute=asked_for,
+        attribute=numeric,
         runs=runs,
         seconds=perf_counter() - started,
         seed=seed,

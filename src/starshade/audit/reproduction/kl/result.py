@@ -10,7 +10,7 @@ from starshade._version import __version__
 from starshade.audit.reproduction.check import Check, told_apart
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.kl.losses import Measured
-from starshade.audit.reproduction.kl.queries import Asked
+from starshade.audit.reproduction.kl.queries import Answered
 from starshade.audit.reproduction.shared import introduced, left_out, plain_facts, study_html
 
 __all__ = ["GeneralizationStudy", "loss_rows", "query_rows"]
@@ -92,7 +92,7 @@ def loss_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     ]
 
 
-def query_rows(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def query_rows(answered: Sequence[Answered]) -> list[dict[str, Any]]:
     """Return every mean behind Figs 13-15 as plain values."""
     return [
         {
@@ -105,7 +105,7 @@ def query_rows(asked: Sequence[Asked]) -> list[dict[str, Any]]:
             "error_of_truth": of_truth,
             "conditions": conditions,
         }
-        for entry in asked
+        for entry in answered
         for run, (error, of_truth, conditions) in enumerate(
             zip(entry.errors, entry.errors_of_truth, entry.conditions, strict=True)
         )

@@ -62,11 +62,7 @@ def run_settings(
 ) -> tuple[Runs, tuple[Skipped, ...]]:
     """Attack with every setting that the figures need and the data allow.
 
-    Returns
-    -------
-    runs : dict of Knowledge to AttackResult
-    skipped : tuple of Skipped
-        Whole figures, and single points, that the data cannot give.
+    Skipped are whole figures, and single points, that the data cannot give.
     """
     dated = is_dated(ratings)
     absent: dict[Knowledge, bool] = {}
@@ -152,10 +148,10 @@ def _equal(curve: TradeOff) -> str:
 def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
     kind = _KINDS[number]
     series = [
-        found
+        drawn
         for measure, read in kind.measures.items()
         for line in lines_of(number, star)
-        if (found := _series(line, measure, read, runs)).points
+        if (drawn := _series(line, measure, read, runs)).points
     ]
     prior = math.log2(max(records, 1))
     levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))

@@ -18,30 +18,17 @@ _CHECKED = (SUCCESS, TOP1, BITS)
 
 @dataclass(frozen=True)
 class Check:
-    """One line that should rise (bits: fall) with what is known, or one pair with error.
-
-    Attributes
-    ----------
-    figure : str
-    against : {"known", "error"}
-        What grows: the known cells along a line, or the error between two lines.
-    what : str
-        The line, or the two lines, and the measure.
-    holds : bool
-        No step, between neighbouring points or over several, goes the wrong way by more than
-        the intervals allow: no later interval lies wholly on the wrong side of an earlier one.
-    strictly : bool
-        No step goes the wrong way at all.
-    broken : tuple of str
-        The steps that go the wrong way at all.
-    """
+    """One line that should rise (bits: fall) with what is known, or one pair with error."""
 
     figure: str
+    # what grows: the known cells along a line, or the error between two lines
     against: Literal["known", "error"]
-    what: str
+    what: str  # the line, or the two lines, and the measure
+    # no step, between neighbouring points or over several, goes the wrong way by more than the
+    # intervals allow: no later interval lies wholly on the wrong side of an earlier one
     holds: bool
-    strictly: bool
-    broken: tuple[str, ...]
+    strictly: bool  # no step goes the wrong way at all
+    broken: tuple[str, ...]  # the steps that go the wrong way at all
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain JSON values."""
@@ -89,9 +76,9 @@ def _by_error(lines: list[tuple[Figure, Series]]) -> Iterator[Check]:
                 for b in second.points
                 if a.knowledge and b.knowledge and _one_error_more(a.knowledge, b.knowledge)
             ]
-            told = tuple((a.knowledge, b.knowledge, first.measure) for a, b in steps)
-            if steps and told not in seen:  # the same line stands in several figures
-                seen.add(told)
+            compared = tuple((a.knowledge, b.knowledge, first.measure) for a, b in steps)
+            if steps and compared not in seen:  # the same line stands in several figures
+                seen.add(compared)
                 numbers = dict.fromkeys((figure.number, other_figure.number))
                 names = f"{first.full_name} → {second.full_name}"
                 flipped = [(b, a) for a, b in steps]

@@ -78,15 +78,7 @@ def title_of(figure: str, star: float) -> str:
 
 
 def lines_of(figure: str, star: float) -> tuple[Line, ...]:
-    """Return the lines of a figure.
-
-    Parameters
-    ----------
-    figure : str
-        The paper's number: 4, 5, 6, 8, 9, 10, 11 or 12.
-    star : float
-        What ±1 on 1-5 comes to on this scale.
-    """
+    """Return the lines of a figure (4-12, not 7); `star`: what ±1 on 1-5 comes to on this scale."""
     return tuple(_LINES[figure](star))
 
 

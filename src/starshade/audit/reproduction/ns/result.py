@@ -83,7 +83,7 @@ class Reproduction:
             "figures": [figure.to_dict() for figure in self.figures],
             "table": [row.to_dict() for row in self.off_top],
             "theorems": [dict(row) for row in self.theorems],
-            "few_facts": [few.to_dict() for few in self.few_facts],
+            "few_facts": [facts.to_dict() for facts in self.few_facts],
             "statements": [statement.to_dict() for statement in self.statements],
             "monotone": {
                 "holds": self.monotone,
@@ -107,25 +107,25 @@ class Reproduction:
             if not failed
             else f", except in {len(failed)}: {failed[0].what}" + (", …" if len(failed) > 1 else "")
         )
-        told = (
+        text = (
             f"The case study of Narayanan and Shmatikov on {counted(self.data['users'], 'user')}, "
             f"{counted(self.data['items'], 'item')} and "
             f"{counted(self.data['ratings'], 'rating')}: figures {numbers} "
             f"from {self.settings} attacks."
         )
         if self.checks:
-            told += (
+            text += (
                 f" In {len(self.checks)} comparisons success rises with what is known and falls "
                 f"with error, as far as the intervals can tell{wrong}."
             )
         if self.data["one_star"] != 1:
-            told += (
+            text += (
                 f" Where the paper has ratings to within one star of five, here it is within "
                 f"{self.data['one_star']:g} (a quarter of the scale)."
             )
         if self.skipped:
-            told += f" Left out, with the reason: {len(self.skipped)}."
-        return told
+            text += f" Left out, with the reason: {len(self.skipped)}."
+        return text
 
     def _repr_html_(self) -> str:
         return study_html("Narayanan & Shmatikov, on these ratings", str(self), self.figures)

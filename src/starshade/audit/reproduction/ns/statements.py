@@ -22,36 +22,18 @@ __all__ = ["Statement", "statements_of"]
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence of the paper that has a figure of ours.
+    """One sentence of the paper that has a figure of ours."""
 
-    Attributes
-    ----------
-    figure : str
-        "Fig. 4", "table §5", ….
-    what : str
-        Of what the figures are.
-    says : str
-        The paper's words, or its number in words.
-    paper : float or None
-        The number; None where the paper has only words.
-    ours : float or None
-        None where the data cannot give it.
-    low, high : float or None
-        95 % interval of ours.
-    unit : {"share", "bits", "users", "times"}
-    knowledge : str or None
-        The adversary's, by name.
-    """
-
-    figure: str
-    what: str
-    says: str
-    paper: float | None
-    ours: float | None
+    figure: str  # "Fig. 4", "table §5", …
+    what: str  # of what the figures are
+    says: str  # the paper's words, or its number in words
+    paper: float | None  # the number; None where the paper has only words
+    ours: float | None  # None where the data cannot give it
     unit: Literal["share", "bits", "users", "times"]
+    # `low`, `high`: 95 % interval of ours
     low: float | None = None
     high: float | None = None
-    knowledge: str | None = None
+    knowledge: str | None = None  # the adversary's, by name
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain JSON values."""
@@ -117,24 +99,24 @@ def _of_the_data(
 
 
 def _of_dated_attacks(runs: Runs, ratings: Ratings) -> Iterator[Statement]:
-    many = Knowledge(known=8, wrong=2, day_error=14)
-    few = Knowledge(known=2, day_error=3)
-    for knowledge, says, paper in ((many, "99 %", 0.99), (few, "68 %", 0.68)):
+    much = Knowledge(known=8, wrong=2, day_error=14)
+    little = Knowledge(known=2, day_error=3)
+    for knowledge, says, paper in ((much, "99 %", 0.99), (little, "68 %", 0.68)):
         if knowledge in runs:
             yield from _best_guess("Fig. 4", runs[knowledge], says, paper)
-    if many in runs and (absent := runs[many].false_match_absent) is not None:
+    if much in runs and (absent := runs[much].false_match_absent) is not None:
         rate = Rate(1 - absent.rate, 1 - absent.high, 1 - absent.low)
         says = "“with high probability”"
-        yield _beside("Fig. 5", "no answer when absent", says, None, rate, runs[many])
-    if few in runs:
-        outcomes = runs[few].per_target
-        rest = mean_bits(outcomes.entropy_bits[~outcomes.success], runs[few].seed)
+        yield _beside("Fig. 5", "no answer when absent", says, None, rate, runs[much])
+    if little in runs:
+        outcomes = runs[little].per_target
+        rest = mean_bits(outcomes.entropy_bits[~outcomes.success], runs[little].seed)
         what, says = "bits missing, those who do not stand out", "“around 3 bits”"
-        yield _beside("Fig. 6", what, says, 3, rest, runs[few], "bits")
-    if many in runs:
-        bits = mean_bits(runs[many].per_target.entropy_bits, runs[many].seed)
+        yield _beside("Fig. 6", what, says, 3, rest, runs[little], "bits")
+    if much in runs:
+        bits = mean_bits(runs[much].per_target.entropy_bits, runs[much].seed)
         says = "“a fraction of a bit”"
-        yield _beside("Fig. 6", "bits missing", says, None, bits, runs[many], "bits")
+        yield _beside("Fig. 6", "bits missing", says, None, bits, runs[much], "bits")
     prior = math.log2(max(ratings.n_users, 1))
     what = "bits missing, knowing nothing"
     yield Statement("Fig. 6", what, "19 bits", NETFLIX_BITS, prior, "bits")
@@ -173,12 +155,12 @@ def _of_noisy_attacks(runs: Runs, star: float) -> Iterator[Statement]:
             "times",
             knowledge=rare.name,
         )
-    told = [
+    measured = [
         k for line in lines_of("12", star) for k in line.settings if k in runs and k.about_count
     ]
     gains = [
         (times, k)
-        for k in told
+        for k in measured
         if (times := _times(runs[k].success.rate, runs[replace(k, about_count=False)].success.rate))
         is not None
     ]

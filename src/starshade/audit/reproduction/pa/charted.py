@@ -18,10 +18,10 @@ WHERE = {"before": "before clustering", "within": "within clusters"}
 READINGS = {"release": "read from the release", "refit": "trained on the release"}
 
 
-def bins_figure(found: Sequence[BinSizes]) -> Iterator[Figure]:
+def bins_figure(sizes: Sequence[BinSizes]) -> Iterator[Figure]:
     """Make Fig 3: the sizes of bins, in ascending order."""
     series = []
-    for bins in found:
+    for bins in sizes:
         n = len(bins.sizes)
         points = tuple(
             Point(100 * (i + 1) / n, float(size)) for i, size in enumerate(np.sort(bins.sizes))
@@ -33,7 +33,7 @@ def bins_figure(found: Sequence[BinSizes]) -> Iterator[Figure]:
         )
 
 
-def pair_figure(found: Sequence[Pairs]) -> Iterator[Figure]:
+def pair_figure(measured: Sequence[Pairs]) -> Iterator[Figure]:
     """Make Fig 4: dissimilarities of pairs, a panel before and one within clusters."""
     middles = (np.arange(BINS) + 0.5) / BINS
     series = tuple(
@@ -45,7 +45,7 @@ def pair_figure(found: Sequence[Pairs]) -> Iterator[Figure]:
             ),
         )
         for where in WHERE
-        for pairs in found
+        for pairs in measured
         if pairs.where == where
     )
     if series:
@@ -53,7 +53,7 @@ def pair_figure(found: Sequence[Pairs]) -> Iterator[Figure]:
         yield Figure("4", title, "dissimilarity", "% of the pairs", "number", series)
 
 
-def rank_figure(found: Sequence[Ranks]) -> Iterator[Figure]:
+def rank_figure(measured: Sequence[Ranks]) -> Iterator[Figure]:
     """Make Fig 5: how many users find their own profile among the nearest, a panel per k."""
     series = tuple(
         Series(
@@ -61,7 +61,7 @@ def rank_figure(found: Sequence[Ranks]) -> Iterator[Figure]:
             f"k = {ranks.k}",
             tuple(Point(i + 1, 100 * share) for i, share in enumerate(ranks.within)),
         )
-        for ranks in found
+        for ranks in measured
     )
     if series:
         x_title = "self-rank at most, % of the profiles"

@@ -52,11 +52,11 @@ def _of_target(rows: Sequence[Row]) -> Iterator[Check]:
         padded = _one(rows, "1", PADDED, "release", k)
         simple = _one(rows, "1", SIMPLE, "release", k)
         if padded is not None:
-            told = f"{padded.ratio:.4g} times the original's error"
+            ours = f"{padded.ratio:.4g} times the original's error"
             says = "padded above the original (0.9597, 0.9587 against 0.9518)"
-            yield Check(where, says, f"k = {k}", told, padded.ratio > 1)
+            yield Check(where, says, f"k = {k}", ours, padded.ratio > 1)
             says = "padded: “very little impact to prediction accuracy”, at most 3 %"
-            yield Check(where, says, f"k = {k}", told, padded.ratio <= _LITTLE)
+            yield Check(where, says, f"k = {k}", ours, padded.ratio <= _LITTLE)
         if padded is not None and simple is not None:
             times = simple.mean / padded.mean
             says = "simple: “much higher RMSE” than padded, at least by half"
@@ -65,17 +65,17 @@ def _of_target(rows: Sequence[Row]) -> Iterator[Check]:
         same = list(find(rows, "1", line, "release"))
         if len(same) > 1:
             low, high = min(r.mean for r in same), max(r.mean for r in same)
-            told = f"{low:.4g} to {high:.4g}, {high / low - 1:.1%} apart"
+            ours = f"{low:.4g} to {high:.4g}, {high / low - 1:.1%} apart"
             says = "“the value of k does not have a significant impact”, at most 2 %"
-            yield Check(where, says, line, told, high <= (1 + _SAME) * low)
+            yield Check(where, says, line, ours, high <= (1 + _SAME) * low)
 
 
 def _of_histogram(histogram: Sequence[LevelRow]) -> Iterator[Check]:
     if not histogram:
         return
     where, nulls = "Table 2", next(row for row in histogram if row.level is None)
-    told = f"{nulls.before:.2%} before, {nulls.after:.2%} after"
-    yield Check(where, "no null is left after padding", "all cells", told, nulls.after == 0)
+    ours = f"{nulls.before:.2%} before, {nulls.after:.2%} after"
+    yield Check(where, "no null is left after padding", "all cells", ours, nulls.after == 0)
     rated = [row for row in histogram if row.level is not None]
     before, after = (sum(r.before for r in rated), sum(r.after for r in rated))
     if len(rated) > 2 and before and after:
@@ -83,16 +83,16 @@ def _of_histogram(histogram: Sequence[LevelRow]) -> Iterator[Check]:
             ((rated[0].before + rated[-1].before) / before),
             ((rated[0].after + rated[-1].after) / after),
         ]
-        told = f"{shares[0]:.1%} of the ratings before, {shares[1]:.1%} after"
+        ours = f"{shares[0]:.1%} of the ratings before, {shares[1]:.1%} after"
         says = "padding empties both ends of the scale (27.6 % of the ratings, then 5.7 %)"
-        yield Check(where, says, "least and greatest rating", told, shares[1] < shares[0])
+        yield Check(where, says, "least and greatest rating", ours, shares[1] < shares[0])
         means = [
             sum(r.level * getattr(r, when) for r in rated if r.level is not None) / total
             for when, total in (("before", before), ("after", after))
         ]
-        told = f"{means[0]:.3g} before, {means[1]:.3g} after"
+        ours = f"{means[0]:.3g} before, {means[1]:.3g} after"
         says = "padded ratings are lower: unread items are less liked (3.6, then 3.28)"
-        yield Check(where, says, "mean rating", told, means[1] < means[0])
+        yield Check(where, says, "mean rating", ours, means[1] < means[0])
 
 
 def _of_similar(rows: Sequence[Row]) -> Iterator[Check]:
@@ -101,56 +101,56 @@ def _of_similar(rows: Sequence[Row]) -> Iterator[Check]:
         padded = _one(rows, "3", PADDED, "release", k)
         simple = _one(rows, "3", SIMPLE, "release", k)
         if padded is not None and simple is not None:
-            told = f"{padded.mean:.4g} against {simple.mean:.4g}"
-            yield Check(where, "padded below simple", f"k = {k}", told, padded.mean < simple.mean)
+            ours = f"{padded.mean:.4g} against {simple.mean:.4g}"
+            yield Check(where, "padded below simple", f"k = {k}", ours, padded.mean < simple.mean)
         target = _one(rows, "1", PADDED, "release", k)
         if padded is not None and target is not None:
-            told = f"{target.mean:.4g} against {padded.mean:.4g}"
+            ours = f"{target.mean:.4g} against {padded.mean:.4g}"
             says = "target deviation assumes that one's own profile is the nearest: it is lower"
-            yield Check(where, says, f"{PADDED}, k = {k}", told, target.mean < padded.mean + _SLACK)
+            yield Check(where, says, f"{PADDED}, k = {k}", ours, target.mean < padded.mean + _SLACK)
 
 
 def _of_bins(bins: Sequence[BinSizes]) -> Iterator[Check]:
-    at = {found.centres: found for found in bins}
+    at = {each.centres: each for each in bins}
     if len(at) < 2:
         return
     virtual, real = at["virtual"], at["real"]
-    told = (
+    ours = (
         f"{virtual.sizes.min():,} to {virtual.sizes.max():,} users against {real.sizes.min():,} "
         f"to {real.sizes.max():,}; standard deviation / mean {virtual.spread:.3g} against "
         f"{real.spread:.3g}"
     )
     says = "virtual centres: “less skewed distribution” (200 to 900 against 50 to 2000)"
-    yield Check("3", says, f"{len(virtual.sizes):,} bins", told, virtual.spread < real.spread)
+    yield Check("3", says, f"{len(virtual.sizes):,} bins", ours, virtual.spread < real.spread)
 
 
 def _of_pairs(pairs: Sequence[Pairs]) -> Iterator[Check]:
-    at = {(found.metric, found.where): found for found in pairs}
+    at = {(each.metric, each.where): each for each in pairs}
     for metric in METRICS:
         before, within = at.get((metric, "before")), at.get((metric, "within"))
         if before is not None and within is not None:
-            told = f"mean {before.mean:.3g} before, {within.mean:.3g} within"
+            means = f"mean {before.mean:.3g} before, {within.mean:.3g} within"
             says = "“the shift in distribution to the left” within clusters"
-            yield Check("4", says, metric, told, within.mean < before.mean)
+            yield Check("4", says, metric, means, within.mean < before.mean)
     ours, relaxed = at.get(("weighted-sq", "before")), at.get(("closeness-1.0", "before"))
     if ours is not None and relaxed is not None:
-        told = f"mean {relaxed.mean:.3g} against {ours.mean:.3g}"
+        means = f"mean {relaxed.mean:.3g} against {ours.mean:.3g}"
         says = "closeness-1.0 is “too relaxed”: users look more alike than by weighted-sq"
-        yield Check("4", says, "before clustering", told, relaxed.mean < ours.mean)
-        told = f"fills {ours.effective_bins:.3g} of 20 bins against {relaxed.effective_bins:.3g}"
+        yield Check("4", says, "before clustering", means, relaxed.mean < ours.mean)
+        means = f"fills {ours.effective_bins:.3g} of 20 bins against {relaxed.effective_bins:.3g}"
         says = "weighted-sq has “a more fine-grained ability to distinguish” than closeness-1.0"
         yield Check(
-            "4", says, "before clustering", told, ours.effective_bins > relaxed.effective_bins
+            "4", says, "before clustering", means, ours.effective_bins > relaxed.effective_bins
         )
 
 
 def _of_ranks(ranks: Sequence[Ranks]) -> Iterator[Check]:
-    for found in ranks:
-        if found.line == PADDED:
-            low = 100 * found.within[_LOW - 1]
-            told = f"{low:.3g} % of the users in the lowest quarter; median {found.median:.3g} %"
+    for measured in ranks:
+        if measured.line == PADDED:
+            low = 100 * measured.within[_LOW - 1]
+            ours = f"{low:.3g} % of the users in the lowest quarter; median {measured.median:.3g} %"
             says = "“most self-ranks values are quite low”: more than half in the lowest quarter"
-            yield Check("5", says, f"{found.line}, k = {found.k}", told, low > _MOST)
+            yield Check("5", says, f"{measured.line}, k = {measured.k}", ours, low > _MOST)
 
 
 def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:
@@ -159,7 +159,7 @@ def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:
             own = _one(rows, "1", lower, "release", k)
             other = _one(rows, "1", upper, "release", k)
             if own is not None and other is not None:
-                told = f"{own.ratio:.4g} against {other.ratio:.4g} times the original's error"
+                ours = f"{own.ratio:.4g} against {other.ratio:.4g} times the original's error"
                 says = "ours: the first loses less than the second"
                 place = f"{lower} – {upper}, k = {k}"
-                yield Check("6", says, place, told, own.ratio < other.ratio)
+                yield Check("6", says, place, ours, own.ratio < other.ratio)

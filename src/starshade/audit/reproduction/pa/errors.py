@@ -24,7 +24,7 @@ from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.held_out.self_rank import SelfRank
 from starshade.utility.held_out.similar_user import SimilarUserDeviation
 
-__all__ = ["ORIGINAL", "Found", "measure_errors"]
+__all__ = ["ORIGINAL", "Errors", "measure_errors"]
 
 ORIGINAL = "original"
 _SOURCES = {
@@ -37,26 +37,14 @@ _PAPERS = {"1": paper.TARGET, "3": paper.SIMILAR_USER}
 
 
 @dataclass(frozen=True)
-class Found:
-    """What came out of all runs.
+class Errors:
+    """What came out of all runs."""
 
-    Attributes
-    ----------
-    rows : tuple of Row
-        Tables 1 and 3, the original first.
-    releases : list of dict
-        See `PredictiveStudy`.
-    ranks : tuple of Ranks
-    pairs : tuple of Pairs
-        Both of the first run; pairs of `padded` at the largest k.
-    skipped : tuple of Skipped
-        What a method refuses, with its words, and what a measure could not give.
-    """
-
-    rows: tuple[Row, ...]
-    releases: list[dict[str, Any]]
+    rows: tuple[Row, ...]  # tables 1 and 3, the original first
+    releases: list[dict[str, Any]]  # see `PredictiveStudy`
     ranks: tuple[Ranks, ...]
-    pairs: tuple[Pairs, ...]
+    pairs: tuple[Pairs, ...]  # both of the first run; pairs of `padded` at the largest k
+    # what a method refuses, with its words, and what a measure could not give
     skipped: tuple[Skipped, ...]
 
 
@@ -93,18 +81,10 @@ def measure_errors(
     ks: Sequence[int],
     seeds: Sequence[int],
     share: float,
-) -> Found:
+) -> Errors:
     """Hold out, anonymize by every line at every k, and predict; once for each seed.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    lines : sequence of Line
-    ks : sequence of int
-    seeds : sequence of int
-        Of the runs: what is held out, and everything else that is drawn.
-    share : float
-        Of the ratings, held out.
+    `share`: of the ratings, held out; a seed settles this and everything else that a run draws.
     """
     ways = [(line, k) for line in lines for k in ks]
     runs: dict[tuple[str, int], list[_Run]] = {}
@@ -129,7 +109,7 @@ def measure_errors(
                                 if (line.name, k) == (PADDED, ks[-1]):
                                     pairs += _pairs(made.release, held)
                 step(1)
-    return Found(
+    return Errors(
         tuple(_rows(runs)),
         [_release(line, k, own) for (line, k), own in runs.items()],
         tuple(ranks),
@@ -160,21 +140,21 @@ def _measure(made: Attempt, held: _Held) -> _Run:
 
 
 def _ranks(release: Release, held: _Held, line: Line, k: int) -> Iterator[Ranks]:
-    found = SelfRank(**held.learning).measure(release, **held.parts)
-    median = found.figures["self_rank_median"]
+    result = SelfRank(**held.learning).measure(release, **held.parts)
+    median = result.figures["self_rank_median"]
     if median is not None:
-        yield Ranks(line.name, k, found.within, float(median))
+        yield Ranks(line.name, k, result.within, float(median))
 
 
 def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
     for metric in METRICS:
         measure = PairwiseDissimilarity(metric, **held.learning)
-        found = measure.measure(release, **held.parts)
+        result = measure.measure(release, **held.parts)
         for where, shares, name in (
-            ("before", found.all_pairs, "dissimilarity_all"),
-            ("within", found.within, "dissimilarity_within"),
+            ("before", result.all_pairs, "dissimilarity_all"),
+            ("within", result.within, "dissimilarity_within"),
         ):
-            mean = found.figures[name]
+            mean = result.figures[name]
             if mean is not None:
                 yield Pairs(metric, where, shares, float(mean))
 
@@ -203,12 +183,12 @@ def _number(run: _Run, name: str) -> float:
 
 
 def _release(line: str, k: int, runs: Sequence[_Run]) -> dict[str, Any]:
-    told: dict[str, Any] = {"line": line, "k": k}
+    row: dict[str, Any] = {"line": line, "k": k}
     for name in runs[0].release:
         values = [run.release[name] for run in runs]
         known = [value for value in values if value is not None]
-        told[name] = fmean(known) if known else None
+        row[name] = fmean(known) if known else None
     is_papers = line in ("padded", "simple")
-    told["paper_groups"] = paper.GROUPS.get(k) if is_papers else None
-    told["paper_nulls"] = paper.NULLS_IN_SIMPLE.get(k) if line == "simple" else None
-    return told
+    row["paper_groups"] = paper.GROUPS.get(k) if is_papers else None
+    row["paper_nulls"] = paper.NULLS_IN_SIMPLE.get(k) if line == "simple" else None
+    return row

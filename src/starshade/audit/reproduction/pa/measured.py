@@ -16,18 +16,10 @@ METRICS: tuple[Dissimilarity, ...] = ("weighted-sq", "closeness-0.5", "closeness
 
 @dataclass(frozen=True, eq=False)
 class BinSizes:
-    """How many users have each centre for their nearest (Fig 3).
+    """How many users have each centre for their nearest (Fig 3)."""
 
-    Attributes
-    ----------
-    centres : {"virtual", "real"}
-        Means of clusters, or in each cluster the member nearest to its mean.
-    sizes : ndarray of int64, shape (n_bins,)
-        Ascending; an empty bin counts.
-    """
-
-    centres: str
-    sizes: NDArray[np.int64]
+    centres: str  # means of clusters, or in each cluster the member nearest to its mean
+    sizes: NDArray[np.int64]  # ascending; an empty bin counts
 
     @property
     def spread(self) -> float:
@@ -37,21 +29,11 @@ class BinSizes:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Dissimilarities of pairs of users on padded rows (Fig 4).
-
-    Attributes
-    ----------
-    metric : str
-    where : {"before", "within"}
-        All pairs of the users drawn, or pairs within a cluster.
-    shares : tuple of float
-        Of the pairs, in 20 bins of 0.05; the last holds 1 too.
-    mean : float
-    """
+    """Dissimilarities of pairs of users on padded rows (Fig 4)."""
 
     metric: str
-    where: str
-    shares: tuple[float, ...]
+    where: str  # all pairs of the users drawn, or pairs within a cluster
+    shares: tuple[float, ...]  # of the pairs, in 20 bins of 0.05; the last holds 1 too
     mean: float
 
     @property
@@ -62,19 +44,10 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Self-ranks of users on one release (Fig 5).
-
-    Attributes
-    ----------
-    line : str
-    k : int
-    within : tuple of float
-        Share of the users whose own profile is among the nearest 1 %, 2 %, …, 100 % of all.
-    median : float
-        Percentile.
-    """
+    """Self-ranks of users on one release (Fig 5)."""
 
     line: str
     k: int
+    # share of the users whose own profile is among the nearest 1 %, 2 %, …, 100 % of all
     within: tuple[float, ...]
-    median: float
+    median: float  # percentile

@@ -31,16 +31,8 @@ def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
 
     Padded values are clipped to the scale and count as the nearest rating, half up.
 
-    Parameters
-    ----------
-    padded : Padded
-    seed : int
-        Draws users where there are more than can be looked at.
-
-    Returns
-    -------
-    tuple of LevelRow
-        Null first; empty on a scale without steps.
+    Null comes first; empty on a scale without steps. The seed draws users where there are more than
+    can be looked at.
     """
     ratings, scale = padded.ratings, padded.ratings.scale
     if scale.step is None:

@@ -22,20 +22,11 @@ POOLED = "pooled, exchanged (ours)"
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One way to make a profile of a group.
-
-    Attributes
-    ----------
-    name : str
-    profile : str
-        As starshade names it.
-    settings : dict
-        How groups are formed.
-    """
+    """One way to make a profile of a group."""
 
     name: str
-    profile: str
-    settings: dict[str, Any]
+    profile: str  # as starshade names it
+    settings: dict[str, Any]  # how groups are formed
 
     @property
     def is_ours(self) -> bool:

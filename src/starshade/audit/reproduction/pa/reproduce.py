@@ -84,24 +84,24 @@ def reproduce_pa(
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
     seeds = seeds_of(seed, runs)
-    found = measure_errors(ratings, LINES, tried, seeds, share)
+    errors = measure_errors(ratings, LINES, tried, seeds, share)
     padded = _padded(ratings, share, seeds[0])
     histogram = histogram_of(padded, seeds[0])
     bins = sizes_of_bins(padded, seeds[0])
     figures = (
         *bins_figure(bins),
-        *pair_figure(found.pairs),
-        *rank_figure(found.ranks),
-        *error_figure(found.rows),
+        *pair_figure(errors.pairs),
+        *rank_figure(errors.ranks),
+        *error_figure(errors.rows),
     )
     return PredictiveStudy(
         data=_data(ratings, synthetic=synthetic),
-        tables=found.rows,
+        tables=errors.rows,
         histogram=histogram,
-        releases=found.releases,
+        releases=errors.releases,
         figures=figures,
-        checks=check_all(found.rows, histogram, bins, found.pairs, found.ranks),
-        skipped=(*found.skipped, *(() if histogram else (_NO_LEVELS,))),
+        checks=check_all(errors.rows, histogram, bins, errors.pairs, errors.ranks),
+        skipped=(*errors.skipped, *(() if histogram else (_NO_LEVELS,))),
         runs=runs,
         share=share,
         seconds=perf_counter() - started,

@@ -17,34 +17,17 @@ __all__ = ["LevelRow", "PredictiveStudy", "Row", "find"]
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of Table 1 or 3, run by run.
+    """One figure of Table 1 or 3, run by run."""
 
-    Attributes
-    ----------
-    table : str
-        "1": target deviation; "3": similar-user deviation.
-    line : str
-        As the plan names it.
-    k : int or None
-        None: nothing was anonymized.
-    reading : {"original", "release", "refit"}
-        What predicts: a recommender trained on the original ratings, the released cells, a
-        recommender trained on the release.
-    ours : tuple of float
-        RMSE of each run.
-    base : tuple of float
-        RMSE of the recommender on the original ratings, in the same runs.
-    paper : float or None
-        What the paper has for Netflix.
-    """
-
-    table: str
-    line: str
-    k: int | None
+    table: str  # "1": target deviation; "3": similar-user deviation
+    line: str  # as the plan names it
+    k: int | None  # None: nothing was anonymized
+    # what predicts: a recommender trained on the original ratings, the released cells, a
+    # recommender trained on the release
     reading: str
-    ours: tuple[float, ...]
-    base: tuple[float, ...]
-    paper: float | None = None
+    ours: tuple[float, ...]  # rMSE of each run
+    base: tuple[float, ...]  # rMSE of the recommender on the original ratings, in the same runs
+    paper: float | None = None  # what the paper has for Netflix
 
     @property
     def mean(self) -> float:
@@ -74,21 +57,13 @@ class Row:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """One line of Table 2: how many cells hold a rating.
+    """One line of Table 2: how many cells hold a rating."""
 
-    Attributes
-    ----------
-    level : float or None
-        A level of the scale; None: null.
-    before, after : float
-        Share of all cells before and after padding, in [0, 1].
-    paper_before, paper_after : float or None
-        The same in the paper, where the scale is its scale.
-    """
-
-    level: float | None
+    level: float | None  # a level of the scale; None: null
+    # `before`, `after`: share of all cells before and after padding, in [0, 1]
     before: float
     after: float
+    # `paper_before`, `paper_after`: the same in the paper, where the scale is its scale
     paper_before: float | None = None
     paper_after: float | None = None
 

@@ -21,20 +21,11 @@ _UNKNOWN = "not given"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Who belongs to which class.
-
-    Attributes
-    ----------
-    attribute : str
-    names : tuple of str
-        Of the classes; a null is a class of its own, "not given", the last.
-    codes : ndarray of int64, shape (n_users,)
-        Positions in `names`.
-    """
+    """Who belongs to which class."""
 
     attribute: str
-    names: tuple[str, ...]
-    codes: NDArray[np.int64]
+    names: tuple[str, ...]  # of the classes; a null is a class of its own, "not given", the last
+    codes: NDArray[np.int64]  # positions in `names`
 
 
 def default_attribute(ratings: Ratings) -> str | None:
@@ -56,19 +47,7 @@ def default_attribute(ratings: Ratings) -> str | None:
 def labels_of(ratings: Ratings, attribute: str, edges: Sequence[float] = ()) -> Labels:
     """Return the classes of an attribute.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    attribute : str
-        A column of the personal attributes.
-    edges : sequence of float
-        Where a numeric attribute is cut into bands: an edge begins one. Empty: at its quartiles.
-
-    Raises
-    ------
-    ConfigError
-        No such attribute, edges for one that is not numeric or that do not ascend, a single
-        class, or more than 25.
+    A numeric one is cut into bands, each begun by one of the edges; without edges at its quartiles.
     """
     table = ratings.attributes
     names = [] if table is None else list(table.column_names)
@@ -93,9 +72,9 @@ def labels_of(ratings: Ratings, attribute: str, edges: Sequence[float] = ()) -> 
         codes = np.array([code.get(text, len(classes)) for text in texts], dtype=np.int64)
     if (codes == len(classes)).any():
         classes = [*classes, _UNKNOWN]
-    if (found := len(np.unique(codes))) < 2 or len(classes) > MOST_CLASSES:
+    if (distinct := len(np.unique(codes))) < 2 or len(classes) > MOST_CLASSES:
         raise ConfigError(
-            f"attribute {attribute}: {found:,} different value{'s' * (found != 1)}; "
+            f"attribute {attribute}: {distinct:,} different value{'s' * (distinct != 1)}; "
             f"allowed are 2 to {MOST_CLASSES}"
         )
     return Labels(attribute, tuple(classes), codes)
@@ -113,9 +92,9 @@ def _bands(
         cuts = np.unique(quartiles[quartiles > known.min()])
     if not (np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()):
         raise ConfigError(f"attribute {attribute}: edges must be finite numbers that ascend")
-    told = [f"{cut:g}" for cut in cuts]
-    names = ["all"] if not told else [f"below {told[0]}"]
-    names += [f"{a} to below {b}" for a, b in pairwise(told)]
-    names += [f"{told[-1]} or more"] if told else []
+    edge_texts = [f"{cut:g}" for cut in cuts]
+    names = ["all"] if not edge_texts else [f"below {edge_texts[0]}"]
+    names += [f"{a} to below {b}" for a, b in pairwise(edge_texts)]
+    names += [f"{edge_texts[-1]} or more"] if edge_texts else []
     codes = np.searchsorted(cuts, values, side="right")
     return names, np.where(np.isnan(values), len(names), codes).astype(np.int64)

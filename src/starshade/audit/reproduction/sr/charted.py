@@ -165,10 +165,10 @@ def accuracy_figure(predicted: list[Predicted], eps: float) -> Iterator[Figure]:
                 if entry.partition == partition
             ]
             series.append(Series(PARTITION_NAMES[partition], nulls, tuple(points)))
-    found = predicted[0].found
+    prediction = predicted[0].found
     yield Figure(
         number="8",
-        title=f"Predicting {found.attribute} from ratings, ε = {eps:g}",
+        title=f"Predicting {prediction.attribute} from ratings, ε = {eps:g}",
         x_title="k",
         y_title="right",
         unit="share",

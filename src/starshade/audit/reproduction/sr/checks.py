@@ -62,11 +62,11 @@ def _of_searches(figures: dict[str, Figure]) -> Iterator[Check]:
             ratios = [times["pairwise"][x] / times["slicing"][x] for x in common]
             if number == "5a":  # the most data
                 ratios = ratios[-1:]
-            told = f"{median(ratios):.2g} times as fast"
+            ours = f"{median(ratios):.2g} times as fast"
             if len(ratios) > 1:
-                told += f" ({min(ratios):.2g} to {max(ratios):.2g})"
+                ours += f" ({min(ratios):.2g} to {max(ratios):.2g})"
             need = _THREE if number == "5b" else 1 + _SLACK
-            yield Check(number, says, measure, told, median(ratios) >= need)
+            yield Check(number, says, measure, ours, median(ratios) >= need)
 
 
 def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
@@ -82,8 +82,8 @@ def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
                 pairs = pairwise(ys)
                 course = all((a <= b + 1e-9) if up else (b <= a + 1e-9) for a, b in pairs)
                 moves = (ys[-1] > ys[0]) if up else (ys[-1] < ys[0])
-                told = f"{ys[0]:.4g} → {ys[-1]:.4g}"
-                yield Check(number, says, where, told, course and moves)
+                ours = f"{ys[0]:.4g} → {ys[-1]:.4g}"
+                yield Check(number, says, where, ours, course and moves)
             if number == "7a":
                 here = f", here {widest:g}" if (widest := line.points[-1].x) != 5 else ""
                 says_zero = (
@@ -101,9 +101,9 @@ def _cluster_against_whole(figure: Figure) -> Iterator[Check]:
         common = sorted(whole.keys() & cluster.keys())
         if common:
             totals = [sum(side[x] for x in common) for side in (whole, cluster)]
-            told = f"{totals[1]:.4g} against {totals[0]:.4g}, summed over the points"
+            ours = f"{totals[1]:.4g} against {totals[0]:.4g}, summed over the points"
             never = all(cluster[x] <= whole[x] + 1e-9 for x in common)
-            yield Check(figure.number, "ours: never more than whole groups", measure, told, never)
+            yield Check(figure.number, "ours: never more than whole groups", measure, ours, never)
 
 
 def _of_accuracy(predicted: list[Predicted]) -> Iterator[Check]:
@@ -114,29 +114,29 @@ def _of_accuracy(predicted: list[Predicted]) -> Iterator[Check]:
         moved = [entry.found.difference for entry in own]
         low, high = min(rate.low for rate in moved), max(rate.high for rate in moved)
         least, most = (100 * pick(rate.rate for rate in moved) for pick in (min, max))
-        told = f"{least:+.1f} to {most:+.1f} points over k, all intervals within "
-        told += f"[{100 * low:+.1f}, {100 * high:+.1f}]"
+        ours = f"{least:+.1f} to {most:+.1f} points over k, all intervals within "
+        ours += f"[{100 * low:+.1f}, {100 * high:+.1f}]"
         close = "“very close to the original accuracy”: within 3 points"
         holds = all(entry.found.within(100 * _CLOSE) for entry in own)
-        yield Check("8", close, f"{nulls}, {PARTITION_NAMES[partition]}", told, holds)
-    found = predicted[0].found
+        yield Check("8", close, f"{nulls}, {PARTITION_NAMES[partition]}", ours, holds)
+    prediction = predicted[0].found
     after = [entry.found.anonymized.rate for entry in predicted]
-    told = f"{min(after):.1%} to {max(after):.1%} after, {found.original} before"
+    ours = f"{min(after):.1%} to {max(after):.1%} after, {prediction.original} before"
     around = all(abs(rate - _PAPER) <= _CLOSE for rate in after)
-    yield Check("8", "“around 75 %”", f"{found.attribute}, every k", told, around)
-    told = f"{found.original}, and {found.majority} without any rating"
-    no_more = found.original.rate - found.majority.rate <= _CLOSE
+    yield Check("8", "“around 75 %”", f"{prediction.attribute}, every k", ours, around)
+    ours = f"{prediction.original}, and {prediction.majority} without any rating"
+    no_more = prediction.original.rate - prediction.majority.rate <= _CLOSE
     says = "ours: the share of the most frequent class explains it, to 3 points"
-    yield Check("8", says, found.attribute, told, no_more)
+    yield Check("8", says, prediction.attribute, ours, no_more)
 
 
 def _course(points: tuple[Point, ...]) -> str:
     first, last = points[0], points[-1]
     least = min(points, key=lambda point: point.y)
-    told = f"{_seconds(first.y)} → {_seconds(last.y)}, {last.y / first.y:.2g} times"
+    text = f"{_seconds(first.y)} → {_seconds(last.y)}, {last.y / first.y:.2g} times"
     if least not in (first, last):
-        told += f"; least {_seconds(least.y)} at {least.x:g}"
-    return told
+        text += f"; least {_seconds(least.y)} at {least.x:g}"
+    return text
 
 
 def _seconds(y: float) -> str:

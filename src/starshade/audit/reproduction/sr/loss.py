@@ -33,38 +33,20 @@ AS_STRICT = Skipped("7, 8", "nulls = zero", "the anonymizer makes the same relea
 
 @dataclass(frozen=True)
 class Loss:
-    """What one release cost.
-
-    Attributes
-    ----------
-    workload : Workload
-    nulls, partition : str
-    k : int
-    eps : float
-    distortion : float
-        In points of the scale, a null against a rating costing R; over all records.
-    per_record : float
-    """
+    """What one release cost."""
 
     workload: Workload
     nulls: NullRule
     partition: Partition
     k: int
     eps: float
-    distortion: float
+    distortion: float  # in points of the scale, a null against a rating costing R; over all records
     per_record: float
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What one method left to be predicted.
-
-    Attributes
-    ----------
-    nulls, partition : str
-    k : int
-    found : Prediction
-    """
+    """What one method left to be predicted."""
 
     nulls: NullRule
     partition: Partition
@@ -77,18 +59,9 @@ def measure_losses(
 ) -> tuple[list[Loss], list[Skipped]]:
     """Anonymize under the null rules that differ, both ways, at each (k, ε).
 
-    Parameters
-    ----------
-    workload : Workload
-    settings : tuple of (k, eps)
-    seed : int
-
-    Returns
-    -------
-    losses, skipped
-        A setting that the method refuses is skipped, with its words.
+    A (k, ε) that the method refuses is skipped, with its words.
     """
-    found: list[Loss] = []
+    losses: list[Loss] = []
     skipped: list[Skipped] = []
     ways = list(_ways(workload))
     with task("anonymizing", len(ways) * len(settings)) as step:
@@ -107,9 +80,9 @@ def measure_losses(
                     total, each = figures["distortion"], figures["distortion_per_record"]
                     assert total is not None
                     assert each is not None
-                    found.append(Loss(workload, nulls, partition, k, eps, total, each))
+                    losses.append(Loss(workload, nulls, partition, k, eps, total, each))
                 step(1)
-    return found, skipped
+    return losses, skipped
 
 
 def predict_all(
@@ -121,13 +94,7 @@ def predict_all(
     trials: int,
     seed: int,
 ) -> tuple[list[Predicted], list[Skipped]]:
-    """Predict an attribute after anonymization, under the same rules, both ways, at each k.
-
-    Raises
-    ------
-    ConfigError
-        The attribute cannot be predicted.
-    """
+    """Predict an attribute after anonymization, under the same rules, both ways, at each k."""
     if attribute is None:
         return [], [Skipped("8", "prediction", "the data have no attribute with 2 to 25 classes")]
     labels_of(workload.ratings, attribute)
@@ -136,16 +103,16 @@ def predict_all(
     except StarshadeError as error:
         reason = f"{error.message}: {error.advice}" if error.advice else error.message
         return [], [Skipped("8", f"prediction of {attribute}", reason)]
-    found, skipped = [], []
+    predicted, skipped = [], []
     for nulls, partition in _ways(workload):
         for k in ks:
             method = _method(workload, nulls, partition, k, eps)
             try:
-                found.append(Predicted(nulls, partition, k, drawn.predict(method)))
+                predicted.append(Predicted(nulls, partition, k, drawn.predict(method)))
             except StarshadeError as error:
                 what = f"{workload.name}, {nulls}, {partition}, k = {k}"
                 skipped.append(Skipped("8", what, error.message))
-    return found, skipped
+    return predicted, skipped
 
 
 def _ways(workload: Workload) -> Iterator[tuple[NullRule, Partition]]:

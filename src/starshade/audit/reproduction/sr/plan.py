@@ -39,41 +39,21 @@ LOSS_K = 40  # Fig 7(a)
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Ratings that figures are made on.
+    """Ratings that figures are made on."""
 
-    Attributes
-    ----------
-    name : str
-        "top 20 items", "all 1,682 items".
-    ratings : Ratings
-    sensitive : tuple of str
-        Item ids.
-    rules : tuple of str
-        The null rules that are looked at.
-    """
-
-    name: str
+    name: str  # "top 20 items", "all 1,682 items"
     ratings: Ratings
-    sensitive: tuple[str, ...]
-    rules: tuple[NullRule, ...]
+    sensitive: tuple[str, ...]  # item ids
+    rules: tuple[NullRule, ...]  # the null rules that are looked at
 
 
 @dataclass(frozen=True)
 class Grid:
-    """ε and l on a scale: the paper's 0-5 and 0-2 are multiples of one star of 1-5.
+    """ε and l on a scale: the paper's 0-5 and 0-2 are multiples of one star of 1-5."""
 
-    Attributes
-    ----------
-    star : float
-        What one star comes to on this scale.
-    eps : tuple of float
-        From 0 to R, at which everybody is proximate to everybody.
-    l : tuple of float
-        From 0 to what two stars come to.
-    """
-
-    star: float
-    eps: tuple[float, ...]
+    star: float  # what one star comes to on this scale
+    eps: tuple[float, ...]  # from 0 to R, at which everybody is proximate to everybody
+    # from 0 to what two stars come to
     l: tuple[float, ...]  # noqa: E741  (the paper's name)
 
 
@@ -98,18 +78,8 @@ def grid_of(scale: Scale) -> Grid:
 def workloads_of(ratings: Ratings, top: int, sensitive: Sequence[str] = ()) -> tuple[Workload, ...]:
     """Return the most rated items under three null rules; all, if more, under the paper's own.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    top : int
-        At least 2.
-    sensitive : sequence of str
-        Item ids; looked at whether most rated or not. Empty: the last of the most rated.
-
-    Raises
-    ------
-    ConfigError
-        `top` below 2, fewer than two users or items, or sensitive items as in `split_items`.
+    Sensitive items (ids) are looked at whether most rated or not; empty: the last of the most
+    rated.
     """
     if top < 2:
         raise ConfigError(f"{called('top')} {top}: at least 2, one of which is sensitive")

@@ -89,12 +89,12 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
         rates = ("original", "anonymized", "difference", "majority")
-        told = {name: getattr(self, name).to_dict() for name in rates}
+        payload = {name: getattr(self, name).to_dict() for name in rates}
         plain = ("attribute", "trials", "users", "released", "seconds", "seed")
         return {
             **{name: getattr(self, name) for name in plain},
             "classes": list(self.classes),
-            **told,
+            **payload,
         }
 
     def __str__(self) -> str:
@@ -137,44 +137,29 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Splits of the users, and what the original ratings predict on each.
-
-    Attributes
-    ----------
-    ratings : Ratings
-    labels : Labels
-    halves : tuple of (train, test)
-        Rows, ascending; the two have no user in common.
-    original, majority : ndarray of float64, shape (trials,)
-        Accuracies.
-    seed : int
-    """
+    """Splits of the users, and what the original ratings predict on each."""
 
     ratings: Ratings
     labels: Labels
+    # rows, ascending; the two have no user in common
     halves: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
+    # `original`, `majority`: accuracies
     original: Floats
     majority: Floats
     seed: int
     dense: Floats = field(repr=False)
 
     def predict(self, method: Method) -> Prediction:
-        """Anonymize the two halves of each trial, separately, and predict from those.
-
-        Raises
-        ------
-        ConfigError, UnmetError
-            The method refuses a half.
-        """
+        """Anonymize the two halves of each trial, separately, and predict from those."""
         started = perf_counter()
-        found, released = np.empty(len(self.halves)), 0
+        accuracies, released = np.empty(len(self.halves)), 0
         with task("predicting after anonymization", len(self.halves)) as step:
             for trial, (train, test) in enumerate(self.halves):
                 with silence():
                     known, values = self._anonymized(method, train, trial, "train")
-                    asked, others = self._anonymized(method, test, trial, "test")
-                found[trial], _ = _accuracies(self, known, values, asked, others)
-                released += len(known) + len(asked)
+                    tested, others = self._anonymized(method, test, trial, "test")
+                accuracies[trial], _ = _accuracies(self, known, values, tested, others)
+                released += len(known) + len(tested)
                 step(1)
         users = len(self.halves[0][0])
         return Prediction(
@@ -183,8 +168,8 @@ class Trials:
             trials=len(self.halves),
             users=users,
             original=_mean(self.original, self.seed),
-            anonymized=_mean(found, self.seed),
-            difference=_mean(found - self.original, self.seed),
+            anonymized=_mean(accuracies, self.seed),
+            difference=_mean(accuracies - self.original, self.seed),
             majority=_mean(self.majority, self.seed),
             released=released / (2 * users * len(self.halves)),
             seconds=perf_counter() - started,
@@ -271,19 +256,10 @@ def draw_trials(
 def released_values(release: Release, ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
     """Return the released ratings of each user, as numbers.
 
-    Parameters
-    ----------
-    release : Release
-        Just made from `ratings`: it still knows who is who.
-    ratings : Ratings
-
-    Returns
-    -------
-    rows : ndarray of int64
-        Users of `ratings` who are in the release, ascending.
-    values : ndarray of float64, shape (len(rows), ratings.n_items)
-        NaN for null and for an item that was left out. A cell with several members counts as
-        their mean (a null among them left aside), a range as its middle.
+    The release was just made from `ratings`: it still knows who is who. Rows of the users who are
+    in it, ascending, and their values, one column per item of `ratings`: NaN for null and for an
+    item that was left out. A cell with several members counts as their mean (a null among them left
+    aside), a range as its middle.
     """
     assert release.private is not None
     link, cells = release.private.link, release.cells()

@@ -26,17 +26,7 @@ _TINY, _HARDLY = 64, 1e-6  # records and l of the runs that only compile
 
 @dataclass(frozen=True)
 class Job:
-    """One check.
-
-    Attributes
-    ----------
-    workload : Workload
-    nulls, search : str
-    k : int
-    eps, l : float
-    share : int
-        % of the records.
-    """
+    """One check."""
 
     workload: Workload
     nulls: NullRule
@@ -44,22 +34,14 @@ class Job:
     k: int
     eps: float
     l: float  # noqa: E741  (the paper's name)
-    share: int = 100
+    share: int = 100  # % of the records
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What a check took, and said.
+    """What a check took, and said."""
 
-    Attributes
-    ----------
-    seconds : tuple of float
-        Of each run, making ready included, reading not.
-    satisfied : bool
-    records, failing_records, smallest_group : int
-    """
-
-    seconds: tuple[float, ...]
+    seconds: tuple[float, ...]  # of each run, making ready included, reading not
     satisfied: bool
     records: int
     failing_records: int
@@ -76,20 +58,8 @@ def run_jobs(
 ) -> tuple[dict[Job, Timed], tuple[tuple[Job, str], ...]]:
     """Run every check `repeats` times: all of them once, then all of them again.
 
-    Parameters
-    ----------
-    jobs : iterable of Job
-        Those that are equal run once.
-    repeats : int
-        At least 1.
-    seed : int
-        Settles which records make up a share: a smaller share is part of a larger one.
-
-    Returns
-    -------
-    timed : dict
-    refused : tuple of (Job, str)
-        Those that the model refuses on these data, with its words.
+    Equal jobs run once. The seed settles which records make up a share: a smaller share is part of
+    a larger one. Returned with those that the model refuses on these data, and its words.
     """
     waiting = list(dict.fromkeys(jobs))
     tables = {
@@ -98,18 +68,18 @@ def run_jobs(
     }
     _compile(waiting, seed)
     times: dict[Job, list[float]] = {job: [] for job in waiting}
-    told: dict[Job, Timed] = {}
+    timed: dict[Job, Timed] = {}
     refused: dict[Job, str] = {}
     with task("timing checks", repeats * len(waiting)) as step:
         for _ in range(repeats):
             for job in waiting:
                 if job not in refused:
                     try:
-                        told[job] = _run(job, tables[id(job.workload), job.share], times[job])
+                        timed[job] = _run(job, tables[id(job.workload), job.share], times[job])
                     except ConfigError as error:
                         refused[job] = error.message
                 step(1)
-    return told, tuple(refused.items())
+    return timed, tuple(refused.items())
 
 
 def point_of(x: float, timed: Timed) -> Point:
@@ -165,11 +135,11 @@ def _compile(jobs: list[Job], seed: int) -> None:
     with silence():
         for job in kinds.values():
             table = job.workload.ratings
-            few = min(_TINY, table.n_users)
-            part = table.keep_users(sample_users(table, np.arange(table.n_users), few, seed))
+            users = min(_TINY, table.n_users)
+            part = table.keep_users(sample_users(table, np.arange(table.n_users), users, seed))
             # an l that hardly any data exceed; a model that asks for none takes another way
-            easy = replace(job, k=min(job.k, few), l=min(job.l, _HARDLY))
+            easy = replace(job, k=min(job.k, users), l=min(job.l, _HARDLY))
             try:
                 _model(easy).check(part)
             except ConfigError:
-                continue  # what is wrong is told when it is run
+                continue  # what is wrong is shown when it is run
