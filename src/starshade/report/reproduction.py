@@ -105,11 +105,11 @@ def figure_tables(figures: Sequence[Figure]) -> Iterator[str]:
             xs = sorted({x for points in at for x in points})
             yield from table_lines(
                 (figure.x_title, *(series.name for series in lines)),
-                ([f"{x:g}", *(_told(points.get(x), figure.unit) for points in at)] for x in xs),
+                ([f"{x:g}", *(_cell(points.get(x), figure.unit) for points in at)] for x in xs),
             )
 
 
-def _told(point: Point | None, unit: Unit) -> str:
+def _cell(point: Point | None, unit: Unit) -> str:
     if point is None:
         return "–"
     if unit == "share":

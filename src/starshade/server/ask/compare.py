@@ -12,8 +12,8 @@ from starshade.server.ask.declared import field_from
 from starshade.server.ask.release import (
     EPS,
     FEWEST,
-    NEAR,
     PROFILE,
+    WITH_EPS,
     ks_of,
     method_choices,
     too_many_people,
@@ -85,7 +85,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "methods": list(methods),
         "ks": ks,
         "items": None if items is None else f"top:{items}",
-        "eps": values["eps"] if set(methods) & set(NEAR) else None,
+        "eps": values["eps"] if set(methods) & set(WITH_EPS) else None,
         "profile": values["profile"] if "predictive" in methods else None,
         "known": values["known"],
         "targets": values["targets"],

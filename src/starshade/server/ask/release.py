@@ -29,10 +29,10 @@ __all__ = [
     "FEWEST",
     "GROUPING",
     "METHODS",
-    "NEAR",
     "PREDICTIVE_ITEMS",
     "PROFILE",
     "RELEASE",
+    "WITH_EPS",
     "ks_of",
     "method_choices",
     "only_people",
@@ -56,7 +56,7 @@ _PLAIN = {
 #: what can be chosen, the suggested one of each kind first
 METHODS = tuple(sorted(ENTRIES, key=lambda entry: [*_PLAIN, entry.name].index(entry.name)))
 GROUPING = having(METHODS, "k", "hierarchy")
-NEAR = having(METHODS, "k", "eps")
+WITH_EPS = having(METHODS, "k", "eps")
 PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
@@ -64,7 +64,7 @@ FEWEST = 2  # people among whom one can hide
 _USUAL_K = 5
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
-_near = partial(field_from, IntervalAnonymizerSettings, only_for=NEAR)
+_interval_field = partial(field_from, IntervalAnonymizerSettings, only_for=WITH_EPS)
 K = field_from(
     GroupingSettings,
     "k",
@@ -73,7 +73,7 @@ K = field_from(
     "usual; larger is safer and loses more. Compare methods to see how much.",
     default=str(_USUAL_K),
 )
-EPS = _near(
+EPS = _interval_field(
     "eps",
     help="Ratings this far apart count as alike, in units of the scale. 1 is usual on 1 to 5.",
     default="1",
@@ -114,16 +114,16 @@ _SPREAD = (
         "are and not used to find like people.",
         "text",
         more=True,
-        only_for=NEAR,
+        only_for=WITH_EPS,
     ),
-    _near(
+    _interval_field(
         "l",
         help="A standard deviation, among those who are alike: so that they do not all agree.",
         default="",
         required=False,
         more=True,
     ),
-    _near(
+    _interval_field(
         "nulls",
         help="What it means that one of two people did not answer.",
         choices=(
@@ -147,7 +147,7 @@ _PERSONAL = {setting.name for setting in settings_of(GroupingSettings)}
 ASKED = {
     entry.name: {"k", "items", "rare_items", "attributes"}
     | (_PERSONAL if entry.name in GROUPING else set())
-    | ({"eps", "sensitive", "l", "nulls"} if entry.name in NEAR else set())
+    | ({"eps", "sensitive", "l", "nulls"} if entry.name in WITH_EPS else set())
     | ({"profile"} if entry.name in PREDICTIVE else set())
     for entry in METHODS
 }

@@ -10,7 +10,7 @@ from starshade.plain import percent
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure
 from starshade.server.ask.again import address
-from starshade.server.ask.release import NEAR, PREDICTIVE_ITEMS
+from starshade.server.ask.release import PREDICTIVE_ITEMS, WITH_EPS
 from starshade.server.context.contexts import Chart, Figure, Outcome, Point
 from starshade.server.jobs.rows import JobRow
 from starshade.server.outcome.attack import attack_outcome, facts_known, top1_of
@@ -123,7 +123,7 @@ def _point(row: Result, data_id: int, items: str, losses: Sequence[Result]) -> P
         success="" if refused else percent(row.get("expected_top1")),
         loss_kind="" if lost is None else f"{lost['title']}: {lost['meaning'].removesuffix('.')}",
         best=bool(row.get("frontier")),
-        limit="" if refused else _NO_LIMIT if method in NEAR else percent(1 / k),
+        limit="" if refused else _NO_LIMIT if method in WITH_EPS else percent(1 / k),
         href="" if refused else address(data_id, "release", settings),
         refused=refused,
     )
