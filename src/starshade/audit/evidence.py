@@ -168,9 +168,6 @@ def track_both(original: Ratings, release: Release) -> Tracked | None:
 
     Only releases of generalized cells that claim a k answer queries. The tracker knows all
     personal attributes that the ratings come with.
-
-
-
     """
     manifest = release.manifest
     if manifest.layout != "generalized" or (manifest.claimed_k or 1) < 2:

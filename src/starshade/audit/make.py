@@ -49,8 +49,8 @@ class Made:
     # peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
     # ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
     # ``fake_edges``, released cells (of a class and an item) that were invented for
-    # (b, l)-diversity, None where that was not requested. `users_dropped` had no rating on the released
-    # items, `users_deleted` could not be hidden among the others.
+    # (b, l)-diversity, None where that was not requested. `users_dropped` had no rating on the
+    # released items, `users_deleted` could not be hidden among the others.
     figures: dict[str, Any]
     claims: tuple[Claim, ...] = ()  # what the release promises, with what was counted on its files
 

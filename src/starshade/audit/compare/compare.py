@@ -129,8 +129,8 @@ def compare(
     --------
     >>> import starshade as ss
     >>> table = ss.synthesize(n_users=40, n_items=8, n_ratings=120, rng=1)
-    >>> found = ss.compare(table, ["k-likeness"], [2, 4], rng=1)
-    >>> [(row.method, row.k, row.refused) for row in found.rows]
+    >>> comparison = ss.compare(table, ["k-likeness"], [2, 4], rng=1)
+    >>> [(row.method, row.k, row.refused) for row in comparison.rows]
     [('k-likeness', 2, None), ('k-likeness', 4, None)]
     """
     started, seed = perf_counter(), resolve_seed(rng)
