@@ -44,16 +44,12 @@ def create_app(
         app.include_router(routes(desk))
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     for kind in (StarshadeError, HTTPException):
-        app.add_exception_handler(kind, _failure)
+        app.add_exception_handler(kind, failure)
     app.add_exception_handler(RequestValidationError, _nowhere)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
     app.add_middleware(guard, token=token, port=port, refuse=refusal)
     return app
-
-
-def _failure(request: Request, error: Exception) -> Response:
-    return failure(request, error)
 
 
 def _nowhere(request: Request, error: Exception) -> Response:

@@ -81,7 +81,7 @@ def read(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values that were sent, and what is wrong, by name.
 
-    Values are int, float, str, bool, or a tuple of str; None where nothing was said. A setting
+    Values are int, float, str, bool, or a tuple of str; None where nothing was sent. A setting
     that means nothing beside the chosen value of `chooser` is left out.
     """
     chosen = (sent.get(chooser) or [""])[0]

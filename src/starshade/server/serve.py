@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HOST", "PORT", "Opened", "open_studio"]
 
 HOST = "127.0.0.1"
-PORT = 8321  # tried first, where none is asked for
+PORT = 8321  # tried first, where none is given
 _PATIENCE = 2  # seconds for answers that are still being sent
 _BACKLOG = 128
 _WAY_IN = """<!DOCTYPE html>

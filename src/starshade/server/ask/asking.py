@@ -33,7 +33,7 @@ and the pages read these answers (what is missing is left out on the page):
 =========== ============================================================================
 
 A setting that was left alone is not in ``config``, so that the class's own default holds. The
-server does not load the classes (they bring the kernels along): what is said of them here is held
+server does not load the classes (they bring the kernels along): what stands of them here is held
 against them by a test.
 """
 

@@ -18,7 +18,7 @@ from starshade.setting import setting_of, settings_of
 
 __all__ = ["MAPPING", "PATH", "SYNTHETIC", "values_before"]
 
-#: of what can be said of how ratings are read, what few need
+#: settings of reading that few need
 _RARE = {"on_duplicate", "delimiter", "header", "format", "users", "item_names"}
 #: not set here, or the other way round
 _NOT_HERE = {"show_values", "dates"}

@@ -143,7 +143,7 @@ _RARE_ITEMS = field_from(
     only_for=having(METHODS, "rare_items"),
 )
 _PERSONAL = {setting.name for setting in settings_of(GroupingSettings)}
-#: what has a field of its own, or is not asked for, of each method
+#: what has a field of its own, or is not offered, of each method
 ASKED = {
     entry.name: {"k", "items", "rare_items", "attributes"}
     | (_PERSONAL if entry.name in GROUPING else set())

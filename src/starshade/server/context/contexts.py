@@ -117,7 +117,7 @@ class ReleasePage:
     data: Link
     job: Link  # the job that made it
     verdict: Verdict
-    claims: Table | None  # what was asked for, what was counted on the files, whether it holds
+    claims: Table | None  # what was requested, what was counted on the files, whether it holds
     findings: tuple[str, ...]  # why the verdict is as it is
     warnings: tuple[str, ...]  # what to know
     figures: tuple[Figure, ...]  # risk before and after, what is disclosed, what was lost

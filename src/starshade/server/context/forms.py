@@ -61,7 +61,7 @@ class Form:
     chooser: str = ""
     error: str = ""  # what is wrong with the whole; empty: nothing
     advice: str = ""  # what to do about it
-    # it is what to do next, was sent and refused, or was asked for: show it unfolded
+    # it is what to do next, was sent and refused, or is in the address: show it unfolded
     open: bool = False
 
 

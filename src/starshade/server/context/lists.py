@@ -37,7 +37,7 @@ class JobLine:
     state: State
     state_text: str  # in words, e.g. ``running for 12 seconds``
     summary: str  # what came of it, in a line; empty while there is nothing to say
-    when: str  # when it ended, or was asked for while it has not, in words
+    when: str  # when it ended, or else when it was requested, in words
     moment: str  # the same in ISO 8601, UTC
 
 
@@ -53,7 +53,7 @@ class JobView:
     ended: bool  # nothing will change any more; no events follow
     steps: tuple[StepView, ...]  # progress; the last one that is not done is what is worked on
     notes: tuple[str, ...]  # what the work found worth telling
-    settings: tuple[Figure, ...]  # what was asked for
+    settings: tuple[Figure, ...]  # as requested
     # `error`, `advice`: why it failed, and what to do; empty otherwise
     error: str
     advice: str

@@ -55,7 +55,7 @@ class JobRow:
     id: int  # never given twice
     kind: JobKind
     data_id: int
-    settings: dict[str, Any]  # what was asked for; see the kind's task
+    settings: dict[str, Any]  # what is to be done; see the kind's task
     state: State  # "interrupted": the studio was ended while the job ran
     created: float  # seconds since 1970, as all times here
     started: float | None = None

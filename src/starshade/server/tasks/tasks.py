@@ -40,6 +40,6 @@ class Done:
 
 def perform(order: Order) -> Done:
     """Do a job."""
-    # only what is asked for is loaded
+    # only what is needed is loaded
     task: Callable[[Order], Done] = import_module(f"starshade.server.tasks.{order.kind}").perform
     return task(order)
