@@ -4,13 +4,13 @@ import time
 import numpy as np
 
 from starshade.progress import note, task, watch
-from starshade.server.jobs.progress_channel import Telling
+from starshade.server.jobs.progress_channel import ProgressChannel
 
 
 def told(work, sent=None):
     """Do some work, watched; return everything that was sent."""
     sent = [] if sent is None else sent
-    telling = Telling(sent.append)
+    telling = ProgressChannel(sent.append)
     with watch(telling):
         work()
     telling.close()

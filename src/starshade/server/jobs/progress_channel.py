@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Telling"]
+__all__ = ["ProgressChannel"]
 
 _PAUSE = 0.2  # seconds between two signs
 _STEPS = 40  # that are kept: the last ones
@@ -40,7 +40,7 @@ class _Begun:
         }
 
 
-class Telling:
+class ProgressChannel:
     """A `progress.Reporter` that sends what it hears on, from a thread of its own.
 
     Kernels run for long without a word: a sign that had to wait for the next call might come

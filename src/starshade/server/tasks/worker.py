@@ -27,7 +27,7 @@ from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
 from starshade.server.ask.labels import as_field
-from starshade.server.jobs.progress_channel import Telling
+from starshade.server.jobs.progress_channel import ProgressChannel
 from starshade.server.jobs.rows import DataRow
 from starshade.server.tasks.tasks import Order, perform
 
@@ -97,9 +97,9 @@ def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
     order = Order(
         request["job"], request["kind"], DataRow(**request["data"]), request["settings"], work
     )
-    telling = Telling(send)
+    channel = ProgressChannel(send)
     try:
-        with speak(as_field(order.kind)), watch(telling), budget.limits(**request["limits"]):
+        with speak(as_field(order.kind)), watch(channel), budget.limits(**request["limits"]):
             done = perform(order)
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:
@@ -121,5 +121,5 @@ def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
             "advice": "This is a bug in starshade, not in your data. Please report it with what "
             "stands where the studio was started, and the output of `starshade doctor`.",
         }
-    telling.close()
+    channel.close()
     send(message)
