@@ -41,27 +41,27 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     return [
         {
-            "attack": tried.after.attack,
-            "title": _TITLES.get(tried.after.attack, tried.after.attack),
-            "knowledge": _knows(tried),
-            "known": tried.knowledge.known,
-            "exact": not (tried.knowledge.rating_error or tried.knowledge.wrong),
+            "attack": evidence.after.attack,
+            "title": _TITLES.get(evidence.after.attack, evidence.after.attack),
+            "knowledge": _knowledge_text(evidence),
+            "known": evidence.knowledge.known,
+            "exact": not (evidence.knowledge.rating_error or evidence.knowledge.wrong),
             "limit": limit,
-            "guessing": 1 / max(tried.after.records, 1),
-            "before": rate_of(tried.before.expected_top1),
-            "after": None if unknown else rate_of(tried.after.expected_top1),
-            "profile": None if result.profile_disclosure else rate_of(tried.after.disclosed),
-            "targets": tried.before.targets,
+            "guessing": 1 / max(evidence.after.records, 1),
+            "before": rate_of(evidence.before.expected_top1),
+            "after": None if unknown else rate_of(evidence.after.expected_top1),
+            "profile": None if result.profile_disclosure else rate_of(evidence.after.disclosed),
+            "targets": evidence.before.targets,
             "people": people,
-            "tried": tried_on(tried, people),
+            "tried": tried_on(evidence, people),
         }
-        for tried in result.evidence
+        for evidence in result.evidence
     ]
 
 
-def tried_on(tried: Evidence, people: int) -> str:
+def tried_on(evidence: Evidence, people: int) -> str:
     """Say of how many people so much can be known; empty where of everybody."""
-    other, known = tried.before.ineligible, counted(tried.knowledge.known, "rating")
+    other, known = evidence.before.ineligible, counted(evidence.knowledge.known, "rating")
     if not other:
         return ""
     able = people - other
@@ -89,11 +89,11 @@ def tracker_row(result: AuditResult) -> dict[str, Any] | None:
     }
 
 
-def given_away(given: ProfileDisclosure | None) -> dict[str, Any] | None:
+def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
     """Return what averaged profiles tell beyond who is who; no model limits it."""
-    if given is None:
+    if disclosure is None:
         return None
-    group, links, padding = given.group, given.links, given.padding
+    group, links, padding = disclosure.group, disclosure.links, disclosure.padding
     rows = [
         (
             "group_found",
@@ -127,20 +127,20 @@ def given_away(given: ProfileDisclosure | None) -> dict[str, Any] | None:
             for name, title, value, meaning in rows
             if value is not None
         ],
-        "text": str(given),
+        "text": str(disclosure),
     }
 
 
-def _knows(tried: Evidence) -> str:
-    knowledge = tried.knowledge
-    many = counted(knowledge.known, "rating")
+def _knowledge_text(evidence: Evidence) -> str:
+    knowledge = evidence.knowledge
+    text = counted(knowledge.known, "rating")
     if not knowledge.rating_error:
-        told = f"{many}, exactly"
+        text += ", exactly"
     else:
-        told = f"{many}, to within {knowledge.rating_error:g}"
+        text += f", to within {knowledge.rating_error:g}"
     if knowledge.wrong:
-        told += f", {knowledge.wrong} of them wrong"
-    allowed = tried.after.config.get("tolerance")
+        text += f", {knowledge.wrong} of them wrong"
+    allowed = evidence.after.config.get("tolerance")
     if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
-        told += f" (what lies within {allowed:g} fits)"
-    return told
+        text += f" (what lies within {allowed:g} fits)"
+    return text

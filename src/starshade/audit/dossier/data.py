@@ -26,20 +26,8 @@ _ALONG = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str, Any]:
-    """Describe all ratings, and the size of what was released of them.
-
-    Parameters
-    ----------
-    ratings, released : Ratings
-    scale : Scale
-        The one that is published: its levels are told, not those of the ratings.
-
-    Returns
-    -------
-    dict
-        See `starshade.audit.dossier.dossier.Dossier`.
-    """
-    found, differ = describe(ratings), shape_of(released) != shape_of(ratings)
+    """Describe all ratings, the size of what was released of them, and the published scale."""
+    description, differ = describe(ratings), shape_of(released) != shape_of(ratings)
     names = () if ratings.attributes is None else tuple(ratings.attributes.column_names)
     shape = shape_of(ratings)
     return {
@@ -68,8 +56,8 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
         },
         "long_tail": _long_tail(ratings),
         "ratings_per_user": _per_user(ratings),
-        "first_day": found.first_day,
-        "last_day": found.last_day,
+        "first_day": description.first_day,
+        "last_day": description.last_day,
         "notes": list(ratings.report.notes),
     }
 
@@ -98,13 +86,8 @@ def scale_text(scale: Scale) -> str:
 class Bins:
     """Bins of a scale: its levels, or ten where there are none or more than can be shown.
 
-    Attributes
-    ----------
-    scale : Scale
-    ends : tuple of (float, float)
-        Lowest and highest rating of each bin.
-    edges : ndarray of float64, or None
-        Between them lie the bins, where they are not the levels.
+    `ends`: lowest and highest rating of each; `edges`: between them lie the bins, where they are
+    not the levels.
     """
 
     scale: Scale

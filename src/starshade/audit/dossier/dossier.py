@@ -250,11 +250,11 @@ def gather(
 ) -> Dossier:
     """Do the same with a release that was read from `folder` already.
 
-    What `released` carries of private facts counts; `private` is told in the owner's edition.
+    What `released` carries of private facts counts; `private` is only named in the owner's edition.
     """
     judge = audit or Audit()
     result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
-    told = public_edition(replace(released, private=None), folder, Judgement.of(result))
+    public = public_edition(replace(released, private=None), folder, Judgement.of(result))
     risk = _risk(ratings, judge.targets, seed)
     own = {
         "edition": "internal",
@@ -276,11 +276,11 @@ def gather(
             "config": dict(result.config),
         },
     }
-    return Dossier(audit=result, for_all=told, own=own)
+    return Dossier(audit=result, for_all=public, own=own)
 
 
 def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str, Any]:
-    """Return what the owner is told of a judgement, and of the ratings that it is about."""
+    """Return the owner's sections on a judgement, and on the ratings that it is about."""
     audited = Match(release, ratings).made_of
     data = data_section(ratings, audited, release.scale)
     return {

@@ -78,9 +78,9 @@ def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> lis
         "Who knows so much of such a person finds their record, whatever its ratings: nothing "
         "but the service that stands before it protects them. High means risk.",
     )
-    found = [figure.of(shares.get(figure.key)) for figure in DisclosureShares.FIGURES]
-    rows = [*found, alone.of(_alone(release))]
-    return [_row(figure) for figure in rows if figure.value is not None]
+    figures = [figure.of(shares.get(figure.key)) for figure in DisclosureShares.FIGURES]
+    figures.append(alone.of(_alone(release)))
+    return [_row(figure) for figure in figures if figure.value is not None]
 
 
 def _alone(release: Release) -> float | None:
@@ -95,21 +95,21 @@ def _alone(release: Release) -> float | None:
 
 def recommender_section(result: AuditResult) -> dict[str, Any] | None:
     """Return errors of recommenders before and after; None without held-out ratings."""
-    found = result.utility
-    if not found.get("probe_ratings"):
+    utility = result.utility
+    if not utility.get("probe_ratings"):
         return None
     rows = []
-    for figure in figures_found(found):
+    for figure in figures_found(utility):
         if figure.key not in _RECOMMENDER:
             continue
-        base = found.get(_RECOMMENDER[figure.key])
+        base = utility.get(_RECOMMENDER[figure.key])
         value = figure.mean
         ratio = value / base if base and value is not None else None
-        own = {name: told for name, told in _row(figure).items() if name != "value"}
-        rows.append({**own, "before": base, "after": value, "ratio": ratio})
+        row = _row(figure) | {"before": base, "after": value, "ratio": ratio}
+        rows.append({name: entry for name, entry in row.items() if name != "value"})
     return {
         "rows": rows,
-        "tested": found["probe_ratings"],
+        "tested": utility["probe_ratings"],
         "meaning": "How well ratings that were held out are predicted, before and after. A ratio "
         "of 1 predicts as well from the release as from the original; above 1, worse.",
     }
@@ -158,16 +158,10 @@ def no_queries(release: Release) -> str:
 def histogram_section(release: Release, part: Ratings, *, differ: bool) -> dict[str, Any] | None:
     """Return how ratings are shared out, before and after; None on a scale without steps.
 
-    Parameters
-    ----------
-    release : Release
-    part : Ratings
-        The released part of the original.
-    differ : bool
-        Whether that is less than all.
+    `part`: the released part of the original; `differ`: whether that is less than all.
     """
-    found, bins = RatingHistogram().measure(release, original=part), Bins.of(release.scale)
-    if not found.before or not part.n_ratings:
+    histogram, bins = RatingHistogram().measure(release, original=part), Bins.of(release.scale)
+    if not histogram.before or not part.n_ratings:
         return None
     of_level = bins.place(release.scale.levels)
 
@@ -178,10 +172,10 @@ def histogram_section(release: Release, part: Ratings, *, differ: bool) -> dict[
     return {
         "of": "What the released people gave to the released items." * differ,
         "levels": bins.labels,
-        "before": shares(found.before),
-        "after": shares(found.after),
-        "null_before": found.before[0],
-        "null_after": found.after[0],
+        "before": shares(histogram.before),
+        "after": shares(histogram.after),
+        "null_before": histogram.before[0],
+        "null_after": histogram.after[0],
         "meaning": "How often each rating occurs among the cells that have one, before and after. "
         "The more alike the two, the better counts and averages of ratings hold; a cell that "
         "leaves several ratings open counts for each in equal parts.",

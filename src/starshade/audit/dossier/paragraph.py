@@ -13,7 +13,7 @@ from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
-__all__ = ["NEAR", "head", "hidden", "paragraph_of", "shown_of", "within"]
+__all__ = ["PROXIMITY_CAVEAT", "head", "hidden", "paragraph_of", "shown_of", "within"]
 
 
 def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
@@ -22,15 +22,17 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
     release is of.
     """
-    near = records_differ(release) and any(c["model"] in PROXIMITY_MODELS for c in result.claims)
+    proximate = records_differ(release) and any(
+        c["model"] in PROXIMITY_MODELS for c in result.claims
+    )
     reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
             head(passed=result.passed, alone=result.passed_alone),
             *reasons,
-            *(hidden(release, near=near) if result.passed_alone else ()),
-            *_found(result, release, near=near, people=people),
-            *_tells(result, near=near),
+            *(hidden(release, proximate=proximate) if result.passed_alone else ()),
+            *_attack_sentences(result, release, proximate=proximate, people=people),
+            *_disclosure_sentences(result, proximate=proximate),
         ]
     )
 
@@ -60,11 +62,11 @@ def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
     return f"The right record is found more often than the limit of {percent(limit)} allows."
 
 
-def hidden(release: Release, *, near: bool) -> Iterator[str]:
+def hidden(release: Release, *, proximate: bool) -> Iterator[str]:
     """Say among how many others each record hides."""
     k = release.manifest.claimed_k
     if k:
-        like = "has near it" if near else "looks like"
+        like = "has near it" if proximate else "looks like"
         yield (
             f"Each of its {counted(release.n_records, 'record')} {like} at least "
             f"{counted(k - 1, 'other')}{release.manifest.alike_by}; "
@@ -72,8 +74,10 @@ def hidden(release: Release, *, near: bool) -> Iterator[str]:
         )
 
 
-def _found(result: AuditResult, release: Release, *, near: bool, people: int) -> Iterator[str]:
-    worst, given = best_of(result.evidence), result.profile_disclosure
+def _attack_sentences(
+    result: AuditResult, release: Release, *, proximate: bool, people: int
+) -> Iterator[str]:
+    worst, disclosure = best_of(result.evidence), result.profile_disclosure
     before, after = (percent(side.expected_top1.rate) for side in (worst.before, worst.after))
     known = counted(worst.knowledge.known, "rating")
     where = "of the same people and items" if result.same_people else "of these items as they are"
@@ -81,7 +85,7 @@ def _found(result: AuditResult, release: Release, *, near: bool, people: int) ->
         f"Somebody who knows {known} of a person and must point at one record is right in {before} "
         f"of the cases in the ratings {where}"
     )
-    if given is not None and not given.linked:
+    if disclosure is not None and not disclosure.linked:
         yield f"{text}; how often in this release is not known without the receipt."
     elif understated(release) is not None:
         yield f"{text}."
@@ -90,15 +94,15 @@ def _found(result: AuditResult, release: Release, *, near: bool, people: int) ->
     tried = tried_on(worst, people)
     if tried:
         yield f"{tried[0].upper()}{tried[1:]}."
-    if near:
-        yield NEAR
+    if proximate:
+        yield PROXIMITY_CAVEAT
     elif result.k and result.passed_alone:
         yield within(result.k, result.alike_by, alone=result.beside is not None)
     else:
         yield "Other attacks may find more."
 
 
-NEAR = (
+PROXIMITY_CAVEAT = (
     "That others are near a record does not keep somebody who knows exact ratings from telling it "
     "apart."
 )
@@ -112,17 +116,17 @@ def within(k: int, by: str, *, alone: bool) -> str:
     )
 
 
-def _tells(result: AuditResult, *, near: bool) -> Iterator[str]:
-    if result.profile_disclosure is not None and not near:
-        yield from _given_away(result.profile_disclosure)
+def _disclosure_sentences(result: AuditResult, *, proximate: bool) -> Iterator[str]:
+    if result.profile_disclosure is not None and not proximate:
+        yield from _profile_sentences(result.profile_disclosure)
     else:
-        yield from shown_of(result.disclosure, near=near)
+        yield from shown_of(result.disclosure, proximate=proximate)
 
 
-def shown_of(shares: Mapping[str, float | None], *, near: bool) -> Iterator[str]:
+def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator[str]:
     """Say of how many people a rating is shown, or that there is one."""
     shown, exists = (shares[f"users_rating_{what}"] for what in ("disclosed", "exists"))
-    if near:
+    if proximate:
         yield "Whoever finds a record reads its ratings."
     elif shown is None or exists is None:
         yield "Whoever finds a person's group reads its profile."
@@ -137,18 +141,18 @@ def shown_of(shares: Mapping[str, float | None], *, near: bool) -> Iterator[str]
             yield alone_with_sensitive(percent(alone))
 
 
-def _given_away(given: ProfileDisclosure) -> Iterator[str]:
+def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
     """Say how often a group is found, and how well what is real in its profile is told."""
     text = "Whoever finds a person's group reads its profile"
-    if given.group is None:
+    if disclosure.group is None:
         yield f"{text}; how often it is found is not known."
         return
-    known = counted(given.group.knowledge.known, "rating")
+    known = counted(disclosure.group.knowledge.known, "rating")
     yield (
         f"{text}: who knows {known} of a person and must name one group names the right one in "
-        f"{percent(given.group.share.rate)} of the cases."
+        f"{percent(disclosure.group.share.rate)} of the cases."
     )
-    padding = given.padding
+    padding = disclosure.padding
     if padding is not None and padding.auc is not None:
         yield (
             "Of two cells, one that rests on a real rating and one that does not, the release "

@@ -20,14 +20,7 @@ LISTED = 100
 
 
 def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
-    """Say how few known ratings identify how many people.
-
-    Parameters
-    ----------
-    risk : RiskResult or None
-    most : int
-        Ratings of who has the most: more cannot be known.
-    """
+    """Say how few known ratings identify how many people; nobody has more than `most` ratings."""
     steps = [
         {"known": step["known"], "identified": step["at_most"]}
         for step in ([] if risk is None else risk.to_dict()["steps"])
@@ -52,15 +45,15 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
     order = np.lexsort((risk.users, -risk.identified, risk.least))
     order = order[risk.least[order] > 0]
     users = risk.users[order[:LISTED]]
-    sizes, told, exists = _still_told(release, ratings, users)
+    sizes, disclosed, existing = _class_counts(release, ratings, users)
     rows = [
         {
             "user": ratings.users[user],
             "known": int(risk.least[place]),
             "share": float(risk.identified[place]),
             "class_size": sizes[row],
-            "told": told[row],
-            "exists": exists[row],
+            "told": disclosed[row],
+            "exists": existing[row],
         }
         for row, (user, place) in enumerate(zip(users.tolist(), order.tolist(), strict=False))
     ]
@@ -73,31 +66,31 @@ def at_risk(risk: RiskResult | None, ratings: Ratings, release: Release) -> dict
 
 
 def _text(risk: RiskResult, ratings: Ratings) -> str:
-    told = (
+    text = (
         "The people whom the fewest known ratings identify in the ratings as they are, and what "
         "the release still tells of them: among how many they hide, how many of their ratings "
         "their class shows plainly, and of how many items it shows that they rated them. A dash: "
         "they are not in the release, or nobody can tell. The first are those to hold back, or to "
         "hide among more, if this is too much."
     )
-    told += (
+    text += (
         " Of people whom as few ratings identify, in as many of the draws, those that come first "
         "in the ratings stand first: where the list ends among them, others are no less at risk. "
         "The list of all of them is written by starshade attack RATINGS --risk-list FILE."
     )
     if risk.targets + risk.ineligible < ratings.n_users:
-        told += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."
-    return told
+        text += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."
+    return text
 
 
-_Told = list[int | None]
+_Counts = list[int | None]
 
 
-def _still_told(
+def _class_counts(
     release: Release, ratings: Ratings, users: NDArray[np.int64]
-) -> tuple[_Told, _Told, _Told]:
-    """Return class sizes, ratings told and ratings known to exist; None: nobody can say."""
-    nothing: _Told = [None] * len(users)
+) -> tuple[_Counts, _Counts, _Counts]:
+    """Return class sizes, ratings disclosed and ratings known to exist; None: nobody can say."""
+    nothing: _Counts = [None] * len(users)
     rows = Match(release, ratings).row_of_user
     if rows is None:
         return nothing, nothing, nothing
@@ -105,14 +98,14 @@ def _still_told(
     sizes = np.asarray(release.classes.sizes)
     if release.groups is not None:  # a record of its own: its class is of equal records
         sizes = np.bincount(release.groups)[release.groups]
-    found = [int(sizes[row]) if row >= 0 else None for row in rows.tolist()]
+    class_sizes = [int(sizes[row]) if row >= 0 else None for row in rows.tolist()]
     if not isinstance(release.classes, Cells):
-        return found, nothing, nothing
+        return class_sizes, nothing, nothing
     cells = release.classes
-    told, exists = list(nothing), list(nothing)
+    disclosed, existing = list(nothing), list(nothing)
     for place, row in enumerate(rows.tolist()):
         if row >= 0:
             codes = cells.codes[cells.indptr[row] : cells.indptr[row + 1]]
             null, single = cells.symbols.null[codes], cells.symbols.is_single[codes]
-            told[place], exists[place] = int((single & ~null).sum()), int((~null).sum())
-    return found, told, exists
+            disclosed[place], existing[place] = int((single & ~null).sum()), int((~null).sum())
+    return class_sizes, disclosed, existing

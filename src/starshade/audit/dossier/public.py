@@ -1,6 +1,6 @@
 """The public edition: a function of the release folder, of the limits, and of what held.
 
-Two such editions can be subtracted, and one from the release: nothing is left, as all that is told
+Two such editions can be subtracted, and one from the release: nothing is left, as all that is said
 can be computed from the folder, but for a yes or no to each question. Nothing that was measured
 on the ratings comes this far: no argument could carry it.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from starshade.audit.dossier.data import Bins, scale_text
 from starshade.audit.dossier.losses import disclosure_rows
-from starshade.audit.dossier.paragraph import NEAR, head, hidden, shown_of, within
+from starshade.audit.dossier.paragraph import PROXIMITY_CAVEAT, head, hidden, shown_of, within
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import headline, readers_advice
 from starshade.audit.findings import models_of, records_differ, title_of
@@ -35,19 +35,15 @@ from starshade.utility.rating_histogram import released_shares
 
 __all__ = ["Judgement", "public_edition"]
 
-_GRID = 5  # percent; limits are told on this grid
+_GRID = 5  # percent; limits are stated on this grid
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What a public edition knows of an audit.
 
-    Attributes
-    ----------
-    answers : tuple of (str, bool)
-        Questions that were asked, and whether the release passed; others were not judged.
-    max_success, max_disclosed : int or None
-        Limits that the owner set, in percent, rounded up to steps of 5; None: none was set.
+    `answers`: the questions that were judged, and whether the release passed. `max_success`,
+    `max_disclosed`: limits that the owner set, in percent, rounded up to steps of 5; None: none.
     """
 
     answers: tuple[tuple[str, bool], ...]
@@ -75,8 +71,8 @@ class Judgement:
 
     def answer(self, name: str) -> bool | None:
         """Return the answer to a question; None: it was not judged."""
-        found = [passed for asked, passed in self.answers if asked == name]
-        return all(found) if found else None
+        answers = [passed for question, passed in self.answers if question == name]
+        return all(answers) if answers else None
 
 
 def _on_grid(limit: float | None) -> int | None:
@@ -87,26 +83,7 @@ def _on_grid(limit: float | None) -> int | None:
 
 
 def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
-    """Return what everybody may read on a release.
-
-    Parameters
-    ----------
-    release : Release
-        As it was read, without its receipt.
-    folder : Path
-        Where it lies: its files are listed.
-    judgement : Judgement
-
-    Returns
-    -------
-    dict
-        See `starshade.audit.dossier.dossier.Dossier`.
-
-    Raises
-    ------
-    InternalError
-        The release carries private facts.
-    """
+    """Return what everybody may read on a release that was read without its receipt."""
     if release.private is not None:
         raise InternalError("a public edition of a release with its private facts")
     return {
@@ -134,23 +111,23 @@ def _holds(release: Release) -> dict[str, Any]:
         "cells": _cells(release),
         "disclosure": {
             "rows": disclosure_rows(shares, release),
-            "text": " ".join(shown_of(shares, near=_near(release))),
+            "text": " ".join(shown_of(shares, proximate=_proximate(release))),
         },
         "inside": _inside(release),
     }
 
 
-def _near(release: Release) -> bool:
+def _proximate(release: Release) -> bool:
     claims = release.manifest.claims
     return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
 
 
 def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
-    """Say what attacks were held against, asked or 1 in k, whichever is stricter, and by whom."""
-    asked, k = judgement.max_success, release.manifest.claimed_k
-    if asked is None or (k and asked * k >= 100 and not records_differ(release)):
+    """Say the stricter limit on attacks, the owner's or 1 in k, and whose it is."""
+    max_success, k = judgement.max_success, release.manifest.claimed_k
+    if max_success is None or (k and max_success * k >= 100 and not records_differ(release)):
         return (f"1 in {k}", "the claim") if k else ("none", "–")
-    return f"{asked}%", "the owner"
+    return f"{max_success}%", "the owner"
 
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
@@ -158,12 +135,12 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     paragraph = [head(passed=passed, alone=alone)]
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if alone:
-        paragraph += hidden(release, near=_near(release))
+        paragraph += hidden(release, proximate=_proximate(release))
     if judgement.answer("attack"):
         paragraph.append(_attack(release, judgement))
     if passed:
         shares = DisclosureShares().measure(release).figures
-        paragraph += shown_of(shares, near=_near(release))
+        paragraph += shown_of(shares, proximate=_proximate(release))
     return {
         "passed": passed,
         "headline": headline(passed=passed, alone=alone),
@@ -183,7 +160,7 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Return the limits that were set, by whom, and whether they held."""
-    shown = judgement.max_disclosed
+    max_disclosed = judgement.max_disclosed
     rows = [
         (
             "attack",
@@ -193,7 +170,7 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
         (
             "disclosed",
             "People of whom a rating is shown",
-            *(("none", "–") if shown is None else (f"{shown}%", "the owner")),
+            *(("none", "–") if max_disclosed is None else (f"{max_disclosed}%", "the owner")),
         ),
     ]
     words = {True: "held", False: "not shown to hold", None: "not judged"}
@@ -205,7 +182,7 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
 
 
 #: question → what yes says, what no says
-_SAID = {
+_SENTENCES = {
     "tracker": (
         "Behind a query interface nobody is singled out by counting.",
         "Behind a query interface COUNT queries single people out unless they are refused.",
@@ -234,7 +211,7 @@ _SAID = {
 
 def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Return every question and its answer, in words that depend on the answer alone."""
-    limit, shown = _limit(release, judgement)[0], judgement.max_disclosed
+    limit, share = _limit(release, judgement)[0], judgement.max_disclosed
     up_to = "at most " * (judgement.max_success is not None)  # the limit itself may be less
     models = {
         title_of(claim): (
@@ -243,7 +220,7 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
         )
         for claim in models_of(release)
     }
-    said = {
+    sentences = {
         "claims": (
             "Its claims were counted again on the files and hold.",
             "Not everything that it claims was found again on the files, or it claims nothing.",
@@ -255,14 +232,14 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
             f"({up_to}{limit}).",
         ),
         "disclosed": (
-            f"The share of people of whom a rating is shown is within the limit ({shown}%).",
-            f"The share of people of whom a rating is shown is above the limit (at most {shown}%).",
+            f"The share of people of whom a rating is shown is within the limit ({share}%).",
+            f"The share of people of whom a rating is shown is above the limit (at most {share}%).",
         ),
-        **_SAID,
+        **_SENTENCES,
     }
     return [
         {"name": name, "passed": answer, "text": texts[not answer]}
-        for name, texts in said.items()
+        for name, texts in sentences.items()
         if (answer := judgement.answer(name)) is not None
     ]
 
@@ -293,15 +270,15 @@ def _cells(release: Release) -> dict[str, Any]:
     cells = max(classes.n_records * classes.n_items, 1)
     if isinstance(classes, Profiles):
         one = int((classes.n_rated() * classes.sizes).sum())
-        told = one
+        rated = one
     else:
         times = np.repeat(classes.sizes, np.diff(classes.indptr))
-        told = int(times.sum())
+        rated = int(times.sum())
         one = int(times[classes.symbols.is_single[classes.codes]].sum())
     return {
         "one": one / cells,
-        "several": (told - one) / cells,
-        "empty": 1 - told / cells,
+        "several": (rated - one) / cells,
+        "empty": 1 - rated / cells,
         "histogram": _histogram(release),
         "meaning": "How often each rating occurs among the cells that have one; a cell that leaves "
         "several open counts for each in equal parts.",
@@ -354,8 +331,8 @@ def _inside(release: Release) -> list[dict[str, Any]]:
 def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     """Say what is not promised."""
     manifest, k = release.manifest, release.manifest.claimed_k
-    if _near(release):
-        yield NEAR
+    if _proximate(release):
+        yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
         yield "No model limits how often a person's group is found, nor what its profile tells."
     if k and judgement.passed_alone and not records_differ(release):

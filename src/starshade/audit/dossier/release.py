@@ -34,8 +34,8 @@ _HOW = {
     True: "Counted on the written files, by a check that shares no code with the method.",
     False: "Counted on the written files, which do not bear the claim out.",
 }
-#: what a model asks, in words; its parameters stand in braces
-_ASKED = {
+#: what a model requires, in words; its parameters stand in braces
+_REQUIREMENTS = {
     "k-anonymity": "every record equals at least {others}{by}",
     "review-graph": "every record has at least {others} with the same items and ratings",
     "k-eps": "every record has at least {others} whose ratings differ from its own by no "
@@ -57,19 +57,11 @@ _COUNTED = {
 
 
 def claim_rows(claims: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
-    """Return each claim: what is asked, what was counted, and how.
-
-    Parameters
-    ----------
-    claims : iterable of mapping
-        ``model, parameters, verified, holds``.
-    by : str
-        By what records are equal (`Manifest.alike_by`).
-    """
+    """Return each claim: what it requires, what was counted, and how; `by`: `Manifest.alike_by`."""
     return [
         {
             "model": claim["model"],
-            "asked": _asked(claim["model"], claim["parameters"], by),
+            "asked": _requirement(claim["model"], claim["parameters"], by),
             "verified": "; ".join(
                 _COUNTED.get(name, f"{name} = {{}}").format(_value(count))
                 for name, count in claim["verified"].items()
@@ -82,17 +74,17 @@ def claim_rows(claims: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, A
     ]
 
 
-def _asked(model: str, parameters: Mapping[str, Any], by: str) -> str:
-    """Say what a claim asks: its parameters, and what they mean where that is known."""
-    told = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+def _requirement(model: str, parameters: Mapping[str, Any], by: str) -> str:
+    """Say what a claim requires: its parameters, and what they mean where that is known."""
+    text = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
     words = {name: _value(value) for name, value in parameters.items()} | {"by": by}
     k = parameters.get("k")
     if type(k) is int:
         words["others"] = counted(k - 1, "other")
     try:
-        return f"{told}: {_ASKED[model].format(**words)}"
+        return f"{text}: {_REQUIREMENTS[model].format(**words)}"
     except KeyError:  # no model of ours, or not all of its parameters: the claim does not hold
-        return told
+        return text
 
 
 def model_rows(result: AuditResult) -> list[dict[str, Any]]:
