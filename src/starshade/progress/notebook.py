@@ -37,7 +37,7 @@ class _Task:
     started: float = field(default_factory=monotonic)
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """How far, and how long still."""
         elapsed = monotonic() - self.started
         if not self.total:
@@ -50,13 +50,8 @@ class _Task:
 class Notebook:
     """A reporter: bars while work lasts, then nothing.
 
-    Parameters
-    ----------
-    publish : callable
-        Shows ``{mime type: content}`` in the output of a display id, the first time
-        (``update=False``) or in its place.
-    cell : callable
-        Says which cell runs: bars of one cell share an output.
+    `publish` shows ``{mime type: content}`` in the output of a display id, the first time
+    (``update=False``) or in its place; `cell` says which cell runs.
     """
 
     def __init__(self, publish: Callable[..., None], cell: Callable[[], object]) -> None:
@@ -64,7 +59,7 @@ class Notebook:
         self._cell = cell
         self._tasks: dict[int, _Task] = {}
         self._handles = count()
-        self._said = ""
+        self._note = ""
         self._lock = threading.RLock()
         self._shown: tuple[object, str] | None = None  # the cell, and the id of its output
         self._visible = False
@@ -98,7 +93,7 @@ class Notebook:
             ticker, self._ticker = self._ticker, None
         ticker.join()
         with self._lock:
-            self._said = ""
+            self._note = ""
             if self._visible:
                 self._show("", "")
                 self._visible = False
@@ -106,7 +101,7 @@ class Notebook:
     def note(self, message: str) -> None:
         """Say one thing under the bars, for as long as there are any."""
         if self._tasks:
-            self._said = message
+            self._note = message
 
     def _tick(self, done: threading.Event) -> None:
         if done.wait(PATIENCE):
@@ -114,7 +109,7 @@ class Notebook:
         while True:
             with self._lock:
                 tasks = worth_showing(list(self._tasks.values()), lambda task: task.total)
-                self._show(*_drawn(tasks, self._said))
+                self._show(*_drawn(tasks, self._note))
                 self._visible = True
             if done.wait(_EVERY):
                 return
@@ -157,17 +152,16 @@ def _publisher(shell: Any) -> Callable[..., None]:
     return publish
 
 
-def _drawn(tasks: Sequence[_Task], said: str) -> tuple[str, str]:
+def _drawn(tasks: Sequence[_Task], note: str) -> tuple[str, str]:
     """Draw bars as HTML, and the same as text."""
-    lines = "".join(_bar(task) for task in tasks)
-    note = f"<div>{escape(said)}</div>" if said else ""
-    text = [f"{task.label}: {task.told}" for task in tasks]
-    return f"<div>{lines}{note}</div>", "\n".join([*text, *([said] if said else [])])
+    html = "".join(_bar(task) for task in tasks) + (f"<div>{escape(note)}</div>" if note else "")
+    text = [f"{task.label}: {task.text}" for task in tasks]
+    return f"<div>{html}</div>", "\n".join([*text, *([note] if note else [])])
 
 
 def _bar(task: _Task) -> str:
     value = "" if not task.total else f' value="{min(task.done / task.total, 1):.3f}"'
     return (
         f'<div><label>{escape(task.label)} <progress max="1"{value}></progress></label> '
-        f"{escape(task.told)}</div>"
+        f"{escape(task.text)}</div>"
     )

@@ -16,12 +16,7 @@ def worth_showing(
 ) -> tuple[_Task, ...]:
     """Return the outermost task that has steps and the innermost one; the others say no more.
 
-    Parameters
-    ----------
-    tasks : sequence
-        Under way, each begun within the one before.
-    total : callable
-        Returns the units of work of a task; None: unknown.
+    Each of the tasks was begun within the one before; `total` returns a task's units of work.
 
     Examples
     --------
@@ -38,13 +33,6 @@ def seconds_left(done: float, total: float | None, elapsed: float) -> float | No
 
     The first of many steps is no measure of the others: nobody can say before two units and a
     tenth of all are done.
-
-    Parameters
-    ----------
-    done, total : float
-        Units of work; total None: unknown.
-    elapsed : float
-        Seconds since the beginning.
     """
     if not total or done < max(_SHARE * total, min(2, total)):
         return None
