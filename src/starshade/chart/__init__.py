@@ -124,13 +124,7 @@ def _panel(chart: Chart) -> Spec:
 
 
 def svg_of(spec: Spec) -> str:
-    """Render a specification.
-
-    Raises
-    ------
-    ConfigError
-        The optional extra is not installed.
-    """
+    """Render a specification; ConfigError where the optional extra is not installed."""
     try:
         import vl_convert
     except ImportError as error:

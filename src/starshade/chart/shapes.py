@@ -16,30 +16,18 @@ __all__ = ["Axis", "Bar", "Dot", "Level", "bar_chart", "curve_chart", "dot_chart
 
 _SHAPES = ["circle", "diamond", "square", "triangle-up"]
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
-_TOLD = 12  # figures that a description lists; a curve names some of its points
+_LISTED = 12  # figures that a description lists; a curve names some of its points
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of figures.
-
-    Attributes
-    ----------
-    title : str
-    share : bool
-        Figures in [0, 1], written as percentages.
-    zero : bool
-        Whether the axis begins at 0.
-    log : bool
-    whole : bool
-        Whole numbers only.
-    """
+    """An axis of figures."""
 
     title: str
-    share: bool = False
-    zero: bool = True
+    share: bool = False  # figures in [0, 1], written as percentages
+    zero: bool = True  # it begins at 0
     log: bool = False
-    whole: bool = False
+    whole: bool = False  # whole numbers only
 
     def encoding(self, field: str) -> Spec:
         """Return how a field stands on this axis."""
@@ -51,7 +39,7 @@ class Axis:
             axis |= {"format": ",d", "tickMinStep": 1}
         return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
 
-    def told(self, value: float) -> str:
+    def text(self, value: float) -> str:
         """Write a figure."""
         return f"{value:.1%}" if self.share else f"{value:,.4g}"
 
@@ -87,16 +75,9 @@ class Level:
 def dot_chart(
     title: str, subtitle: str, dots: Sequence[Dot], axis: Axis, level: Level | None = None
 ) -> Chart:
-    """Draw figures under each other, each with its interval.
+    """Draw figures from top to bottom, each with its interval; what is no number is left out.
 
-    Parameters
-    ----------
-    title, subtitle : str
-    dots : sequence of Dot
-        From top to bottom; those that are no number are left out.
-    axis : Axis
-    level : Level, optional
-        A line across, such as what guessing achieves.
+    `level` is a line across, such as what guessing achieves.
     """
     dots = [dot for dot in dots if not math.isnan(dot.value)]
     values = [
@@ -116,7 +97,7 @@ def dot_chart(
     shape: Spec = {}
     if len(series) > 1:
         plain["yOffset"] = {"field": "series", "sort": series}
-        shape = {"shape": _told_apart(series, _SHAPES, title=None)}
+        shape = {"shape": _series_encoding(series, _SHAPES)}
     ends = {"x": axis.encoding("low"), "x2": {"field": "high"}}
     x = {"x": axis.encoding("value")}
     tooltip = [{"field": name} for name in ("name", "series", "value", "low", "high")]
@@ -132,22 +113,12 @@ def dot_chart(
         "height": {"step": 24 if len(series) < 2 else 14},
         "layer": [{"data": {"values": values}, "layer": layers}, *_across(level, "x", axis)],
     }
-    told = [_dot_told(dot, axis) for dot in dots]
-    return Chart(title, subtitle, _listed(told) + _level_told(level, axis), body)
+    texts = [_dot_text(dot, axis) for dot in dots]
+    return Chart(title, subtitle, _listed(texts) + _level_text(level, axis), body)
 
 
 def bar_chart(title: str, subtitle: str, bars: Sequence[Bar], x: str, axis: Axis) -> Chart:
-    """Draw heights beside each other, in the order given.
-
-    Parameters
-    ----------
-    title, subtitle : str
-    bars : sequence of Bar
-    x : str
-        What the places are.
-    axis : Axis
-        Of the heights.
-    """
+    """Draw heights beside each other, in the order given; `x` says what the places are."""
     places, series = _distinct(b.place for b in bars), _distinct(b.series for b in bars)
     values = [{"place": b.place, "height": b.height, "series": b.series} for b in bars]
     encoding: Spec = {
@@ -170,8 +141,8 @@ def bar_chart(title: str, subtitle: str, bars: Sequence[Bar], x: str, axis: Axis
         "mark": {"type": "bar"},
         "encoding": encoding,
     }
-    told = [f"{b.place}{f', {b.series}' if b.series else ''}: {axis.told(b.height)}" for b in bars]
-    return Chart(title, subtitle, _listed(told), body)
+    texts = [f"{b.place}{f', {b.series}' if b.series else ''}: {axis.text(b.height)}" for b in bars]
+    return Chart(title, subtitle, _listed(texts), body)
 
 
 def curve_chart(
@@ -184,14 +155,7 @@ def curve_chart(
 ) -> Chart:
     """Draw lines, with a band where there are intervals.
 
-    Parameters
-    ----------
-    title, subtitle : str
-    curves : mapping
-        Name → points (x, y) or (x, y, low, high), x ascending.
-    x, y : Axis
-    level : Level, optional
-        A height to compare with.
+    `curves`: name → points (x, y) or (x, y, low, high), x ascending.
     """
     names = list(curves)
     values = [
@@ -203,8 +167,8 @@ def curve_chart(
     plain: Spec = {"x": x.encoding("x"), "color": _coloured(names)}
     line: Spec = plain | {"y": y.encoding("y")}
     if len(names) > 1:
-        line["strokeDash"] = _told_apart(names, _DASHES, title=None)
-    dotted = max(map(len, curves.values()), default=0) <= _TOLD
+        line["strokeDash"] = _series_encoding(names, _DASHES)
+    dotted = max(map(len, curves.values()), default=0) <= _LISTED
     band = {"y": y.encoding("low"), "y2": {"field": "high"}}
     layers: list[Spec] = [
         {"mark": {"type": "area", "opacity": 0.2}, "encoding": plain | band},
@@ -215,13 +179,13 @@ def curve_chart(
         "height": 260,
         "layer": [{"data": {"values": values}, "layer": layers}, *_across(level, "y", y)],
     }
-    told = [
-        f"{f'{name}: ' if name else ''}{x.told(p[0])}: {y.told(p[1])}"
+    texts = [
+        f"{f'{name}: ' if name else ''}{x.text(p[0])}: {y.text(p[1])}"
         for name, points in curves.items()
         for p in _some(points)
     ]
-    said = f"{y.title} by {x.title}: {_listed(told)}{_level_told(level, y)}"
-    return Chart(title, subtitle, said, body)
+    description = f"{y.title} by {x.title}: {_listed(texts)}{_level_text(level, y)}"
+    return Chart(title, subtitle, description, body)
 
 
 def _across(level: Level | None, side: str, axis: Axis) -> list[Spec]:
@@ -252,16 +216,16 @@ def _across(level: Level | None, side: str, axis: Axis) -> list[Spec]:
 def _coloured(series: Sequence[str]) -> Spec:
     if len(series) < 2:
         return {"value": colours(1)[0]}
-    return _told_apart(series, colours(len(series)), title=None)
+    return _series_encoding(series, colours(len(series)))
 
 
-def _told_apart(series: Sequence[str], range_: Sequence[Any], *, title: str | None) -> Spec:
+def _series_encoding(series: Sequence[str], range_: Sequence[Any]) -> Spec:
     shown = [range_[i % len(range_)] for i in range(len(series))]
     return {
         "field": "series",
         "type": "nominal",
         "scale": {"domain": list(series), "range": shown},
-        "legend": {"title": title},
+        "legend": {"title": None},
     }
 
 
@@ -276,18 +240,18 @@ def _some(points: Sequence[tuple[float, ...]]) -> Sequence[tuple[float, ...]]:
     return [points[round(i * (len(points) - 1) / 5)] for i in range(6)]
 
 
-def _dot_told(dot: Dot, axis: Axis) -> str:
+def _dot_text(dot: Dot, axis: Axis) -> str:
     name = f"{dot.name}, {dot.series}" if dot.series else dot.name
     if dot.low is None or dot.high is None:
-        return f"{name}: {axis.told(dot.value)}"
-    return f"{name}: {axis.told(dot.value)} [{axis.told(dot.low)}, {axis.told(dot.high)}]"
+        return f"{name}: {axis.text(dot.value)}"
+    return f"{name}: {axis.text(dot.value)} [{axis.text(dot.low)}, {axis.text(dot.high)}]"
 
 
-def _level_told(level: Level | None, axis: Axis) -> str:
-    return "" if level is None else f" {level.label}: {axis.told(level.value)}."
+def _level_text(level: Level | None, axis: Axis) -> str:
+    return "" if level is None else f" {level.label}: {axis.text(level.value)}."
 
 
-def _listed(told: Sequence[str]) -> str:
-    more = len(told) - 2 * _TOLD
-    shown = "; ".join(told[: 2 * _TOLD])
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - 2 * _LISTED
+    shown = "; ".join(texts[: 2 * _LISTED])
     return f"{shown}; and {more:,} more." if more > 0 else f"{shown}."
