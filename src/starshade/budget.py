@@ -117,12 +117,7 @@ def _possible(threads: int) -> int:
 
 
 def parse_bytes(text: str) -> int:
-    """Read an amount of memory: ``8G``, ``500MB``, ``1.5GiB``, ``2000000``.
-
-    Raises
-    ------
-    ConfigError
-        The text is no amount above 0.
+    """Read an amount of memory above 0: ``8G``, ``500MB``, ``1.5GiB``, ``2000000``.
 
     Examples
     --------
@@ -213,7 +208,7 @@ def available_processors() -> int:
 def _most_threads() -> tuple[int, str]:
     """Return the processors given to us, or fewer as the environment says; and which, in words."""
     processors = available_processors()
-    said = os.environ.get("NUMBA_NUM_THREADS", "")
-    if said.isdecimal() and 1 <= int(said) < processors:
-        return int(said), f"NUMBA_NUM_THREADS is {said}"
+    variable = os.environ.get("NUMBA_NUM_THREADS", "")
+    if variable.isdecimal() and 1 <= int(variable) < processors:
+        return int(variable), f"NUMBA_NUM_THREADS is {variable}"
     return processors, f"{processors} processor{'s' * (processors != 1)}"

@@ -17,12 +17,7 @@ CHECKSUM = "checksum"
 
 
 def parse(raw: bytes) -> Any:
-    """Read JSON that can be read in one way only: UTF-8, no key twice, no NaN.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Read JSON that can be read in one way only: UTF-8, no key twice, no NaN; else ValueError."""
     try:
         text = raw.decode("utf-8")
         return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
@@ -42,13 +37,7 @@ def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_checksum(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts as they were given to `with_checksum`.
-
-    Raises
-    ------
-    ValueError
-        They have no checksum, or that of other content.
-    """
+    """Return facts as they were given to `with_checksum`; else ValueError."""
     content = {name: value for name, value in facts.items() if name != CHECKSUM}
     if CHECKSUM not in facts:
         raise ValueError("it has no checksum")

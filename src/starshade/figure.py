@@ -44,43 +44,20 @@ Value: TypeAlias = int | float | str | Rate | None
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: what it is, and once it was found its value.
+    """One figure: what it is, and once it was found its value."""
 
-    Attributes
-    ----------
-    key : str
-        Its name in JSON.
-    title : str
-        Its name for a person.
-    unit : str
-        What it counts or is measured in: ``share`` of [0, 1], ``percent`` of [0, 100], ``error``
-        and ``ratings`` in steps of the scale, ``text`` for what is no number.
-    low_is_good : bool or None
-        None: neither end is.
-    meaning : str
-        What a high and a low one mean, in a sentence or two.
-    source : str
-        Where it is defined; empty: at what finds it.
-    short : str
-        The head of a narrow column; empty: `title`.
-    value : int, float, str, Rate or None
-        None: it does not apply, or was not found.
-    people : int or None
-        On how many people it rests, where it is of people.
-    reason : str
-        Why there is none.
-    """
-
-    key: str
-    title: str
+    key: str  # its name in JSON
+    title: str  # its name for a person
+    # ``share`` is of [0, 1], ``percent`` of [0, 100], ``error`` and ``ratings`` are in steps of the
+    # scale, ``text`` is no number
     unit: Unit
-    low_is_good: bool | None = None
-    meaning: str = ""
-    source: str = ""
-    short: str = ""
-    value: Value = None
-    people: int | None = None
-    reason: str = ""
+    low_is_good: bool | None = None  # None: neither end is
+    meaning: str = ""  # what a high and a low one mean, in a sentence or two
+    source: str = ""  # where it is defined; empty: at what finds it
+    short: str = ""  # the head of a narrow column; empty: `title`
+    value: Value = None  # None: it does not apply, or was not found
+    people: int | None = None  # on how many people it rests, where it is of people
+    reason: str = ""  # why there is no value
 
     @property
     def head(self) -> str:

@@ -47,19 +47,7 @@ def table(
     caption: str = "",
     numbers: Iterable[int] = (),
 ) -> str:
-    """Return a table whose first column names its rows.
-
-    Parameters
-    ----------
-    head : sequence of str
-        A title per column.
-    rows : iterable of sequences of str
-        As many cells each.
-    caption : str
-        What the table is; empty: none.
-    numbers : iterable of int
-        Positions of the columns of numbers, which stand on the right.
-    """
+    """Return a table whose first column names its rows; columns at `numbers` stand on the right."""
     right = frozenset(numbers)
     styles = [_NUMBER if place in right else _CELL for place in range(len(head))]
     heads = "".join(
@@ -88,13 +76,9 @@ def _row(cells: Sequence[str], styles: Sequence[str]) -> str:
 
 
 def _table(head: str, lines: str, caption: str) -> str:
-    told = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    title = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     return (
-        f'<div style="overflow-x:auto" tabindex="0" role="group"'
-        f'{_labelled(caption)}><table style="{_TABLE}">{told}{head}<tbody>{lines}</tbody></table>'
-        "</div>"
+        '<div style="overflow-x:auto" tabindex="0" role="group" '
+        f'aria-label="{escape(caption) or "table"}"><table style="{_TABLE}">'
+        f"{title}{head}<tbody>{lines}</tbody></table></div>"
     )
-
-
-def _labelled(caption: str) -> str:
-    return f' aria-label="{escape(caption)}"' if caption else ' aria-label="table"'

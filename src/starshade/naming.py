@@ -29,16 +29,10 @@ _BARE = re.compile(r"[A-Z]+|-?[0-9][0-9.]*")
 
 
 def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> str:
-    """Name a setting, perhaps with a value that it may be given.
+    """Name a setting, perhaps with a value; `otherwise` where this door does not have it.
 
-    Parameters
-    ----------
-    setting : str
-        As Python spells it. Where one name is two settings of one command, what stands before a
-        dot says which is meant: ``aux.item_col`` (of public ratings), ``out.format``.
-    value : str, number, bool or list of str, optional
-    otherwise : str
-        What to say where this door has no such setting.
+    Where one name is two settings of one command, what stands before a dot says which is meant:
+    ``aux.item_col`` (of public ratings), ``out.format``.
 
     Examples
     --------
@@ -69,8 +63,8 @@ def aside(setting: str, value: Value = None, rest: str = "") -> str:
     >>> "Without the receipt" + aside("private") + " nobody can tell."
     'Without the receipt (private) nobody can tell.'
     """
-    said = _speller(setting, value)
-    return f" ({said}{rest and f' {rest}'})" if said else ""
+    name = _speller(setting, value)
+    return f" ({name}{rest and f' {rest}'})" if name else ""
 
 
 def together(*settings: tuple[str, Value]) -> str:
@@ -88,12 +82,7 @@ def together(*settings: tuple[str, Value]) -> str:
 def speak(speller: Speller, between: str = ", ") -> Iterator[None]:
     """Name settings in a door's own way, in all threads, until the end of the block.
 
-    Parameters
-    ----------
-    speller : callable
-        See `Speller`.
-    between : str
-        What stands between several that are given at once.
+    `between` stands between several that are given at once.
     """
     global _between, _speller
     before = _speller, _between

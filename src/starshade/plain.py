@@ -11,15 +11,7 @@ __all__ = ["counted", "percent", "plain"]
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-    one : str
-        What one of them is called.
-    many : str
-        What several are called; empty: `one` with an s.
+    """Write a number of things, of which several are called `many`; empty: `one` with an s.
 
     Examples
     --------
@@ -52,10 +44,7 @@ def percent(share: float | None) -> str:
 def plain(value: Any) -> Any:
     """Return a result as JSON knows it: NaN and infinity become null, NumPy becomes Python.
 
-    Raises
-    ------
-    TypeError
-        Something is in it that JSON has no word for.
+    TypeError where something is in it that JSON has no word for.
 
     Examples
     --------

@@ -20,28 +20,15 @@ __all__ = ["Entry", "find"]
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, model, method or measure.
+    """One attack, model, method or measure."""
 
-    Attributes
-    ----------
-    name : str
-        As the command line spells it.
-    module, cls : str
-        Dotted path of the module, name of the class in it.
-    summary : str
-        One line.
-    source : str
-        Paper and section.
-    settings : str
-        Dotted path of the module that declares its settings, in a class called as it is with
-        ``Settings`` behind; empty: the class itself declares them.
-    """
-
-    name: str
-    module: str
+    name: str  # as the command line spells it
+    module: str  # its dotted path
     cls: str
     summary: str
-    source: str
+    source: str  # paper and section
+    # dotted path of the module that declares its settings, in a class called as it is with
+    # ``Settings`` behind; empty: the class itself declares them
     settings: str = ""
 
     def load(self) -> Any:
@@ -51,8 +38,8 @@ class Entry:
     def declaration(self) -> type:
         """Return the dataclass that declares its settings; light where a module of its own does."""
         cls = f"{self.cls}Settings" if self.settings else self.cls
-        found: type = getattr(import_module(self.settings or self.module), cls)
-        return found
+        declaration: type = getattr(import_module(self.settings or self.module), cls)
+        return declaration
 
     @property
     def names(self) -> set[str]:
@@ -65,12 +52,7 @@ class Entry:
 
 
 def find(entries: Iterable[Entry], name: str, kind: str) -> Entry:
-    """Return the entry of this name.
-
-    Raises
-    ------
-    ConfigError
-        No such entry; the message lists those there are.
+    """Return the entry of this name, or raise a ConfigError that lists those there are.
 
     Examples
     --------

@@ -25,12 +25,7 @@ Rng = int | np.random.Generator | None
 
 
 def resolve_seed(rng: Rng) -> int:
-    """Reduce what the caller gave to one seed in [0, 2**63).
-
-    Raises
-    ------
-    ConfigError
-        A negative seed, one of 2**63 or more, or something that is no seed.
+    """Reduce what the caller gave to one seed in [0, 2**63); ConfigError where it is none.
 
     Examples
     --------

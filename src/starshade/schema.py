@@ -33,25 +33,25 @@ def json_schema(declaration: type) -> dict[str, Any]:
 
 def _property(setting: Setting) -> dict[str, Any]:
     kind: Any = _IN_JSON.get(setting.kind, "string")
-    found: dict[str, Any] = {
+    schema: dict[str, Any] = {
         "title": setting.label,
         "description": setting.help,
         "type": [kind, "null"] if setting.optional else kind,
     }
     if kind == "object":
-        found["additionalProperties"] = {"type": "string"}
+        schema["additionalProperties"] = {"type": "string"}
     if kind == "array":
         whole = {"type": "integer", "minimum": setting.least or 0}
-        found["items"] = {"type": "string"} if setting.kind == "texts" else whole
+        schema["items"] = {"type": "string"} if setting.kind == "texts" else whole
     if setting.choices:
-        found["enum"] = [*setting.choices, *([None] if setting.optional else [])]
+        schema["enum"] = [*setting.choices, *([None] if setting.optional else [])]
     if setting.least is not None and kind != "array":
-        found["exclusiveMinimum" if setting.above else "minimum"] = setting.least
+        schema["exclusiveMinimum" if setting.above else "minimum"] = setting.least
     if setting.most is not None:
-        found["exclusiveMaximum" if setting.below else "maximum"] = setting.most
+        schema["exclusiveMaximum" if setting.below else "maximum"] = setting.most
     if setting.default is not MISSING:
-        found["default"] = {} if kind == "object" else _in_json(setting.default)
-    return found
+        schema["default"] = {} if kind == "object" else _in_json(setting.default)
+    return schema
 
 
 def _in_json(default: Any) -> Any:

@@ -35,18 +35,7 @@ _KINDS = ("scratch", "kernels")
 def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make something temporary and hold a lock on it; again if a sweeper was faster.
 
-    Parameters
-    ----------
-    parent : Path
-    prefix : str
-        Of its name.
-    make : callable
-        Makes it, and returns a handle of it.
-
-    Returns
-    -------
-    Path, int
-        Where it is, and the handle: while that is open nobody sweeps it.
+    `make` makes it and returns a handle of it: while that is open nobody sweeps it.
     """
     for attempt in range(_ATTEMPTS):
         path = parent / f"{prefix}{secrets.token_hex(8)}"
@@ -83,17 +72,14 @@ def make_folder(path: Path) -> int:
 def orphan(path: Path) -> Iterator[int]:
     """Take a file or folder that its maker let go of; yields a handle.
 
-    Raises
-    ------
-    OSError
-        Its maker lives, it is another user's, a link or something else, or it is gone.
+    OSError where its maker lives, or it is another user's, a link or something else, or gone.
     """
     # a pipe would keep us waiting for whoever writes
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        found = os.fstat(handle)
-        plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
-        if not plain or found.st_uid != os.geteuid():
+        status = os.fstat(handle)
+        plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        if not plain or status.st_uid != os.geteuid():
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not _is_at(path, handle):
@@ -130,13 +116,7 @@ def remove(path: Path, handle: int) -> None:
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Work with a temporary folder that nobody else may look into; removed at the end.
-
-    Raises
-    ------
-    OutputError
-        No temporary folder takes it.
-    """
+    """Work with a temporary folder that nobody else may look into; removed at the end."""
     folder, handle = _scratch("scratch")
     try:
         yield folder
@@ -146,18 +126,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def keep_scratch(kind: str) -> Path:
-    """Make a temporary folder that lasts as long as this process.
-
-    Parameters
-    ----------
-    kind : str
-        What its name says; one of those that `sweep_scratch` knows.
-
-    Raises
-    ------
-    OutputError
-        No temporary folder takes it.
-    """
+    """Make a temporary folder, of one of `_KINDS`, that lasts as long as this process."""
     folder, _ = _scratch(kind)  # the handle stays open, and with it the lock
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -172,13 +141,7 @@ def sweep_scratch() -> None:
 
 @contextmanager
 def filling(folder: Path) -> Iterator[None]:
-    """Blame a temporary folder for what it does not take, and not what is being read.
-
-    Raises
-    ------
-    OutputError
-        In place of any OSError from the body.
-    """
+    """Blame a temporary folder (OutputError) for any OSError inside, and not what is being read."""
     try:
         yield
     except OSError as error:
@@ -209,17 +172,17 @@ def _prefix(kind: str) -> str:
 
 
 def _refused(error: OSError, folder: Path) -> OutputError:
-    said = f"{_temporary()}: the temporary folder"
+    subject = f"{_temporary()}: the temporary folder"
     if error.errno not in FULL:
         return OutputError(
-            f"{said} cannot be written to: {os.strerror(error.errno or 0)}",
+            f"{subject} cannot be written to: {os.strerror(error.errno or 0)}",
             advice="Name another one: TMPDIR=FOLDER before the command.",
         )
     free = ""
     with suppress(OSError):
         free = f", {shutil.disk_usage(folder).free / 1e6:,.1f} MB free"
     return OutputError(
-        f"{said} has no space left for what is unpacked there{free} ({error.strerror})",
+        f"{subject} has no space left for what is unpacked there{free} ({error.strerror})",
         advice="Free some space there, or work on another disk: TMPDIR=FOLDER before a command, "
         f"{named('work')} for the studio.",
     )

@@ -70,69 +70,32 @@ _MOST = 2**63 - 1  # kernels count with 64 bits
 class Setting:
     """One thing that can be set.
 
-    Attributes
-    ----------
-    name : str
-        As Python spells it.
-    kind : str
-        One of `Kind`. Lists are of texts, of places (whole numbers from 0, which stand for items),
-        or of one or more whole numbers within bounds. What stands for a file, or for one
-        for each of several names, may be a name or an object too: its class checks it.
-    default : object
-        `dataclasses.MISSING` where it must be given.
-    optional : bool
-        None is allowed, and means `unset`.
-    label : str
-        A few plain words, without a period.
-    help : str
-        What it means, in one sentence.
-    least, most : float or None
-        Bounds of a number.
-    above, below : bool
-        A bound itself is not allowed.
-    endless : bool
-        Infinity is allowed.
-    choices : tuple of str
-        What a choice is made from.
-    unset : str
-        What None stands for.
-    usual : str
-        A value for whoever has none in mind, or in capitals what stands for one.
-    advice : str
-        What to do instead of what is not allowed.
-    off : str
-        What it means that a flag is off, for an option that turns it off.
-    unit : str
-        What a number counts.
-    commas : bool
-        A list is one text on the command line, with commas between; others repeat the option.
-    beside : tuple of (str, str)
-        Another setting and the choice of it that this one is only for; its help begins with that.
-    private : bool
-        What is made tells it, if at all, in another way than by its settings; those that it is
-        made again with have it.
+    Lists are of texts, of places (whole numbers from 0, which stand for items), or of one or more
+    whole numbers within bounds. What stands for a file, or for one for each of several names, may
+    be a name or an object too: its class checks it.
     """
 
-    name: str
+    name: str  # as Python spells it
     kind: Kind
-    default: Any
-    optional: bool
+    default: Any  # `dataclasses.MISSING` where it must be given
+    optional: bool  # None is allowed, and means `unset`
     choices: tuple[str, ...]
-    label: str
-    help: str
+    label: str  # a few plain words, without a period
+    help: str  # what it means, in one sentence
     least: float | None = None
     most: float | None = None
-    above: bool = False
-    below: bool = False
-    endless: bool = False
+    above: bool = False  # `least` itself is not allowed
+    below: bool = False  # `most` itself is not allowed
+    endless: bool = False  # infinity is allowed
     unset: str = ""
-    usual: str = ""
-    advice: str = ""
-    off: str = ""
-    unit: str = ""
-    commas: bool = False
+    usual: str = ""  # for whoever has no value in mind, or in capitals what stands for one
+    advice: str = ""  # what to do instead of what is not allowed
+    off: str = ""  # what it means that a flag is off, for an option that turns it off
+    unit: str = ""  # what a number counts
+    commas: bool = False  # on the command line a list is one text; others repeat the option
+    # another setting and the choice of it that this one is only for; its help begins with that
     beside: tuple[str, str] | None = None
-    private: bool = False
+    private: bool = False  # the owner's receipt records it, the manifest does not
 
     @property
     def bounds(self) -> str:
@@ -168,37 +131,31 @@ class Setting:
     @property
     def default_told(self) -> str:
         """The default in words; empty where there is nothing to say, or it must be given."""
-        told = self.unset if self.default is None else self.default
-        if told is MISSING or told is False or told == ():
+        default = self.unset if self.default is None else self.default
+        if default is MISSING or default is False or default == ():
             return ""
-        if isinstance(told, tuple):
-            return ("," if self.commas else ", ").join(map(str, told))
-        numeric = isinstance(told, int | float) and not isinstance(told, bool)
-        return f"{told:,}" if numeric else str(told)
+        if isinstance(default, tuple):
+            return ("," if self.commas else ", ").join(map(str, default))
+        numeric = isinstance(default, int | float) and not isinstance(default, bool)
+        return f"{default:,}" if numeric else str(default)
 
     def applies(self, configured: Any) -> bool:
         """Whether it means something beside the other settings of an object."""
         return self.beside is None or getattr(configured, self.beside[0]) == self.beside[1]
 
     def checked(self, value: Any) -> Any:
-        """Return a value as its kind has it: int, float, bool, str, or a tuple of such.
-
-        Raises
-        ------
-        ConfigError
-            It is not allowed.
-        """
+        """Return a value as its kind has it, a list as a tuple; ConfigError if not allowed."""
         if value is None and self.optional:
             return None
         if not self._allows(value):
             raise ConfigError(
-                f"{called(self.name)} = {self._told(value)}: must be {self.allowed}",
+                f"{called(self.name)} = {self._value_text(value)}: must be {self.allowed}",
                 advice=_beyond(self.kind, value) or self.advice,
                 setting=self.name,
             )
         return _KEPT[self.kind](value)
 
-    def _told(self, value: Any) -> str:
+    def _value_text(self, value: Any) -> str:
         """Write a value for a message; of lists only numbers, as texts may be ids."""
         if self.kind == "integers" and _is_list(value):
             return ", ".join(map(_shown, value)) or "nothing"
@@ -305,16 +262,16 @@ def setting_of(declaration: type, name: str) -> Setting:
 
 
 def _setting(field: Field[Any], declaration: type) -> Setting:
-    told = field.metadata["setting"]
-    if "beside" in told:
-        said = told["help"]
-        told = {**told, "help": f"With {' '.join(told['beside'])}: {said[0].lower()}{said[1:]}"}
-    if "kind" in told:
+    metadata = field.metadata["setting"]
+    if "beside" in metadata:
+        text = f"{metadata['help'][0].lower()}{metadata['help'][1:]}"
+        metadata = {**metadata, "help": f"With {' '.join(metadata['beside'])}: {text}"}
+    if "kind" in metadata:
         return Setting(
             name=field.name,
             default=field.default,
             optional=field.default is None,
-            **({"choices": ()} | told),
+            **({"choices": ()} | metadata),
         )
     hint = _hint(field.name, declaration)
     parts = [part for part in get_args(hint) if part is not type(None)]
@@ -333,7 +290,7 @@ def _setting(field: Field[Any], declaration: type) -> Setting:
         default=field.default,
         optional=optional,
         choices=choices,
-        **told,
+        **metadata,
     )
 
 
@@ -345,13 +302,7 @@ def _hint(name: str, declaration: type) -> Any:
 
 
 def check(configured: Any) -> None:
-    """Check every setting of a frozen dataclass, and keep it as its kind has it.
-
-    Raises
-    ------
-    ConfigError
-        A value that is not allowed; the message says what is.
-    """
+    """Check every setting of a frozen dataclass, and keep it as its kind has it."""
     for setting in settings_of(configured.__class__):
         value = setting.checked(getattr(configured, setting.name))
         object.__setattr__(configured, setting.name, value)

@@ -15,12 +15,7 @@ _Z95 = 1.959963984540054  # the normal's 97.5 % point
 
 
 def wilson(successes: int, trials: int) -> Rate:
-    """Wilson's score interval (95 %) for a 0/1 outcome.
-
-    Parameters
-    ----------
-    successes, trials : int
-        ``0 <= successes <= trials``. No trials give rate NaN in [0, 1].
+    """Wilson's score interval (95 %) for a 0/1 outcome; no trials give rate NaN in [0, 1].
 
     Examples
     --------
@@ -41,17 +36,8 @@ def wilson(successes: int, trials: int) -> Rate:
 def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> Rate:
     """Percentile bootstrap interval (95 %) of the mean of fractional credits.
 
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (targets,)
-        Each in [0, 1]. No targets give rate NaN in [0, 1].
-    seed : int
-        The interval is the same for the same seed.
-    draws : int
-        Resamples.
+    `shares` holds a credit in [0, 1] for each target; no targets give rate NaN in [0, 1].
 
-    Notes
-    -----
     Resampling equal credits gives back the same mean, an interval without width that n equal
     observations do not justify. As many targets as Wilson's interval allows for after none in n
     (0.4 % of 1,000) may earn something else, 0 at the least and 1 at the most; credits that are
