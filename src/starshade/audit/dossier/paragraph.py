@@ -47,7 +47,7 @@ def head(*, passed: bool, alone: bool) -> str:
 
 
 def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
-    """Say why not; of the attacks in a few words, as what they found follows."""
+    """Say why not; of the attacks briefly, as their figures follow."""
     if finding.name != "attack":
         return finding.text
     why = understated(release)
@@ -142,7 +142,7 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
-    """Say how often a group is found, and how well what is real in its profile is told."""
+    """Say how often a group is found, and how well real ratings in its profile are recognized."""
     text = "Whoever finds a person's group reads its profile"
     if disclosure.group is None:
         yield f"{text}; how often it is found is not known."

@@ -52,7 +52,7 @@ class Judgement:
 
     @classmethod
     def of(cls, result: AuditResult) -> Judgement:
-        """Keep of an audit what may be told."""
+        """Keep of an audit what may be published."""
         return cls(
             tuple((finding.name, finding.passed) for finding in result.findings),
             _on_grid(result.config["max_success"]),
@@ -102,7 +102,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
 
 
 def _holds(release: Release) -> dict[str, Any]:
-    """Describe what cells and classes say; of a folder that stays in the house it is not told."""
+    """Describe what cells and classes say, for a folder that may leave the house."""
     shares = DisclosureShares().measure(release).figures
     return {
         "scale": scale_text(release.scale),

@@ -88,7 +88,7 @@ def _requirement(model: str, parameters: Mapping[str, Any], by: str) -> str:
 
 
 def model_rows(result: AuditResult) -> list[dict[str, Any]]:
-    """Return what the checks of the claimed models found."""
+    """Return the results of the checks of the claimed models."""
     named = {claim["model"] for claim in result.claims}
     return [
         {"name": f.name, "passed": f.passed, "text": f.text}
