@@ -12,7 +12,7 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
     found = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
     assert found["pass"] is True
     assert found["reasons"] == []
-    assert found["verdict"].startswith("This release may leave the house.")
+    assert found["verdict"].startswith("This release may be published.")
     assert found["claims"][0]["holds"]
     assert found["claims"][0]["verified"]["smallest_group"] >= 4
     assert found["attack_after"]["credit"] == "linked"

@@ -27,7 +27,7 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     own, public = tmp_path / "own.html", tmp_path / "public.html"
     found = told(*asked, "--out", own)
     assert found["pass"] is True
-    assert found["headline"] == "This release may leave the house"
+    assert found["headline"] == "This release may be published"
     assert found["edition"] == "internal"
     assert found["bytes"] == own.stat().st_size <= 1_000_000
     assert told(*asked, "--out", public, "--public")["edition"] == "public"
@@ -40,7 +40,7 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
-    assert result.stdout.split("\n")[0].startswith("This release may leave the house. The report")
+    assert result.stdout.split("\n")[0].startswith("This release may be published. The report")
 
 
 def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_an_audit_writes_it_too_and_keeps_its_exit_code(
     found = told(*asked, "--max-success", 0.001, "--report", tmp_path / "r.html", code=1)
     assert found.pop("report") == str(tmp_path / "r.html")
     assert without.pop("report") is None
-    assert "should not leave the house" in (tmp_path / "r.html").read_text()
+    assert "should not be published" in (tmp_path / "r.html").read_text()
     same = ("verdict", "findings", "claims", "utility", "disclosure", "digest", "warnings")
     assert {name: found[name] for name in same} == {name: without[name] for name in same}
 

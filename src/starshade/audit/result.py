@@ -115,7 +115,7 @@ class AuditResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the release may leave the house."""
+        """Whether the release may be published."""
         return all(finding.passed for finding in self.findings)
 
     @property
@@ -274,12 +274,12 @@ class AuditResult:
         return f" (tried on {tried}; of {others} so much cannot be known)"
 
     def _head(self) -> str:
-        """Say whether it may leave, and if only an earlier release is in the way, that."""
+        """Say whether it may be published, and if only an earlier release is in the way, that."""
         if self.passed:
-            return "This release may leave the house."
-        head = "This release should not leave the house"
+            return "This release may be published."
+        head = "This release should not be published"
         if self.passed_alone:
-            head = "By itself this release may leave the house, but not beside what is out already"
+            head = "By itself this release may be published, but not beside what is out already"
         return f"{head}: {' '.join(self.reasons)}"
 
     def _guarantee(self) -> str:

@@ -16,7 +16,7 @@ __all__ = ["audit_chart", "audit_html"]
 
 
 def audit_html(result: AuditResult) -> str:
-    """Say whether the release may leave, why, and what the attacks found."""
+    """Say whether the release may be published, why, and what the attacks found."""
     findings = [
         (finding.name, "yes" if finding.passed else "NO", finding.text)
         for finding in result.findings

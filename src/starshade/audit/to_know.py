@@ -1,4 +1,4 @@
-"""What does not decide whether a release may leave, but must be known."""
+"""What does not decide whether a release may be published, but must be known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Should this release leave the house? Claims, attacks and shares, joined into one answer."""
+"""Should this release be published? Claims, attacks and shares, joined into one answer."""
 
 from __future__ import annotations
 

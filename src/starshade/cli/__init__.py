@@ -39,7 +39,7 @@ def main() -> None:
     """Publish rating data without exposing the people in it.
 
     Attack the data, check it against privacy models, anonymize it, measure what it is still good
-    for, and judge whether a release may leave the house. New here? Try `starshade demo`.
+    for, and judge whether a release may be published. New here? Try `starshade demo`.
 
     Exit codes: 0 done (or it holds), 1 the data do not meet a valid request, 2 the request is
     wrong, 130 interrupted.

@@ -102,7 +102,7 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         if private
         else "No receipt was written (--private FILE): nobody can tell who is which record."
     )
-    following, shown = "Next, to hear whether it may leave:", command(*audit)
+    following, shown = "Next, to hear whether it may be published:", command(*audit)
     needed = None if private else needs_receipt(made.release)
     if made.release.manifest.audience == "query":
         following, shown = "Next, to ask it something:", _query(made)

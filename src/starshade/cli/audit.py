@@ -51,7 +51,7 @@ def audit(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Say whether RELEASE, made of RATINGS, may leave the house, and why.
+    """Say whether RELEASE, made of RATINGS, may be published, and why.
 
     Claims are counted again on the files, the data are attacked before and after, what is still
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.

@@ -57,7 +57,7 @@ def report(
 ) -> None:
     """Write a report on RELEASE, made of RATINGS: one HTML file to read, print and sign.
 
-    It says whether the release may leave the house and why, what was attacked, what was lost and
+    It says whether the release may be published and why, what was attacked, what was lost and
     what to do. The internal edition names the users at risk and is readable by you alone; the
     public one holds nothing about a single user.
     """

@@ -1,4 +1,4 @@
-"""What leaves the house: cells with multiplicity, manifest, atomic store, independent verifier.
+"""What is published: cells with multiplicity, manifest, atomic store, independent verifier.
 
 A release is made, written, counted again, and read by different files that meet only in the
 format::

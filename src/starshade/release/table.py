@@ -1,4 +1,4 @@
-"""`Release`: what leaves the house, and (in memory only) the private facts that never do."""
+"""`Release`: what is published, and (in memory only) the private facts that never are."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     )
     own, public = found.internal()["verdict"], found.public()["verdict"]
     assert not found.passed
-    assert "should not leave" in own["headline"]
+    assert "should not be published" in own["headline"]
     assert "more often than the limit of 0.1% allows" in own["paragraph"]
     assert "1 in 5" not in own["paragraph"]
     assert any("a larger k, fewer items (items=top_items(N))" in text for text in own["advice"])
@@ -296,7 +296,7 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
 def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> None:
     text = dossier.internal()["verdict"]["paragraph"]
     best = dossier.audit.worst
-    assert text.startswith("This release may leave the house. Each of its ")
+    assert text.startswith("This release may be published. Each of its ")
     assert f"{percent(best.before.expected_top1.rate)} of the cas" in text
     assert f"and in {percent(best.after.expected_top1.rate)} in this release" in text
     assert "more often than 1 in 5" in text

@@ -211,7 +211,7 @@ def test_a_no_is_told_in_words_of_its_own(name: str, folder: Path) -> None:
     (row,) = (row for row in told["findings"] if row["name"] == name)
     assert not row["passed"]
     assert row["text"] in told["verdict"]["paragraph"]
-    assert told["holds"] is None  # what stays in the house is not described
+    assert told["holds"] is None  # what is kept private is not described
     alone = "alone, not beside an earlier one" in told["verdict"]["headline"]
     assert alone == (name == "earlier")
 

@@ -42,7 +42,7 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert [f.name for f in result.findings] == named
     few = "All attacks had only 10 targets, so that the interval is wide; the verdict's figure is"
     assert result.warnings == (f"{few} one of these.",)
-    assert "may leave" in str(result)
+    assert "may be published" in str(result)
     html = result._repr_html_()
     assert "<strong>PASS</strong>" in html
     assert "1 in 3" in str(result.plot())
@@ -117,7 +117,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     (reason,) = result.reasons
     assert reason.startswith(f"{earlier} is a release of the same data.")
     assert str(result).startswith(
-        "By itself this release may leave the house, but not beside what is out already: " + reason
+        "By itself this release may be published, but not beside what is out already: " + reason
     )
     assert "looks like at least 2 others" in str(result)
     assert "guaranteed in this release alone" in str(result)
@@ -127,7 +127,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
         RATINGS, out, earlier=[earlier], rng=1
     )
     assert not failed.passed_alone
-    assert str(failed).startswith("This release should not leave the house: By ")
+    assert str(failed).startswith("This release should not be published: By ")
     assert failed.reasons[1] == reason
 
 
@@ -159,7 +159,7 @@ def test_a_claim_that_is_not_kept_fails(out: Path) -> None:
     assert not result.passed
     names = {f.name for f in result.findings if not f.passed}
     assert names >= {"claims", "k-anonymity"}
-    assert "should not leave" in str(result)
+    assert "should not be published" in str(result)
 
 
 def test_a_release_that_claims_nothing_fails(out: Path) -> None:

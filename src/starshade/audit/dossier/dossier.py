@@ -99,7 +99,7 @@ class Dossier:
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{one, several, empty, histogram[{label, share}], meaning}, disclosure{rows,
         text}, inside[{title, value, unit, meaning}]}``: what is in the folder; None where it
-        should not leave the house. The histogram is empty on a scale without steps; `inside` has
+        should not be published. The histogram is empty on a scale without steps; `inside` has
         bands.
     ``open``
         Sentences: what is not promised.
@@ -165,7 +165,7 @@ class Dossier:
 
     @property
     def passed(self) -> bool:
-        """Whether the release may leave the house."""
+        """Whether the release may be published."""
         return self.audit.passed
 
     def public(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def compile_dossier(
     --------
     >>> dossier = compile_dossier(ratings, "out/", private="out.json", rng=0)  # doctest: +SKIP
     >>> dossier.public()["verdict"]["headline"]  # doctest: +SKIP
-    'This release may leave the house'
+    'This release may be published'
     """
     return gather(
         ratings,

@@ -17,7 +17,7 @@ __all__ = ["PROXIMITY_CAVEAT", "head", "hidden", "paragraph_of", "shown_of", "wi
 
 
 def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
-    """Say whether a release may leave, what was tried, what holds, and what it still tells.
+    """Say whether a release may be published, what was tried, what holds, and what it still tells.
 
     Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
     release is of.
@@ -38,12 +38,12 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
 
 
 def head(*, passed: bool, alone: bool) -> str:
-    """Say whether a release may leave; `alone`: if nothing had been published before."""
+    """Say whether a release may be published; `alone`: if nothing had been published before."""
     if passed:
-        return "This release may leave the house."
+        return "This release may be published."
     if alone:
-        return "By itself this release may leave the house, but not beside what is out already."
-    return "This release should not leave the house."
+        return "By itself this release may be published, but not beside what is out already."
+    return "This release should not be published."
 
 
 def _reason(finding: Finding, result: AuditResult, release: Release) -> str:

@@ -61,7 +61,7 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether the release may leave the house."""
+        """Whether the release may be published."""
         return all(passed for _, passed in self.answers)
 
     @property
@@ -102,7 +102,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
 
 
 def _holds(release: Release) -> dict[str, Any]:
-    """Describe what cells and classes say, for a folder that may leave the house."""
+    """Describe what cells and classes say, for a folder that may be published."""
     shares = DisclosureShares().measure(release).figures
     return {
         "scale": scale_text(release.scale),

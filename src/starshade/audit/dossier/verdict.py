@@ -14,12 +14,12 @@ __all__ = ["finding_rows", "headline", "owners_advice", "readers_advice", "verdi
 
 
 def headline(*, passed: bool, alone: bool) -> str:
-    """Say in a line whether a release may leave; `alone`: if nothing had been published before."""
+    """Say in a line whether a release may be published; `alone`: were none out already."""
     if passed:
-        return "This release may leave the house"
+        return "This release may be published"
     if alone:
-        return "This release may leave the house alone, not beside an earlier one"
-    return "This release should not leave the house"
+        return "This release may be published alone, not beside an earlier one"
+    return "This release should not be published"
 
 
 def verdict_section(result: AuditResult, release: Release, people: int) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
         words(
             f"{path}: {counted(listed, 'user')}, those found by fewest facts "
             "first. It names people: keep "
-            "it, and the ratings, at home. Without those whom you hold back the others stand in a "
+            "it, and the ratings, private. Without those whom you hold back the others stand in a "
             "smaller crowd, and may stand out in it: attack what is left again."
         ),
     )

@@ -125,12 +125,12 @@ class ReleasePage:
     files: Table | None  # names, sizes and hashes of what is in the release
     # the release as one zip file. None: it is not for publication, or it is gone.
     download: Link | None
-    # `report`, `public_report`: the two editions: for the house, and for publication
+    # `report`, `public_report`: the two editions: for the owner, and for publication
     report: Link | None
     public_report: Link | None
     receipt: Link | None  # who is which record
     publish: tuple[str, ...]  # what may be published
-    keep: tuple[str, ...]  # what must stay in the house, and why
+    keep: tuple[str, ...]  # what must be kept private, and why
     next: tuple[Next, ...]
 
 

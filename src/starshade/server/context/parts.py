@@ -100,7 +100,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a release may leave the house.
+    """Whether a release may be published.
 
     Attributes
     ----------

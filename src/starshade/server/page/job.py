@@ -59,7 +59,7 @@ def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:
         return after_compare(job, outcome)
     if job.kind == "release":
         link = Link("See the release", f"/releases/{job.id}")
-        return (Next("Read the verdict, then the report, before anything leaves the house.", link),)
+        return (Next("Read the verdict, then the report, before anything is published.", link),)
     return (Next("See what was recognised.", Link("To the data", f"/data/{job.data_id}")),)
 
 

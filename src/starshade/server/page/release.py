@@ -1,4 +1,4 @@
-"""The page of a release: the verdict, what may leave the house, and what must not."""
+"""The page of a release: the verdict, what may be published, and what must not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def release_page(store: Store, job: JobRow) -> ReleasePage:
         attacks=_attacks(result),
         files=_files(result),
         download=Link(_download(folder, passed), f"{here}/download") if whole else None,
-        report=_there(folder / "report.html", "Report for the house", f"{here}/report"),
+        report=_there(folder / "report.html", "Report for the owner", f"{here}/report"),
         public_report=_there(
             folder / "report-public.html",
             "Report to publish",
@@ -62,7 +62,7 @@ def release_page(store: Store, job: JobRow) -> ReleasePage:
 
 
 _KEEP = (
-    "The report for the house: it names the people who are most at risk, the seed, and paths.",
+    "The report for the owner: it names the people who are most at risk, the seed, and paths.",
     "The receipt: it says who is which record. Whoever has it and the release has the people. Keep "
     "it safe: without it nobody can check the release again.",
     "The ratings themselves, and any second release of them: two together can tell more than "
@@ -101,7 +101,7 @@ def _next(
     if passed:
         return (
             Next(
-                "Read the report for the house and the warnings below. If you agree, sign it, and "
+                "Read the report for the owner and the warnings below. If you agree, sign it, and "
                 "publish the downloaded files as they are.",
                 report,
             ),

@@ -5,7 +5,7 @@ Result::
     k, seed
     figures    of the new release: `starshade.audit.make.Made`
     text       a paragraph on it
-    passed     whether it may leave the house
+    passed     whether it may be published
     zip_bytes
     verdict, claims, findings, warnings, attacks, disclosure, losses, method, files
                as in a `Dossier`, for its owner
