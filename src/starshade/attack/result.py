@@ -271,4 +271,4 @@ class AttackResult:
 
     def _repr_html_(self) -> str:
         title = f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"
-        return found_html(title, self.found, str(self))
+        return found_html(title, self.found, str(self), self.tables)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
-from starshade.figure import Figure, Rate, shares_of
+from starshade.figure import Figure, Rate, Table, shares_of
 from starshade.markup import block, paragraph, table
 
 __all__ = ["found_chart", "found_html"]
@@ -14,10 +14,15 @@ __all__ = ["found_chart", "found_html"]
 _HEAD = ("figure", "value", "what it means")
 
 
-def found_html(title: str, figures: Sequence[Figure], text: str) -> str:
-    """Return figures as a table, and the paragraph that explains them."""
-    rows = [(each.title, each.text, each.meaning) for each in figures if each.value is not None]
-    return block(title, table(_HEAD, rows, numbers=(1,)), paragraph(text))
+def found_html(title: str, found: Sequence[Figure], text: str, tables: Sequence[Table] = ()) -> str:
+    """Return figures as a table, other tables, and the paragraph that explains them."""
+    rows = [(each.title, each.text, each.meaning) for each in found if each.value is not None]
+    first = table(_HEAD, rows, numbers=(1,)) if rows else ""
+    others = (
+        table(each.head, each.rows, caption=each.title, numbers=range(1, len(each.head)))
+        for each in tables
+    )
+    return block(title, first, *others, paragraph(text))
 
 
 def found_chart(

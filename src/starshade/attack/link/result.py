@@ -284,7 +284,7 @@ class LinkResult:
 
     def _repr_html_(self) -> str:
         title = f"{self.attack}: how sure a cell that is shown makes of a rating"
-        return found_html(title, self.found, str(self))
+        return found_html(title, self.found, str(self), self.tables)
 
 
 def _bin(low: float, high: float) -> str:

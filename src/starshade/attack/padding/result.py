@@ -272,7 +272,9 @@ class PaddingResult:
         )
 
     def _repr_html_(self) -> str:
-        return found_html(f"{self.attack}: 50 % is nothing learnt", self.found, str(self))
+        return found_html(
+            f"{self.attack}: 50 % is nothing learnt", self.found, str(self), self.tables
+        )
 
 
 def _payload(rate: Rate | None) -> dict[str, float] | None:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.attack.shown import found_html
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.figure import Rate
-from starshade.markup import block, paragraph, table
+from starshade.figure import Rate, Table
 from starshade.plain import counted
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
@@ -181,14 +181,18 @@ class RiskResult:
             Axis("share identified by so many or fewer", share=True),
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (f"{step.known:,}", f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """How many people each number of known cells identifies."""
+        rows = (
+            (f"{step.known:,}", f"{step.identified:,}", str(rate), f"{step.tried:,}")
             for step, rate in zip(self.steps, self._at_most(), strict=True)
-        ]
-        head = ("ratings known", "identified by so many or fewer", "95 % interval")
-        shown = table(head, rows, numbers=(1, 2))
-        return block("How few facts identify how many people", shown, paragraph(str(self)))
+        )
+        head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
+        return (Table("How few known cells are enough", head, tuple(rows)),)
+
+    def _repr_html_(self) -> str:
+        return found_html("How few facts identify how many people", (), str(self), self.tables)
 
 
 def save_risk_list(result: RiskResult, ratings: Ratings, path: Where) -> int:

@@ -284,7 +284,7 @@ class TrackerResult:
 
     def _repr_html_(self) -> str:
         title = f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
-        return found_html(title, self.found, str(self))
+        return found_html(title, self.found, str(self), self.tables)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starshade.cli.show import columns, figures, page, words
-from starshade.plain import counted, percent
+from starshade.plain import counted
 
 if TYPE_CHECKING:
     from starshade.attack.auxiliary.result import AuxiliaryResult
@@ -24,26 +24,18 @@ _LISTED = 100  # candidates shown at most
 
 def describe(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> Any:
     """Show what an attack found."""
-    tables = [columns(each.head, each.rows, title=each.title) for each in result.tables]
-    return page(words(str(result)), figures(result.found), *tables)
+    return page(words(str(result)), figures(result.found), *_tables(result))
+
+
+def _tables(result: Any) -> list[Any]:
+    return [columns(each.head, each.rows, title=each.title) for each in result.tables]
 
 
 def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
     """Show how few facts identify how many users, and where the list is."""
-    steps = result.to_dict()["steps"]
-    rows = [
-        (
-            f"{step['known']}",
-            f"{step['identified']:,}",
-            percent(step["at_most"]["rate"]),
-            f"{step['tried']:,}",
-        )
-        for step in steps
-    ]
-    head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
     return page(
         words(str(result)),
-        columns(head, rows, title="How few known cells are enough"),
+        *_tables(result),
         words(
             f"{path}: {counted(listed, 'user')}, those found by fewest facts "
             "first. It names people: keep "
