@@ -73,7 +73,7 @@ def _publish(printed: str, pages: str) -> None:
 def _survey(printed: str, pages: str) -> None:
     exact, rough = (float(share) for share in _must_answer(pages)[:2])
     assert exact > 75 > 10 > rough  # in most cases; many others fit
-    verdicts = re.findall(r"This release (may|should not) leave", pages)
+    verdicts = re.findall(r"This release (may|should not) be published", pages)
     assert (verdicts[0], verdicts[-1]) == ("should not", "may")
 
 
