@@ -169,7 +169,7 @@ def _summary(
         parts.append(words(str(verdict)))
         failing = verdict.explain() if explain else ()
         if failing:
-            parts.append(figures([("·", text) for text in failing], title="Where it fails"))
+            parts.append(figures([("·", text) for text in failing], title="Where it fails worst"))
     if graph is not None:
         parts.append(words(str(graph)))
     if ratings is None:

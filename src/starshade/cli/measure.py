@@ -69,10 +69,14 @@ def _known(
     """Leave out what does not apply; say in bands what only the receipt has in figures."""
     shown: dict[str, float | int | str | None] = {}
     for name, value in values.items():
-        known = in_words(getattr(release.manifest, name)) if name in _BANDS else None
+        known = _in_a_band(release, name) if name in _BANDS else None
         if value is not None or known is not None:
             shown[name] = known if value is None else value
     return shown
+
+
+def _in_a_band(release: Release, name: str) -> str:
+    return f"{in_words(getattr(release.manifest, name))} (a band; the receipt has the figure)"
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:

@@ -32,7 +32,7 @@ __all__ = ["report"]
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
 )
-@partial(gathered, options=options_of(AuditSettings, "targets"), name="limits")
+@partial(gathered, options=options_of(AuditSettings), name="limits")
 @click.option(
     "--earlier",
     metavar="RELEASE",

@@ -104,7 +104,7 @@ class Verdict:
     def explain(self) -> tuple[str, ...]:
         """Name the groups in `worst` for a person, those that read alike once."""
         counts = Counter(self._group(entry) for entry in self.worst)
-        return tuple(text if n == 1 else f"{text} ({n} such)" for text, n in counts.items())
+        return tuple(text if n == 1 else f"{text} ({n} shown)" for text, n in counts.items())
 
     def _group(self, entry: dict[str, Any]) -> str:
         size = entry["size"]

@@ -189,7 +189,7 @@ def test_a_verdict_is_plain_data_and_a_paragraph():
     assert bad.worst == ({"row": 2, "size": 1},)
     assert bad.explain() == ("a row that equals no other",)
     worse = KAnonymity(3).check(table([{0: 1}, {0: 1}, {0: 2}, {0: 3}], STARS))
-    assert worse.explain() == ("a row that equals no other (2 such)", "a set of 2 equal rows")
+    assert worse.explain() == ("a row that equals no other (2 shown)", "a set of 2 equal rows")
     html = bad._repr_html_()
     assert "<p><strong>k-anonymity does not hold</strong></p>" in html
     assert "a row that equals no other" in html
