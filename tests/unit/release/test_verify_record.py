@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -361,7 +362,7 @@ def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
     folder, _ = saved
     claim = json.loads((folder / "release.json").read_text())["claims"][0]
     told = claim["parameters"] | {"nulls": "ignore", "k": 5}
-    say(folder, claims=[claim | {"parameters": told}])
+    say(folder, claims=[claim | {"parameters": told, "verified": {}}])
     found = verify_folder(folder)["claims"][0]
     assert found == {
         "model": "k-eps",
@@ -369,6 +370,20 @@ def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
         "verified": {"smallest_group_at_least": 5},
         "holds": True,
     }
+
+
+@pytest.mark.parametrize(
+    "verified",
+    [{"smallest_group_at_least": 1000}, {"secret": 41}, {"smallest_group_at_least": True}],
+)
+def test_what_was_counted_cannot_be_made_up(saved, verified: dict[str, Any]) -> None:
+    folder, _ = saved
+    claim = json.loads((folder / "release.json").read_text())["claims"][0]
+    assert claim["verified"].keys() == {"smallest_group_at_least"}
+    verify_folder(folder)
+    say(folder, claims=[claim | {"verified": claim["verified"] | verified}])
+    with pytest.raises(ReleaseError, match="what was counted for k-eps is something else"):
+        verify_folder(folder)
 
 
 def test_a_real_scale(tmp_path) -> None:

@@ -145,6 +145,7 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
         facts = _read_facts(path)
         counted = _recount(path, facts, private)
         _check_facts(path, facts, counted)
+        _check_counts(facts, counted)
     except Failed as failure:
         raise ReleaseError(
             f"{path}: not the release that starshade wrote: {failure}",
@@ -309,3 +310,19 @@ def _check_claims(facts: dict[str, Any], counted: Counted) -> None:
         judged = counted.judge(claim)
         if not judged.holds or claim["verified"] != judged.verified:
             raise Failed("claim", claim["model"])
+
+
+def _check_counts(facts: dict[str, Any], counted: Counted) -> None:
+    """Check that what a claim says was counted is what is counted now, if it still holds."""
+    for claim in facts["claims"]:
+        judged = counted.judge(claim)
+        # how far sets were counted depends on whether the truth is at hand
+        stated = [each for each in claim["verified"].items() if each[0] != "sizes_counted"]
+        if judged.holds and not all(
+            _same(value, judged.verified.get(key)) for key, value in stated
+        ):
+            raise Failed("claims", f"what was counted for {claim['model']} is something else")
+
+
+def _same(stated: Any, now: Any) -> bool:
+    return type(stated) is not bool and stated == now
