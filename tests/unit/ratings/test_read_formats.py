@@ -529,6 +529,7 @@ def test_sources_that_hold_no_ratings(source) -> None:
         ({"delimiter": "a"}, "delimiter 'a'"),
         ({"delimiter": "é"}, "delimiter 'é'"),
         ({"scale": "1-5"}, "scale '1-5'"),
+        ({"scale": (1, 5, 1)}, "scale of type tuple: must be a Scale"),
     ],
 )
 def test_options_that_make_no_sense(tmp_path, options, message: str) -> None:

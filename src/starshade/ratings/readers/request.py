@@ -8,6 +8,7 @@ from starshade.errors import ConfigError
 from starshade.naming import called, named
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
+from starshade.ratings.scale import Scale
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import check
 
@@ -30,6 +31,12 @@ class Request(ReadingSettings):
 
     def __post_init__(self) -> None:
         check(self)
+        if not isinstance(self.scale, Scale | None):
+            raise ConfigError(
+                f"{called('scale')} of type {type(self.scale).__name__}: must be a Scale, or a text",
+                advice="For example 1:5:1, or 0.5:5:0.5.",
+                setting="scale",
+            )
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
                 f"{called('format')} {self.format!r}: unknown",
