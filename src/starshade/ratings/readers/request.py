@@ -33,7 +33,7 @@ class Request(ReadingSettings):
         check(self)
         if not isinstance(self.scale, Scale | None):
             raise ConfigError(
-                f"{called('scale')} of type {type(self.scale).__name__}: must be a Scale, or a text",
+                f"{called('scale')} of type {type(self.scale).__name__}: must be a Scale or text",
                 advice="For example 1:5:1, or 0.5:5:0.5.",
                 setting="scale",
             )
