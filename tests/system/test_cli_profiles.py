@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert "What the profiles give away (no model limits it)" in shown
     without = told("audit", ratings_csv, out, "--known", 2, "--seed", 1, code=1)
     assert "nobody can tell who was really found" in without["reasons"][0]
-    assert "(±0.5" in shown  # fits, of a mean, what is known exactly
+    assert re.search(r"\(±0\.5\b[^)]*fits\)", shown)  # of a mean, what is known exactly
     shown = call("audit", ratings_csv, out, "--known", 2, "--seed", 1).stdout
     assert "What the profiles give away is not known without the receipt (--private)." in shown
     assert "no model limits it" not in shown

@@ -6,6 +6,7 @@ from starshade.figure import Figure
 
 __all__ = [
     "BITS",
+    "BITS_MEDIAN",
     "CREDIT",
     "DISCLOSED",
     "EXPECTED_TOP1",
@@ -74,6 +75,13 @@ BITS = Figure(
     "Yes-or-no questions that still separate the adversary from a record that says what is true "
     "of the target, on average; none where that record is known.",
     "NS §3",
+)
+BITS_MEDIAN = Figure(
+    "entropy_bits_median",
+    "Bits still missing, median",
+    "bits",
+    False,
+    "Half of the targets miss fewer.",
 )
 CREDIT = Figure(
     "credit",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.attack.figures import (
     BITS,
+    BITS_MEDIAN,
     CREDIT,
     DISCLOSED,
     EXPECTED_TOP1,
@@ -256,6 +257,7 @@ class AttackResult:
         return (
             NO_ANSWER.of(self.no_answer),
             BITS.of(self.entropy_bits.mean),
+            BITS_MEDIAN.of(self.entropy_bits.median),
             CREDIT.of(self.credit),
         )
 

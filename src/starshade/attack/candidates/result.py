@@ -49,6 +49,13 @@ _FEWER = Figure(
 _CANDIDATES = Figure(
     "candidates", "Records that fit, mean", "ratio", False, "High: many to hide among."
 )
+_CANDIDATES_MEDIAN = Figure(
+    "candidates_median",
+    "Records that fit, median",
+    "ratio",
+    False,
+    "For half of the targets fewer fit.",
+)
 _BOUND = Figure(
     "bound",
     "At most possible",
@@ -137,6 +144,7 @@ class CandidateResult(AttackResult):
             _SINGLE.of(self.single),
             replace(_FEWER, title=f"Fewer than {self.k} records fit").of(self.fewer_than_k),
             _CANDIDATES.of(self.candidates.mean),
+            _CANDIDATES_MEDIAN.of(self.candidates.median),
             _BOUND.of(self.bound),
             _ALL_TRUE.of(self.disclosed),
             _OTHERS.of(self.false_match),
