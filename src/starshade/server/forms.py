@@ -1,7 +1,7 @@
 """Forms: what can be set, how it is read from what was sent, and what was wrong with it.
 
 A form is declared as a tuple of `Setting`; `read` turns what a browser sent into values and says
-at which field something is wrong, and `fields` makes the controls, with what was sent in them.
+at which field something is wrong, and `fields` makes its controls, with what was sent in them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs
 
 from starshade.errors import ConfigError
-from starshade.server.context.contexts import Choice, Field
+from starshade.server.context.forms import Choice
 
 __all__ = ["Sent", "Setting", "fields", "parse", "prefilled", "read"]
 
@@ -33,11 +33,11 @@ _WRITTEN = re.compile(
 class Setting:
     """One thing that can be set."""
 
-    # `name`, `label`, `help`, `kind`, `required`, `more`, `only_for`, `suggestions`: as in
-    # `contexts.Field`
-    name: str
+    name: str  # as it is sent. The control's id is the form's id, a dash, and this.
     label: str
-    help: str
+    help: str  # what it does, and what is usual
+    # ``choice``: one of `choices` (radio buttons or a list); ``choices``: any of them (boxes of one
+    # name); ``yes-no``: one box, sent as ``yes``
     kind: Literal["integer", "number", "text", "choice", "choices", "yes-no"]
     # what stands in it at first; of ``choices`` the values that are chosen
     default: str | tuple[str, ...] = ""
@@ -51,9 +51,13 @@ class Setting:
     below: bool = False
     allowed: str = "Type something."  # of a text what it must be, in a sentence
     required: bool = False
-    more: bool = False
+    more: bool = False  # rarely needed: may be folded away (open it if it has an error)
+    # means something only while the form's `chooser` has one of these values; empty: always
     only_for: tuple[str, ...] = ()
-    suggestions: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()  # values to offer beside free input (a datalist)
+    # `value`, `error`: what was sent, and what is wrong with it
+    value: str = ""
+    error: str = ""
 
 
 def parse(body: bytes) -> dict[str, list[str]]:
@@ -99,35 +103,21 @@ def read(
 
 def fields(
     settings: Sequence[Setting], sent: Sent, errors: Mapping[str, str] | None = None
-) -> tuple[Field, ...]:
-    """Make the controls, with what was sent in them and what is wrong with it."""
-    return tuple(
-        _field(s, sent.get(s.name) or [], (errors or {}).get(s.name, "")) for s in settings
-    )
-
-
-def _field(setting: Setting, sent: Sequence[str], error: str) -> Field:
-    shown = (sent[0] if sent else "")[:_LONGEST]
-    return Field(
-        name=setting.name,
-        label=setting.label,
-        help=setting.help,
-        kind=setting.kind,
-        value=("yes" if shown else "") if setting.kind == "yes-no" else shown,
-        choices=tuple(replace(c, chosen=c.value in sent) for c in setting.choices),
-        least=_bound(setting.least),
-        most=_bound(setting.most),
-        step={"integer": "1", "number": "any"}.get(setting.kind, ""),
-        required=setting.required,
-        more=setting.more,
-        only_for=setting.only_for,
-        error=error,
-        suggestions=setting.suggestions,
-    )
-
-
-def _bound(value: float | None) -> str:
-    return "" if value is None else f"{value:.15g}"
+) -> tuple[Setting, ...]:
+    """Return the settings with what was sent in them and what is wrong with it."""
+    made = []
+    for setting in settings:
+        values = sent.get(setting.name) or []
+        shown = (values[0] if values else "")[:_LONGEST]
+        made.append(
+            replace(
+                setting,
+                value=("yes" if shown else "") if setting.kind == "yes-no" else shown,
+                choices=tuple(replace(c, chosen=c.value in values) for c in setting.choices),
+                error=(errors or {}).get(setting.name, ""),
+            )
+        )
+    return tuple(made)
 
 
 def _value(setting: Setting, sent: Sequence[str]) -> Any:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,8 +20,7 @@ from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.release import RELEASE
-from starshade.server.context import contexts
-from starshade.server.context.contexts import ErrorPage, Link
+from starshade.server.context import forms, parts
 from starshade.server.forms import prefilled
 from starshade.server.jobs.rows import JobKind, JobRow, Step
 from starshade.server.outcome.answers import rendered
@@ -33,11 +33,9 @@ from starshade.server.tasks.tasks import Order, perform
 from tests.unit.server.desk import FACTS, Desk
 
 #: what a page may leave unsaid: names by which it knows things, and what it says in other words
-UNSAID = {"id", "kind", "state", "chooser", "created", "moment", "only_for"}
+UNSAID = {"id", "kind", "state", "chooser", "created", "moment", "only_for", "default", "allowed"}
 ELSEWHERE = re.compile(
     r"frame\.running\.(state_text|when|summary)$"  # the job's own page says it
-    r"|\.(events|panel)$"  # of what has ended there is nothing to follow
-    r"|^page\.reading\.title$"  # the page's introduction
 )
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -65,13 +63,13 @@ def said(context: Any, path: str = "page") -> Iterator[tuple[str, str]]:
     """Return every text of a context, and where it stands."""
     if isinstance(context, str):
         yield path, re.sub(r"\s+", " ", context).strip()
-    elif isinstance(context, tuple):  # a picture's specification is none
+    elif isinstance(context, tuple | list):  # a picture's specification is none
         for i, entry in enumerate(context):
             yield from said(entry, f"{path}[{i}]")
-    elif dataclasses.is_dataclass(context):
-        for field in dataclasses.fields(context):
-            if field.name not in UNSAID:
-                yield from said(getattr(context, field.name), f"{path}.{field.name}")
+    elif dataclasses.is_dataclass(context) or isinstance(context, SimpleNamespace):
+        for name, value in vars(context).items():
+            if name not in UNSAID:
+                yield from said(value, f"{path}.{name}")
 
 
 def unsaid(template: str, page: Any) -> list[str]:
@@ -126,7 +124,9 @@ class Whole:
         self.desk.end(failed, "failed", error=f"no such item {MARKUP}", advice=MARKUP)
         unread = store.add_data("upload", MARKUP, "a.csv")
         store.add_job("read", unread.id)
-        broken = ErrorPage(bare_frame("Not here"), 404, f"There is no {MARKUP}.", "Go.", HOME)
+        broken = SimpleNamespace(
+            frame=bare_frame("Not here"), status=404, message=f"There is no {MARKUP}.", advice="Go."
+        )
         return {
             "home": ("home.html.j2", home_page(store, most_upload=10**9)),
             "data": ("data.html.j2", data_page(store, data)),
@@ -142,7 +142,6 @@ class Whole:
         }
 
 
-HOME = Link("To the first page", "/")
 STEPS = [Step("reading", 1, 1, 2.0, over=True), Step(f"attacking {MARKUP}", 25, 100, 30.0)]
 NAMES = ("home", "data", "file", "unread", "attack", "compare", "made", "running", "failed",
          "release", "error")  # fmt: skip
@@ -187,7 +186,7 @@ def test_the_reader_of_pages_sees_what_is_missing(pages: dict[str, tuple[str, An
 
 
 def contexts_of() -> list[type]:
-    return [getattr(contexts, name) for name in contexts.__all__]
+    return [getattr(room, name) for room in (forms, parts) for name in room.__all__]
 
 
 @pytest.mark.parametrize("context", contexts_of(), ids=lambda c: c.__name__)
@@ -382,7 +381,7 @@ def test_what_cannot_be_read_is_to_be_read_otherwise(whole: Whole) -> None:
     assert page.reading is not None
     assert page.reading.error == "two good.csv, line 2: no rating"
     assert page.reading.advice == "See two good.csv."
-    assert page.reading.again == ""
+    assert not page.reading.again
     assert mains(page)[0].link.text == "Change how it is read"
     assert "uploads/" not in whole.desk.get("/").text
     assert job.state == "failed"
@@ -545,7 +544,7 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
     pages: dict[str, tuple[str, Any]],
 ) -> None:
     page = pages["release"][1]
-    assert page.verdict.word == "PASS"
+    assert page.word == "PASS"
     assert page.download is not None
     assert page.claims is not None
     assert page.claims.rows[0][3] == "yes"
@@ -557,7 +556,7 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
 def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     result = {**(whole.release.result or {}), "passed": False}
     page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
-    assert page.verdict.word == "FAIL"
+    assert page.word == "FAIL"
     assert "Do not publish" in mains(page)[0].why
     assert "k=6" in mains(page)[0].link.href
     assert "not for publication" in page.download.text  # type: ignore[union-attr]

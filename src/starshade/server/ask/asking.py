@@ -40,10 +40,10 @@ against them by a test.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from starshade.server.context.contexts import Form
+from starshade.server.context.forms import Form
 from starshade.server.forms import Sent, Setting, fields, prefilled, read
 
 __all__ = ["SEED", "Asking", "Facts", "as_sent", "form", "given_only", "job_settings"]
@@ -62,25 +62,20 @@ SEED = Setting(
 )
 
 
-@dataclass(frozen=True)
-class Asking:
+@dataclass(frozen=True, kw_only=True)
+class Asking(Form):
     """One form, and how what it says becomes the settings of a job."""
 
-    # `id`, `title`, `intro`, `submit`, `chooser`: as in `contexts.Form`
-    id: str
-    title: str
-    intro: str
-    submit: str
     settings: Callable[[Facts], tuple[Setting, ...]]  # facts → what can be set
     # values, facts → the job's settings, and what is wrong by the name of the field
     ask: Callable[[dict[str, Any], Facts], tuple[dict[str, Any], dict[str, str]]]
-    chooser: str = ""
 
 
 def form(asking: Asking, action: str, facts: Facts, given: Sent, *, unfold: bool = False) -> Form:
     """Make a form as it is offered; `given` (of the address) may fill some of it in."""
     settings = asking.settings(facts)
-    return _form(asking, action, fields(settings, prefilled(settings, given)), "", "", unfold)
+    filled = fields(settings, prefilled(settings, given))
+    return replace(asking, action=action, fields=filled, open=unfold)
 
 
 def as_sent(
@@ -89,16 +84,14 @@ def as_sent(
     facts: Facts,
     sent: Sent,
     errors: Mapping[str, str],
-    *,
     error: str = "",
-    advice: str = "",
 ) -> Form:
     """Make a form that was refused: what was sent is in it, and what is wrong beside it."""
     made = fields(asking.settings(facts), sent, errors)
     if errors and not error:
-        wrong = [field.label for field in made if field.error]
-        error, advice = f"Not started. Please look at: {', '.join(wrong)}.", ""
-    return _form(asking, action, made, error, advice, True)
+        wrong = ", ".join(field.label for field in made if field.error)
+        error = f"Not started. Please look at: {wrong}."
+    return replace(asking, action=action, fields=made, error=error, open=True)
 
 
 def job_settings(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, Any], dict[str, str]]:
@@ -112,20 +105,3 @@ def job_settings(asking: Asking, facts: Facts, sent: Sent) -> tuple[dict[str, An
 def given_only(values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what was left alone."""
     return {name: value for name, value in values.items() if value not in (None, "", (), [])}
-
-
-def _form(
-    asking: Asking, action: str, made: tuple[Any, ...], error: str, advice: str, unfold: bool
-) -> Form:
-    return Form(
-        id=asking.id,
-        action=action,
-        title=asking.title,
-        intro=asking.intro,
-        submit=asking.submit,
-        fields=made,
-        chooser=asking.chooser,
-        error=error,
-        advice=advice,
-        open=unfold,
-    )

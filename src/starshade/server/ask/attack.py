@@ -11,7 +11,7 @@ from starshade.attack.settings import KnowledgeSettings
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts
 from starshade.server.ask.declared import config_of, field_from, others
-from starshade.server.context.contexts import Choice
+from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 from starshade.server.words import count
 from starshade.setting import settings_of

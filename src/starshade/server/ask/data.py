@@ -12,7 +12,7 @@ from starshade.ratings.settings import ReadingSettings
 from starshade.ratings.synth.preset import LIKES, PRESETS
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
 from starshade.server.ask.declared import field_from
-from starshade.server.context.contexts import Choice
+from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 from starshade.setting import setting_of, settings_of
 

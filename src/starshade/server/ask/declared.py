@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from starshade.registry import Entry
-from starshade.server.context.contexts import Choice
+from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 from starshade.setting import Setting as Declared
 from starshade.setting import setting_of, settings_of

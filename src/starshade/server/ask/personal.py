@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from starshade.server.ask.asking import given_only
-from starshade.server.context.contexts import Choice
+from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 
 __all__ = ["personal_config", "personal_settings"]

@@ -19,7 +19,7 @@ from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
 from starshade.server.ask.declared import config_of, field_from, having, others
 from starshade.server.ask.personal import personal_config, personal_settings
-from starshade.server.context.contexts import Choice
+from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 from starshade.server.words import count
 from starshade.setting import settings_of

@@ -9,7 +9,7 @@ from starshade.server.ask.again import address, form_values
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
 from starshade.server.ask.release import FEWEST, only_people, usual_k
-from starshade.server.context.contexts import Link, Next, Outcome
+from starshade.server.context.parts import Link, Next, Outcome
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.outcome.attack import top1_of
 from starshade.server.words import count

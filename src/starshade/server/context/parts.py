@@ -13,7 +13,6 @@ __all__ = [
     "Outcome",
     "Point",
     "Table",
-    "Verdict",
 ]
 
 
@@ -94,24 +93,4 @@ class Outcome:
     points: tuple[Point, ...] = ()  # of a comparison: the frontier first
     # what the attacker of all `points` knows, after “somebody who knows”; empty without any
     attacker: str = ""
-    tables: tuple[Table, ...] = ()
     reading_help: str = ""  # how to read these figures; may be empty
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a release may be published.
-
-    Attributes
-    ----------
-    passed : bool
-    word : str
-        ``PASS`` or ``FAIL``.
-    headline : str
-    paragraph : str
-    """
-
-    passed: bool
-    word: str
-    headline: str
-    paragraph: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from starshade.server.ask.labels import settings_of
-from starshade.server.context.contexts import Figure
+from starshade.server.context.parts import Figure
 from starshade.server.jobs.rows import JobKind
 from starshade.server.words import count
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from starshade.plain import percent
-from starshade.server.context.contexts import StepView
 from starshade.server.jobs.rows import JobRow, Step
 from starshade.server.words import duration
 
-__all__ = ["steps_of"]
+__all__ = ["StepView", "steps_of"]
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One part of the work that a job does."""
+
+    label: str
+    percent: int | None  # 0 to 100; None: nobody knows how much there is
+    text: str  # how far and how long still, e.g. ``40 %, about 20 seconds more``
+    done: bool = False
+    within: str = ""  # what of it is worked on; empty: it says so itself
 
 
 def steps_of(job: JobRow) -> tuple[StepView, ...]:

@@ -6,20 +6,20 @@ A browser gets an error as a page; a script of ours, which asks for JSON, gets
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from starshade.errors import ConfigError, InternalError, OutputError, StarshadeError
-from starshade.server.context.contexts import ErrorPage, Link
 from starshade.server.forms import Sent, parse
-from starshade.server.page.frame import bare_frame
+from starshade.server.jobs.rows import DataRow, JobRow
+from starshade.server.page.frame import Shown, bare_frame
 from starshade.server.uploads import TooLargeError
 from starshade.server.words import sentence
 
@@ -29,7 +29,19 @@ if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
-__all__ = ["Desk", "failure", "go_to", "html", "missing", "refusal", "sent_form", "wants_json"]
+__all__ = [
+    "Desk",
+    "failure",
+    "found",
+    "go_to",
+    "html",
+    "missing",
+    "refusal",
+    "sent_form",
+    "wants_json",
+]
+
+Row = TypeVar("Row", DataRow, JobRow)
 
 _MOST_FORM = 256 * 1024  # bytes of a form
 _TITLES = {403: "Not allowed", 404: "Not here", 405: "Not here", 413: "Too large"}
@@ -90,10 +102,8 @@ def refusal(request: Request, status: int, message: str, advice: str) -> Respons
         error = {"status": status, "message": message, "advice": advice}
         return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
     title = _TITLES.get(status, "This did not work")
-    home = None if status == 403 else Link("To the first page", "/")
-    return html(
-        "error.html.j2", ErrorPage(bare_frame(title), status, message, advice, home), status
-    )
+    page = Shown(frame=bare_frame(title), status=status, message=message, advice=advice)
+    return html("error.html.j2", page, status)
 
 
 def failure(request: Request, error: Exception) -> Response:
@@ -115,9 +125,17 @@ def _status(error: StarshadeError) -> int:
     return 507 if isinstance(error, OutputError) else 400
 
 
-def missing(error: ConfigError) -> HTTPException:
+def found(look: Callable[[int], Row], number: int) -> Row:
+    """Return a row of the store; one that is not there is no page."""
+    try:
+        return look(number)
+    except ConfigError as error:
+        raise missing(error.message, error.advice) from error
+
+
+def missing(message: str, advice: str = "") -> HTTPException:
     """Return the answer for what is not here."""
-    return HTTPException(404, {"message": error.message, "advice": error.advice or _LOST})  # type: ignore[arg-type]
+    return HTTPException(404, {"message": message, "advice": advice or _LOST})  # type: ignore[arg-type]
 
 
 async def sent_form(request: Request) -> Sent:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starshade.plain import percent
-from starshade.server.context.contexts import Chart, Figure, Outcome
+from starshade.server.context.parts import Chart, Figure, Outcome
 from starshade.server.words import count
 
 __all__ = ["attack_outcome", "facts_known", "top1_of"]

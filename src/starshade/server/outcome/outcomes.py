@@ -11,7 +11,7 @@ from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure
 from starshade.server.ask.again import address
 from starshade.server.ask.release import PREDICTIVE_ITEMS, WITH_EPS
-from starshade.server.context.contexts import Chart, Figure, Outcome, Point
+from starshade.server.context.parts import Chart, Figure, Outcome, Point
 from starshade.server.jobs.rows import JobRow
 from starshade.server.outcome.attack import attack_outcome, facts_known, top1_of
 from starshade.server.words import count, sentence, without_paths

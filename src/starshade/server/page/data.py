@@ -17,11 +17,12 @@ from starshade.server.ask.data import MAPPING, values_before
 from starshade.server.ask.release import FEWEST, RELEASE
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
-from starshade.server.context.contexts import Chart, DataPage, Figure, Form, Next, Table
+from starshade.server.context.forms import Form
+from starshade.server.context.parts import Chart, Figure, Next, Table
 from starshade.server.forms import Sent
 from starshade.server.jobs.rows import DataRow, JobKind, JobRow
 from starshade.server.jobs.store import Store
-from starshade.server.page.frame import frame, job_line, kind_text, latest_reading, shape_of
+from starshade.server.page.frame import KINDS, Shown, frame, job_line, latest_reading, shape_of
 from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
 from starshade.server.words import count, sentence, without_paths
 
@@ -47,7 +48,7 @@ def data_page(
     *,
     given: Sent | None = None,
     refused: Mapping[str, Form] | None = None,
-) -> DataPage:
+) -> Shown:
     """Build the page of a data set.
 
     `given` is what the address says: ``form`` names the one to unfold, ``failed`` the job that
@@ -65,44 +66,45 @@ def data_page(
     forms = {
         name: _form(asking, data, facts, given, options)
         for name, asking in FORMS.items()
-        if name == "mapping" or (ok and (name == "attack" or facts["users"] >= FEWEST))
+        if _offered(name, data)
     }
     for job in (shown, _to_change(store, data, given)):
         if job is not None and job.state == "failed" and FORM_OF[job.kind] in forms:
             forms[FORM_OF[job.kind]] = _failed(forms[FORM_OF[job.kind]], job, files)
     forms |= refused or {}
-    return DataPage(
+    return Shown(
         frame=frame(store, data.name),
-        id=str(data.id),
-        name=data.name,
-        kind_text=kind_text(data),
+        id=data.id,
+        kind_text=KINDS[data.kind],
         ok=ok,
         reading=None if shown is None else job_view(shown, files),
         intro=_intro(data, shown),
-        figures=tuple(_figures(facts)) if ok else (),
+        figures=_figures(facts) if ok else (),
         columns=_columns(facts, options),
         histogram=_histogram(facts) if ok else None,
         per_user=_spread(facts) if ok else None,
-        notes=tuple(without_paths(note, files) for note in _notes(facts)),
+        notes=[without_paths(note, files) for note in _notes(facts)],
         next=_next(data, shown, jobs),
-        mapping=None if data.kind == "synthetic" else forms["mapping"],
-        attack=forms.get("attack"),
-        compare=forms.get("compare"),
-        release=forms.get("release"),
-        jobs=tuple(map(job_line, jobs)),
+        jobs=[*map(job_line, jobs)],
         jobs_left_out=store.job_count(data.id, kinds=_WORK) - len(jobs),
         delete=_delete(data),
+        **(dict.fromkeys(FORMS) | forms),
     )
+
+
+def _offered(name: str, data: DataRow) -> bool:
+    """Whether data have a form: none before they were read, no release of too few people."""
+    if name == "mapping":
+        return data.kind != "synthetic"
+    return data.facts is not None and (name == "attack" or data.facts["users"] >= FEWEST)
 
 
 def _form(
     asking: Asking, data: DataRow, facts: Facts, given: Sent, options: Mapping[str, Any]
 ) -> Form:
-    action = f"/data/{data.id}/{asking.id}"
     unfold = (given.get("form") or [""])[0] == asking.id
-    if asking is MAPPING:
-        return form(asking, action, facts, values_before(options), unfold=unfold)
-    return form(asking, action, facts, given if unfold else {}, unfold=unfold)
+    filled = values_before(options) if asking is MAPPING else given if unfold else {}
+    return form(asking, f"/data/{data.id}/{asking.id}", facts, filled, unfold=unfold)
 
 
 def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace as Shown
 
 from starshade._version import __version__
 from starshade.server.ask.attack import attack_title
 from starshade.server.ask.compare import compare_title
 from starshade.server.ask.release import release_title
-from starshade.server.context.contexts import DataLine, Frame, JobLine, Link
+from starshade.server.context.parts import Link
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.outcome.outcomes import summary_of
@@ -16,11 +17,12 @@ from starshade.server.words import ago, count, duration, iso
 
 __all__ = [
     "HOME",
+    "KINDS",
+    "Shown",
     "bare_frame",
     "data_line",
     "frame",
     "job_line",
-    "kind_text",
     "latest_reading",
     "shape_of",
     "title_of",
@@ -28,29 +30,29 @@ __all__ = [
 
 HOME = Link("All data", "/")
 
-_KINDS = {
+#: where data come from
+KINDS = {
     "file": "a file on this machine",
     "upload": "uploaded to the studio",
     "synthetic": "made up, no real person in it",
 }
 
 
-def frame(store: Store, title: str, trail: tuple[Link, ...] = (HOME,)) -> Frame:
+def frame(store: Store, title: str, trail: tuple[Link, ...] = (HOME,)) -> Shown:
     """Return what surrounds a page."""
     running = store.jobs(states=("running",))
-    waiting = store.jobs(states=("queued",))
-    return Frame(
-        title=title,
-        trail=trail,
-        version=__version__,
-        running=job_line(running[0]) if running else None,
-        waiting=len(waiting),
-    )
+    waiting = len(store.jobs(states=("queued",)))
+    return bare_frame(title, trail, job_line(running[0]) if running else None, waiting)
 
 
-def bare_frame(title: str) -> Frame:
-    """Return a frame that says nothing of what is in the studio."""
-    return Frame(title=title, trail=(), version=__version__)
+def bare_frame(
+    title: str, trail: tuple[Link, ...] = (), running: Shown | None = None, waiting: int = 0
+) -> Shown:
+    """Return a frame that says nothing of what is in the studio.
+
+    `trail`: from the first page to the one above this; `waiting`: jobs behind the `running` one.
+    """
+    return Shown(title=title, trail=trail, version=__version__, running=running, waiting=waiting)
 
 
 def title_of(job: JobRow) -> str:
@@ -61,12 +63,11 @@ def title_of(job: JobRow) -> str:
     return titles[job.kind](job.settings)
 
 
-def job_line(job: JobRow, name: str = "") -> JobLine:
+def job_line(job: JobRow, name: str = "") -> Shown:
     """Return a job as a line of a list; with the name of its data where these differ."""
     moment = job.created if job.finished is None else job.finished
-    return JobLine(
-        id=str(job.id),
-        href=f"/jobs/{job.id}",
+    return Shown(
+        id=job.id,
         title=title_of(job) + (f" ({name})" if name else ""),
         state=job.state,
         state_text=_state_text(job),
@@ -90,11 +91,6 @@ def _state_text(job: JobRow) -> str:
     }[job.state]
 
 
-def kind_text(data: DataRow) -> str:
-    """Say where data come from."""
-    return _KINDS[data.kind]
-
-
 def shape_of(data: DataRow) -> str:
     """Return how many people, items and ratings; empty before they were read."""
     facts = data.facts
@@ -112,13 +108,12 @@ def latest_reading(store: Store, data_id: int) -> JobRow | None:
     return jobs[0] if jobs else None
 
 
-def data_line(data: DataRow, reading: JobRow | None) -> DataLine:
+def data_line(data: DataRow, reading: JobRow | None) -> Shown:
     """Return a data set as a line of a list."""
-    return DataLine(
-        id=str(data.id),
-        href=f"/data/{data.id}",
+    return Shown(
+        id=data.id,
         name=data.name,
-        kind_text=kind_text(data),
+        kind_text=KINDS[data.kind],
         state_text=_data_state(data, reading),
         shape=shape_of(data),
         ok=data.facts is not None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from starshade.report.phrases import size
 from starshade.server.ask.asking import form
 from starshade.server.ask.data import PATH, SYNTHETIC
-from starshade.server.context.contexts import Form, HomePage, Upload
+from starshade.server.context.forms import Form
 from starshade.server.jobs.rows import JobRow
 from starshade.server.jobs.store import Store
-from starshade.server.page.frame import data_line, frame, job_line, latest_reading
+from starshade.server.page.frame import Shown, data_line, frame, job_line, latest_reading
 
 __all__ = ["home_page"]
 
@@ -23,33 +23,27 @@ _STEPS = (
 )
 
 
-def home_page(
-    store: Store, *, most_upload: int, path: Form | None = None, synthetic: Form | None = None
-) -> HomePage:
-    """Build the first page; `path` and `synthetic` are forms that were refused."""
+def home_page(store: Store, *, most_upload: int, refused: Form | None = None) -> Shown:
+    """Build the first page; of its forms one may have been sent and `refused`."""
     data = store.all_data()
-    shown = data[:_LISTED]
     names = {row.id: row.name for row in data}
-    reading = {row.id: latest_reading(store, row.id) for row in shown}
-    return HomePage(
+    forms = {
+        PATH.id: form(PATH, "/data/path", {}, {}, unfold=not data),
+        SYNTHETIC.id: form(SYNTHETIC, "/data/synthetic", {}, {}),
+    }
+    if refused is not None:
+        forms[refused.id] = refused
+    return Shown(
         frame=frame(store, "Ratings to publish", ()),
         intro="Find out how exposed the people in your ratings are, and make a version in which "
         "they can hide. Everything happens on this machine; nothing is sent anywhere.",
         steps=_STEPS,
-        data=tuple(data_line(row, reading[row.id]) for row in shown),
-        data_left_out=len(data) - len(shown),
-        jobs=tuple(job_line(job, names.get(job.data_id, "")) for job in _jobs(store)),
-        path=path or form(PATH, "/data/path", {}, {}, unfold=not data),
-        upload=Upload(
-            action="/data/upload",
-            most=most_upload,
-            most_text=size(most_upload),
-            help="CSV, TSV, Parquet, zip and the formats of MovieLens, Netflix Prize and RecBole. "
-            f"Up to {size(most_upload)}; name larger files by their path. The file is copied "
-            "into the studio's work folder on this machine, and goes nowhere else. Is there a "
-            "second file, with personal attributes? Name both by their paths instead.",
-        ),
-        synthetic=synthetic or form(SYNTHETIC, "/data/synthetic", {}, {}),
+        data=[data_line(row, latest_reading(store, row.id)) for row in data[:_LISTED]],
+        data_left_out=max(len(data) - _LISTED, 0),
+        jobs=[job_line(job, names.get(job.data_id, "")) for job in _jobs(store)],
+        most=most_upload,
+        most_text=size(most_upload),
+        **forms,
     )
 
 

@@ -10,26 +10,27 @@ from typing import Any
 from starshade.server.ask.again import field_of
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.suggest import after_attack, after_compare, after_failure
-from starshade.server.context.contexts import JobPage, JobView, Link, Next
+from starshade.server.context.parts import Link, Next
 from starshade.server.context.requested import requested
 from starshade.server.context.steps import steps_of
 from starshade.server.forms import Setting
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.outcome.outcomes import outcome_of
-from starshade.server.page.frame import HOME, frame, title_of
+from starshade.server.page.frame import HOME, Shown, frame, title_of
 from starshade.server.words import duration, sentence, without_paths
 
 __all__ = ["field_at_fault", "files_of", "job_page", "job_view", "source_of"]
 
 
-def job_page(store: Store, job: JobRow) -> JobPage:
+def job_page(store: Store, job: JobRow) -> Shown:
     """Build the page of a job."""
     data = store.data(job.data_id)
     outcome = outcome_of(job)
-    return JobPage(
-        frame=frame(store, title_of(job), (HOME, Link(data.name, f"/data/{data.id}"))),
-        data=Link(data.name, f"/data/{data.id}"),
+    above = Link(data.name, f"/data/{data.id}")
+    return Shown(
+        frame=frame(store, title_of(job), (HOME, above)),
+        data=above,
         job=job_view(job, files_of(store, data)),
         outcome=outcome,
         next=_next(job, outcome, data.facts or {}),
@@ -63,7 +64,7 @@ def _next(job: JobRow, outcome: Any, facts: Any) -> tuple[Next, ...]:
     return (Next("See what was recognised.", Link("To the data", f"/data/{job.data_id}")),)
 
 
-def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
+def job_view(job: JobRow, files: Mapping[str, str]) -> Shown:
     """Return a job as it is now; `files`: see `files_of`."""
 
     def shown(text: str) -> str:
@@ -72,22 +73,18 @@ def job_view(job: JobRow, files: Mapping[str, str]) -> JobView:
     at, error = field_at_fault(job), shown(job.error or "")
     if at is not None and f"“{at.label}”" not in f"{error} {job.advice}":
         error = f"“{at.label}”: {error}"
-    return JobView(
-        id=str(job.id),
-        kind=job.kind,
-        title=title_of(job),
+    return Shown(
+        id=job.id,
         state=job.state,
         state_text=_state_text(job),
         ended=job.ended,
         steps=steps_of(job),
-        notes=tuple(map(shown, job.notes)),
+        notes=[*map(shown, job.notes)],
         settings=requested(job.kind, job.settings),
         error=error if error.startswith(tuple(files.values())) else sentence(error),
         advice=shown(job.advice or ""),
-        cancel="" if job.ended else f"/jobs/{job.id}/cancel",
-        again=f"/jobs/{job.id}/again" if _may_end_otherwise(job) else "",
-        events=f"/jobs/{job.id}/events",
-        panel=f"/jobs/{job.id}/panel",
+        # the same may succeed, but for a file that nobody changes and that is not understood
+        again=job.ended and job.state != "done" and (job.kind, job.state) != ("read", "failed"),
     )
 
 
@@ -97,22 +94,15 @@ def field_at_fault(job: JobRow) -> Setting | None:
     return settings_of(job.kind).get(field_of(job.kind, str(name), job.settings))
 
 
-def _may_end_otherwise(job: JobRow) -> bool:
-    """Tell whether the same may succeed: not where a file that nobody changes is not understood."""
-    return job.ended and job.state != "done" and (job.kind, job.state) != ("read", "failed")
-
-
 def _state_text(job: JobRow) -> str:
-    if job.state == "queued":
-        return "Waiting until the work before it is done."
     if job.state == "running":
         since = duration(time.time() - (job.started or job.created))
         return f"Running for {since}. You may close this page; the work goes on."
-    if job.state == "done":
-        if job.started is None or job.finished is None:
-            return "Done."
+    if job.state == "done" and job.started and job.finished:
         return f"Done, in {duration(job.finished - job.started)}."
     return {
+        "queued": "Waiting until the work before it is done.",
+        "done": "Done.",
         "failed": "This could not be done. Nothing was changed.",
         "cancelled": "Cancelled. Nothing was kept of it, and nothing else was changed.",
         "interrupted": "The studio was ended while this was running. Nothing was kept of it; "

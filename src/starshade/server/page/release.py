@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from starshade.plain import percent
 from starshade.report.phrases import figure, size
 from starshade.server.ask.again import address, form_values
-from starshade.server.context.contexts import Figure, Link, Next, ReleasePage, Table, Verdict
+from starshade.server.context.parts import Figure, Link, Next, Table
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
-from starshade.server.page.frame import HOME, frame, title_of
+from starshade.server.page.frame import HOME, Shown, frame, title_of
 from starshade.server.words import interval
 
 __all__ = ["release_page"]
@@ -20,47 +19,51 @@ __all__ = ["release_page"]
 Result = Mapping[str, Any]
 
 
-def release_page(store: Store, job: JobRow) -> ReleasePage:
+def release_page(store: Store, job: JobRow) -> Shown:
     """Build the page of a release that was made."""
     data, result = store.data(job.data_id), job.result or {}
-    folder = store.places.release(job.id)
-    passed = bool(result.get("passed"))
+    folder, passed = store.places.release(job.id), bool(result.get("passed"))
     verdict = result.get("verdict") or {}
-    here, above = f"/releases/{job.id}", Link(data.name, f"/data/{data.id}")
-    whole = (folder / "release.zip").is_file()
-    return ReleasePage(
+    above = Link(data.name, f"/data/{data.id}")
+    links = {
+        name: Link(text, f"/releases/{job.id}/{end}") if (folder / file).is_file() else None
+        for name, (file, text, end) in _LINKS.items()
+    }
+    if whole := links["download"]:
+        length = size((folder / "release.zip").stat().st_size)
+        text = whole.text.format(length) + ("" if passed else ", not for publication")
+        links["download"] = Link(text, whole.href)
+    return Shown(
         frame=frame(store, title_of(job), (HOME, above)),
         data=above,
         job=Link(title_of(job), f"/jobs/{job.id}"),
-        verdict=Verdict(
-            passed=passed,
-            word="PASS" if passed else "FAIL",
-            headline=str(verdict.get("headline") or ""),
-            paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
-        ),
+        passed=passed,
+        word="PASS" if passed else "FAIL",
+        headline=str(verdict.get("headline") or ""),
+        paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
         claims=_claims(result),
-        findings=tuple(
+        findings=[
             f"{'Yes' if one['passed'] else 'No'}: {one['text']}"
             for one in result.get("findings") or ()
-        ),
-        warnings=tuple(map(str, result.get("warnings") or ())),
-        figures=tuple(_figures(result)),
+        ],
+        warnings=[*map(str, result.get("warnings") or ())],
+        figures=_figures(result),
         attacks=_attacks(result),
         files=_files(result),
-        download=Link(_download(folder, passed), f"{here}/download") if whole else None,
-        report=_there(folder / "report.html", "Report for the owner", f"{here}/report"),
-        public_report=_there(
-            folder / "report-public.html",
-            "Report to publish",
-            f"{here}/report?edition=public",
-        ),
-        receipt=_there(folder / "receipt.json", "Receipt: who is which record", f"{here}/receipt"),
-        publish=_publish(passed, whole),
+        **links,
+        publish=_publish(passed, whole is not None),
         keep=_KEEP,
-        next=_next(data, job, passed, whole, verdict),
+        next=_next(data, job, passed, whole is not None, verdict),
     )
 
 
+#: what there is to take: its file, what the link says, the end of the address
+_LINKS = {
+    "download": ("release.zip", "Download the release (zip, {})", "download"),
+    "report": ("report.html", "Report for the owner", "report"),
+    "public_report": ("report-public.html", "Report to publish", "report?edition=public"),
+    "receipt": ("receipt.json", "Receipt: who is which record", "receipt"),
+}
 _KEEP = (
     "The report for the owner: it names the people who are most at risk, the seed, and paths.",
     "The receipt: it says who is which record. Whoever has it and the release has the people. Keep "
@@ -79,15 +82,6 @@ def _publish(passed: bool, whole: bool) -> tuple[str, ...]:
         "The release, as it is: its files belong together, and its README says what it is.",
         "The report to publish: nothing in it is about a single person.",
     )
-
-
-def _download(folder: Path, passed: bool) -> str:
-    length = size((folder / "release.zip").stat().st_size)
-    return f"Download the release (zip, {length})" + ("" if passed else ", not for publication")
-
-
-def _there(file: Path, text: str, href: str) -> Link | None:
-    return Link(text, href) if file.is_file() else None
 
 
 def _next(
@@ -119,28 +113,26 @@ def _next(
     )
 
 
+def _table(caption: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table | None:
+    return Table(caption, head, tuple(rows)) if rows else None
+
+
 def _claims(result: Result) -> Table | None:
-    claims = result.get("claims")
-    if not claims:
-        return None
-    return Table(
+    return _table(
         "What the release claims, counted again on its files",
         ("Model", "Asked", "Found", "Holds"),
-        tuple(
+        [
             (str(c["model"]), str(c["asked"]), str(c["verified"]), "yes" if c["holds"] else "NO")
-            for c in claims
-        ),
+            for c in result.get("claims") or ()
+        ],
     )
 
 
 def _attacks(result: Result) -> Table | None:
-    attacks = result.get("attacks")
-    if not attacks:
-        return None
-    return Table(
+    return _table(
         "How often the right record is found, before and after. High means risk.",
         ("Attack", "Known", "In the ratings", "In the release", "Limit"),
-        tuple(
+        [
             (
                 str(a["attack"]),
                 str(a["knowledge"]),
@@ -148,19 +140,16 @@ def _attacks(result: Result) -> Table | None:
                 interval(a["after"]),
                 percent(a["limit"]),
             )
-            for a in attacks
-        ),
+            for a in result.get("attacks") or ()
+        ],
     )
 
 
 def _files(result: Result) -> Table | None:
-    files = result.get("files")
-    if not files:
-        return None
-    return Table(
+    return _table(
         "Files of the release; whoever gets them can compare the checksums",
         ("File", "Size", "SHA-256"),
-        tuple((str(f["name"]), size(f["bytes"]), str(f["sha256"])) for f in files),
+        [(f["name"], size(f["bytes"]), f["sha256"]) for f in result.get("files") or ()],
     )
 
 

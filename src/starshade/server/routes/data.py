@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -15,14 +16,12 @@ from starlette.responses import Response
 
 from starshade.errors import ConfigError, InputError, StarshadeError
 from starshade.server.ask.again import FORM_OF
-from starshade.server.ask.asking import as_sent, job_settings
+from starshade.server.ask.asking import Asking, as_sent, job_settings
 from starshade.server.ask.data import PATH, SYNTHETIC
-from starshade.server.context.contexts import Form
 from starshade.server.forms import Sent
-from starshade.server.jobs.rows import DataKind, DataRow, JobKind, JobRow
-from starshade.server.jobs.store import Store
+from starshade.server.jobs.rows import DataKind, JobKind, JobRow
 from starshade.server.jobs.work_folder import PART
-from starshade.server.outcome.answers import Desk, go_to, html, missing, sent_form
+from starshade.server.outcome.answers import Desk, found, go_to, html, missing, sent_form
 from starshade.server.page.data import FORMS, data_page
 from starshade.server.page.home import home_page
 from starshade.server.uploads import file_name, receive, shown_name
@@ -47,19 +46,21 @@ def data_routes(desk: Desk) -> APIRouter:
 
     @router.post("/data/path")
     def by_path(request: Request, sent: Given) -> Response:
-        options, errors = job_settings(PATH, {}, sent)
-        if errors:
-            return _refused(desk, path=as_sent(PATH, "/data/path", {}, sent, errors))
-        return go_to(request, bring_path(desk, options))
+        return bring(request, PATH, sent, partial(bring_path, desk))
 
     @router.post("/data/synthetic")
     def made_up(request: Request, sent: Given) -> Response:
-        options, errors = job_settings(SYNTHETIC, {}, sent)
-        if errors:
-            refused = as_sent(SYNTHETIC, "/data/synthetic", {}, sent, errors)
-            return _refused(desk, synthetic=refused)
-        like = options["like"]
-        return go_to(request, _bring(desk, "synthetic", f"Made up like {like}", like, options))
+        return bring(request, SYNTHETIC, sent, partial(_make_up, desk))
+
+    def bring(
+        request: Request, asking: Asking, sent: Sent, add: Callable[[dict[str, Any]], str]
+    ) -> Response:
+        options, errors = job_settings(asking, {}, sent)
+        if not errors:
+            return go_to(request, add(options))
+        refused = as_sent(asking, f"/data/{asking.id}", {}, sent, errors)
+        page = home_page(store, most_upload=desk.most_upload, refused=refused)
+        return html("home.html.j2", page, 422)
 
     @router.post("/data/upload")
     async def upload(request: Request, name: Annotated[str, Query()] = "") -> Response:
@@ -79,26 +80,25 @@ def data_routes(desk: Desk) -> APIRouter:
     def show(request: Request, data_id: Id) -> Response:
         query = request.query_params
         given = {name: query.getlist(name) for name in query}
-        return html("data.html.j2", data_page(store, _data_of(store, data_id), given=given))
+        return html("data.html.j2", data_page(store, found(store.data, data_id), given=given))
 
     @router.post("/data/{data_id}/delete")
     def delete(request: Request, data_id: Id) -> Response:
-        data = _data_of(store, data_id)
+        data = found(store.data, data_id)
         try:
             store.remove_data(data_id)
         except ConfigError as error:
             page = data_page(store, data)
-            form = replace(
-                page.delete, error=sentence(error.message), advice=error.advice, open=True
-            )
-            return html("data.html.j2", replace(page, delete=form), 409)
+            said = {"error": sentence(error.message), "advice": error.advice}
+            page.delete = replace(page.delete, **said, open=True)
+            return html("data.html.j2", page, 409)
         return go_to(request, "/")
 
     @router.post("/data/{data_id}/{what}")
     def work(request: Request, data_id: Id, what: str, sent: Given) -> Response:
-        data = _data_of(store, data_id)
+        data = found(store.data, data_id)
         if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
-            raise missing(ConfigError("there is nothing at this address"))
+            raise missing("there is nothing at this address")
         asking, facts = FORMS[what], data.facts or {}
         settings, errors = job_settings(asking, facts, sent)
         error = "" if what == "mapping" or data.facts else "These data were not read yet."
@@ -109,14 +109,6 @@ def data_routes(desk: Desk) -> APIRouter:
         return go_to(request, f"/data/{data_id}" if what == "mapping" else f"/jobs/{job.id}")
 
     return router
-
-
-def _data_of(store: Store, data_id: int) -> DataRow:
-    """Return a data set; one that is not there is no page."""
-    try:
-        return store.data(data_id)
-    except ConfigError as error:
-        raise missing(error) from error
 
 
 def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
@@ -140,15 +132,15 @@ def bring_path(desk: Desk, options: Mapping[str, Any]) -> str:
     return _bring(desk, "file", name, path, others)
 
 
+def _make_up(desk: Desk, options: Mapping[str, Any]) -> str:
+    like = options["like"]
+    return _bring(desk, "synthetic", f"Made up like {like}", like, options)
+
+
 def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[str, Any]) -> str:
     data = desk.store.add_data(kind, name, source, options)
     start_job(desk, "read", data.id, options)
     return f"/data/{data.id}"
-
-
-def _refused(desk: Desk, *, path: Form | None = None, synthetic: Form | None = None) -> Response:
-    page = home_page(desk.store, most_upload=desk.most_upload, path=path, synthetic=synthetic)
-    return html("home.html.j2", page, 422)
 
 
 def _length(request: Request) -> int | None:

@@ -8,13 +8,11 @@ from starlette.responses import Response, StreamingResponse
 
 from starshade.errors import ConfigError
 from starshade.server.jobs.events import follow
-from starshade.server.jobs.rows import JobRow
-from starshade.server.jobs.store import Store
-from starshade.server.outcome.answers import Desk, go_to, html, missing, rendered
+from starshade.server.outcome.answers import Desk, found, go_to, html, rendered
 from starshade.server.page.job import job_page
 from starshade.server.routes.data import Id, start_job
 
-__all__ = ["found_job", "job_routes"]
+__all__ = ["job_routes"]
 
 
 def job_routes(desk: Desk) -> APIRouter:
@@ -24,15 +22,15 @@ def job_routes(desk: Desk) -> APIRouter:
 
     @router.get("")
     def show(job_id: Id) -> Response:
-        return html("job.html.j2", job_page(store, found_job(store, job_id)))
+        return html("job.html.j2", job_page(store, found(store.job, job_id)))
 
     @router.get("/panel")
     def panel(job_id: Id) -> Response:
-        return html("job_panel.html.j2", job_page(store, found_job(store, job_id)))
+        return html("job_panel.html.j2", job_page(store, found(store.job, job_id)))
 
     @router.get("/events")
     def events(job_id: Id) -> Response:
-        found_job(store, job_id)
+        found(store.job, job_id)
 
         def look() -> tuple[str, str | None]:
             try:
@@ -46,24 +44,16 @@ def job_routes(desk: Desk) -> APIRouter:
 
     @router.post("/cancel")
     def cancel(request: Request, job_id: Id) -> Response:
-        found_job(store, job_id)
+        found(store.job, job_id)
         desk.engine.cancel(job_id)
         return go_to(request, f"/jobs/{job_id}")
 
     @router.post("/again")
     def again(request: Request, job_id: Id) -> Response:
-        job = found_job(store, job_id)
+        job = found(store.job, job_id)
         if not job.ended:
             return go_to(request, f"/jobs/{job_id}")
         anew = start_job(desk, job.kind, job.data_id, job.settings)
         return go_to(request, f"/data/{job.data_id}" if job.kind == "read" else f"/jobs/{anew.id}")
 
     return router
-
-
-def found_job(store: Store, job_id: int) -> JobRow:
-    """Return a job; one that is not there is no page."""
-    try:
-        return store.job(job_id)
-    except ConfigError as error:
-        raise missing(error) from error

@@ -8,11 +8,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from starshade.errors import ConfigError
-from starshade.server.outcome.answers import Desk, html, missing
+from starshade.server.outcome.answers import Desk, found, html, missing
 from starshade.server.page.release import release_page
 from starshade.server.routes.data import Id
-from starshade.server.routes.jobs import found_job
 
 __all__ = ["REPORT_POLICY", "release_routes"]
 
@@ -30,7 +28,7 @@ def release_routes(desk: Desk) -> APIRouter:
 
     @router.get("")
     def show(job_id: Id) -> Response:
-        job = found_job(store, job_id)
+        job = found(store.job, job_id)
         if job.kind != "release" or job.state != "done":
             return RedirectResponse(f"/jobs/{job_id}", 303)
         return html("release.html.j2", release_page(store, job))
@@ -45,31 +43,26 @@ def release_routes(desk: Desk) -> APIRouter:
 
     @router.get("/download")
     def download(job_id: Id) -> Response:
-        file = there(job_id, "release.zip")
+        name = f"starshade-release-{job_id}.zip"
         return FileResponse(
-            file, media_type="application/zip", filename=f"starshade-release-{job_id}.zip"
+            there(job_id, "release.zip"), media_type="application/zip", filename=name
         )
 
     @router.get("/receipt")
     def receipt(job_id: Id) -> Response:
-        file = there(job_id, "receipt.json")
+        name = f"starshade-receipt-{job_id}-keep-secret.json"
         return FileResponse(
-            file,
-            media_type="application/json",
-            filename=f"starshade-receipt-{job_id}-keep-secret.json",
+            there(job_id, "receipt.json"), media_type="application/json", filename=name
         )
 
     def there(job_id: int, name: str) -> Path:
         """Return a file of a finished release."""
-        job = found_job(store, job_id)
+        job = found(store.job, job_id)
         file = store.places.release(job_id) / name
         if job.kind != "release" or job.state != "done" or not file.is_file():
             raise missing(
-                ConfigError(
-                    "this file is not here",
-                    advice="The release was not finished, or its folder was changed. Make it "
-                    "again.",
-                )
+                "this file is not here",
+                "The release was not finished, or its folder was changed. Make it again.",
             )
         return file
 
