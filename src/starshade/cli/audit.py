@@ -11,7 +11,7 @@ import click
 from starshade.audit.settings import AuditSettings
 from starshade.cli.again import repeated
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, given
+from starshade.cli.options.settings import gathered, said
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.running.run import Run, running
@@ -60,7 +60,7 @@ def audit(
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import is_release, read_release
 
-    judge = Audit(**{name: limits[name] for name in given() & limits.keys()})
+    judge = Audit(**said(limits))
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work

@@ -75,14 +75,22 @@ def check(
         proximate = _proximity_model(models, graph)
         source = None
     else:
-        _refuse_original(original)
+        if original is not None:
+            raise ConfigError(
+                "--original: DATA are ratings themselves",
+                advice="Leave it out; it says of a release which items somebody rated together.",
+            )
         # a wrong parameter is refused before the long work
         models = models_to_check((), model, parameters)
         proximate = _proximity_model(models, graph)
         table = reading.read(data, dates=proximate is None)
         source = [data, *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
-    verdicts = _checked(models, table, _original(models, original, reading))
+    truth = _original(models, original, reading)
+    verdicts = [
+        model.check(table, original=truth) if _wants_original(model) else model.check(table)
+        for model in models
+    ]
     drawn = _graph_of(proximate, table) if graph else None
     payload = _payload(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
@@ -102,14 +110,6 @@ def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
         )
 
 
-def _refuse_original(original: str | None) -> None:
-    if original is not None:
-        raise ConfigError(
-            "--original: DATA are ratings themselves",
-            advice="Leave it out; it says of a release which items somebody rated together.",
-        )
-
-
 def _original(models: list[Any], original: str | None, reading: Reading) -> Ratings | None:
     """Read the original ratings, if some model wants to know them."""
     if original is None:
@@ -120,15 +120,6 @@ def _original(models: list[Any], original: str | None, reading: Reading) -> Rati
             advice="Leave it out, or choose --model diversity.",
         )
     return reading.read(original, dates=False)
-
-
-def _checked(
-    models: list[Any], table: Ratings | Release, original: Ratings | None
-) -> list[Verdict]:
-    return [
-        model.check(table, original=original) if _wants_original(model) else model.check(table)
-        for model in models
-    ]
 
 
 def _wants_original(model: Any) -> bool:

@@ -10,7 +10,7 @@ import click
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, given
+from starshade.cli.options.settings import gathered, said
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
@@ -44,7 +44,7 @@ def compare(
     What each loses, how wrong queries on it are, what an attack still finds, how long it took;
     and which releases no other one beats. Nothing is published: the releases are not kept.
     """
-    settings = CompareSettings(**{name: values[name] for name in given() & values.keys()})
+    settings = CompareSettings(**said(values))
     if out is not None:
         ensure_free(out)
     from starshade.audit.compare.compare import compare as side_by_side

@@ -43,25 +43,22 @@ def _list_settings(run: Run) -> None:
     from starshade.schema import json_schema
     from starshade.setting import settings_of
 
-    declared = {
-        room: {entry.name: entry.declaration() for entry in import_module(module).ENTRIES}
-        for room, module in _ROOMS.items()
-    }
+    entries = {room: import_module(module).ENTRIES for room, module in _ROOMS.items()}
     schemas = {
-        room: {name: json_schema(declaration) for name, declaration in of.items()}
-        for room, of in declared.items()
+        room: {entry.name: json_schema(entry.declaration()) for entry in of}
+        for room, of in entries.items()
     }
     tables = [
         columns(
             ("setting", "default", "allowed", "meaning"),
             [_row(setting, options=room not in _WITHOUT_OPTIONS) for setting in settings],
-            title=name,
+            title=entry.name,
             align="left",
             names=True,
         )
-        for room, of in declared.items()
-        for name, declaration in of.items()
-        if (settings := settings_of(declaration))
+        for room, of in entries.items()
+        for entry in of
+        if (settings := settings_of(entry.declaration()))
     ]
     run.emit({"settings": schemas}, lambda: page(*tables))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, given
+from starshade.cli.options.settings import gathered, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
@@ -39,7 +39,7 @@ def query(
     from starshade.query.query import Query
     from starshade.release.folder.read import read_release
 
-    changed = {name: settings[name] for name in given() & settings.keys()}
+    changed = said(settings)
     if "bounds" in changed:
         changed["bounds"] = {name: _ends(name, text) for name, text in changed["bounds"].items()}
     question = Query(sql, **changed)  # a wrong query is refused before the work
@@ -59,6 +59,9 @@ def _ends(name: str, text: str) -> tuple[float, float]:
 
 
 def _summary(result: QueryResult) -> Any:
+    if not result.groups and len(result.results) <= 1:
+        return words(str(result))
+    first, rows = "", [("", *_cells(each)) for each in result.results]
     if result.groups:
         first = "null, then each rating"
         rows = [
@@ -66,15 +69,8 @@ def _summary(result: QueryResult) -> Any:
             for entry in result.groups
             for each in entry.results
         ]
-        reason = words(result.reason) if result.reason else None
-    elif len(result.results) > 1:
-        first = ""
-        rows = [("", *_cells(each)) for each in result.results]
-        reason = words(result.reason) if result.reason else None
-    else:
-        return words(str(result))
     head = (first, "", "expected", "low", "high", "records")
-    return page(columns(head, rows), reason)
+    return page(columns(head, rows), words(result.reason) if result.reason else None)
 
 
 def _cells(entry: QueryResult) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import click
 from starshade.audit.settings import AuditSettings
 from starshade.cli.again import repeated
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, given
+from starshade.cli.options.settings import gathered, said
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.reporting import place_for, write
 from starshade.cli.running.run import Run, running
@@ -67,7 +67,7 @@ def report(
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import read_release
 
-    judge = Audit(**{name: limits[name] for name in given() & limits.keys()})
+    judge = Audit(**said(limits))
     released = read_release(release, private=private)  # refused before the long work
     for folder in earlier:
         read_release(folder)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,16 +86,12 @@ def open_studio(
 
 
 def _ensure_installed() -> None:
-    try:
-        import fastapi
-        import jinja2
-        import uvicorn
-    except ImportError as error:
-        raise ConfigError(
-            f"the studio needs {error.name}, which is not installed",
-            advice="Install it: pip install 'starshade[web]'.",
-        ) from error
-    del fastapi, jinja2, uvicorn
+    for name in ("fastapi", "jinja2", "uvicorn"):
+        if find_spec(name) is None:
+            raise ConfigError(
+                f"the studio needs {name}, which is not installed",
+                advice="Install it: pip install 'starshade[web]'.",
+            )
 
 
 def _existing(ratings: str) -> str:

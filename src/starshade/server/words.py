@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.report.phrases import ends
 
 __all__ = [
     "ago",
-    "count",
     "duration",
     "interval",
     "iso",
@@ -41,17 +40,6 @@ def interval(rate: Any) -> str:
     return f"{percent(rate['rate'])} ({ends(rate)})"
 
 
-def count(n: int, noun: str, plural: str = "") -> str:
-    """Write how many.
-
-    Examples
-    --------
-    >>> count(1, "item"), count(1682, "item"), count(2, "person", "people")
-    ('1 item', '1,682 items', '2 people')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def duration(seconds: float) -> str:
     """Write how long, to one unit.
 
@@ -63,12 +51,12 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return "less than a second"
     if seconds < 90 and round(seconds) != _MINUTE:
-        return count(round(seconds), "second")
+        return counted(round(seconds), "second")
     minutes = round(seconds / _MINUTE)
     if minutes < 60:
-        return count(minutes, "minute")
+        return counted(minutes, "minute")
     hours, rest = divmod(minutes, 60)
-    return count(hours, "hour") + (f" {count(rest, 'minute')}" if rest else "")
+    return counted(hours, "hour") + (f" {counted(rest, 'minute')}" if rest else "")
 
 
 def iso(moment: float) -> str:
@@ -88,10 +76,10 @@ def ago(moment: float, now: float | None = None) -> str:
     if past < 45:
         return "just now"
     if past < _HOUR:
-        return f"{count(max(round(past / _MINUTE), 1), 'minute')} ago"
+        return f"{counted(max(round(past / _MINUTE), 1), 'minute')} ago"
     if past < _DAY:
-        return f"{count(round(past / _HOUR), 'hour')} ago"
-    return f"{count(round(past / _DAY), 'day')} ago"
+        return f"{counted(round(past / _HOUR), 'hour')} ago"
+    return f"{counted(round(past / _DAY), 'day')} ago"
 
 
 def sentence(text: str) -> str:

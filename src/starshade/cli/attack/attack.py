@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import click
 
 from starshade.attack.settings import RiskSettings
 from starshade.cli.attack.options import attacking, knowledge_of, rows_of
-from starshade.cli.attack.public import PublicRatings, attack_with, public
+from starshade.cli.attack.public import attack_with, public
 from starshade.cli.attack.summary import describe, describe_risk
 from starshade.cli.options.declared import Choosing, options_of
 from starshade.cli.options.settings import configured, gathered, given, refuse_beside
@@ -25,7 +25,6 @@ from starshade.progress import note
 from starshade.setting import setting_of
 
 if TYPE_CHECKING:
-    from starshade.attack.risk.result import RiskResult
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
@@ -60,7 +59,7 @@ def attack(
     risk_list: str | None,
     drawn: dict[str, int | None],
     settings: dict[str, Any],
-    public: PublicRatings,
+    public: dict[str, Any],
     reading: Reading,
     known: dict[str, Any],
     run: Run,
@@ -72,7 +71,7 @@ def attack(
     With --aux the adversary has somebody's public ratings instead, and nobody needs to know the
     truth: each name's candidates are listed. `starshade list attacks` names the attacks.
     """
-    if public.aux is not None:
+    if public["aux"] is not None:
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "beside --aux",
@@ -81,7 +80,7 @@ def attack(
         )
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
         return
-    refuse_beside("without --aux", set(asdict(public)), "Give the public ratings: --aux FILE.")
+    refuse_beside("without --aux", set(public), "Give the public ratings: --aux FILE.")
     sensitive = settings.pop("sensitive")
     chosen = _chosen(name, settings, sensitive)
     if name == "tracker":
@@ -94,8 +93,7 @@ def attack(
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading)
-    _say_what_is_not_released(name, table, truth)
-    _say_what_is_sensitive(name, table, truth)
+    _say_what_is_known(name, table, truth)
     read_seconds = time.perf_counter() - started
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
@@ -107,8 +105,11 @@ def attack(
     _say_what_did_nothing(name, payload)
     parts = [describe(result)]
     if at_risk is not None and risk_list is not None:
+        from starshade.attack.risk.result import save_risk_list
+
         payload["risk"] = at_risk.to_dict()
-        parts.append(describe_risk(at_risk, risk_list, _write_list(at_risk, truth, risk_list)))
+        listed = save_risk_list(at_risk, truth, risk_list)
+        parts.append(describe_risk(at_risk, risk_list, listed))
     run.emit(payload, lambda: page(*parts))
 
 
@@ -141,12 +142,6 @@ def _read(
         )
     table = reading.read(data)
     return table, table
-
-
-def _write_list(at_risk: RiskResult, ratings: Ratings, path: str) -> int:
-    from starshade.attack.risk.result import save_risk_list
-
-    return save_risk_list(at_risk, ratings, path)
 
 
 def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
@@ -191,8 +186,8 @@ def _release(
     return release, truth
 
 
-def _say_what_is_not_released(name: str, table: Ratings | Release, truth: Ratings) -> None:
-    """Say that some of what is known will be of items that were not released."""
+def _say_what_is_known(name: str, table: Ratings | Release, truth: Ratings) -> None:
+    """Say what may be known beyond what was released, or beyond what a release counts as known."""
     from starshade.release.table import Release
 
     if not isinstance(table, Release) or name in _COUNTING:
@@ -203,14 +198,6 @@ def _say_what_is_not_released(name: str, table: Ratings | Release, truth: Rating
             f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
             "released; --items restricts it"
         )
-
-
-def _say_what_is_sensitive(name: str, table: Ratings | Release, truth: Ratings) -> None:
-    """Say that items may be known which the release does not count as known."""
-    from starshade.release.table import Release
-
-    if not isinstance(table, Release) or name in _COUNTING:
-        return
     hidden = int((truth.items.indices(table.manifest.sensitive_items) >= 0).sum())
     if hidden:
         note(

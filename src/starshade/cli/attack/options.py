@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings
 from starshade.cli.options.declared import declared_options, options_of
-from starshade.cli.options.settings import Command, gathered, given
+from starshade.cli.options.settings import Command, gathered, said
 from starshade.errors import ConfigError
 from starshade.setting import settings_of
 
@@ -34,7 +34,7 @@ def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
     """Build the `Knowledge` that the options said."""
     from starshade.attack.knowledge import Knowledge
 
-    return Knowledge(**{name: known[name] for name in given() & known.keys()})
+    return Knowledge(**said(known))
 
 
 def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import Command, gathered, given, refuse_beside
+from starshade.cli.options.settings import Command, gathered, refuse_beside, said
 from starshade.cli.options.shared import Reading
 from starshade.cli.running.run import Run
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
-__all__ = ["PublicRatings", "attack_with", "public"]
+__all__ = ["attack_with", "public"]
 
 _PUBLIC = [
     click.option("--aux", metavar="FILE", help="Public ratings of some people: who are they?"),
@@ -36,31 +36,13 @@ _PUBLIC = [
 ]
 
 
-@dataclass(frozen=True)
-class PublicRatings:
-    """What the options said of public ratings."""
-
-    aux: str | None
-    aux_items: str | None
-    aux_map_from: str | None
-    aux_map_to: str | None
-    aux_by_name: bool
-    aux_scale: str | None
-    aux_name_col: str | None
-    aux_one_person: bool
-    aux_item_col: str | None
-    aux_rating_col: str | None
-    aux_date_col: str | None
-    candidates: int | None
-
-
 def public(command: Command) -> Command:
-    """Give a command the options of public ratings and pass it ``public``, a `PublicRatings`."""
-    return gathered(command, _PUBLIC, "public", PublicRatings)
+    """Give a command the options of public ratings and pass it ``public``, a dict."""
+    return gathered(command, _PUBLIC, "public")
 
 
 def attack_with(
-    public: PublicRatings,
+    public: dict[str, Any],
     data: str,
     settings: dict[str, Any],
     reading: Reading,
@@ -72,11 +54,9 @@ def attack_with(
     from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
     from starshade.cli.attack.summary import describe_people
 
-    listed = public.candidates is not None
-    changed = {key: settings[key] for key in given() & {"phi", "rho0", "d0"}}
-    if public.candidates is not None:
-        changed["candidates"] = public.candidates
-    chosen = AuxiliaryAttack(**changed)
+    listed = public["candidates"] is not None
+    own = {name: settings[name] for name in ("phi", "rho0", "d0")}
+    chosen = AuxiliaryAttack(**said(own | {"candidates": public["candidates"]}))
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
     table = _attacked(data, reading)
@@ -84,8 +64,8 @@ def attack_with(
         table,
         auxiliary,
         mapping,
-        by_name=public.aux_by_name,
-        aux_scale=public.aux_scale,
+        by_name=public["aux_by_name"],
+        aux_scale=public["aux_scale"],
         show_values=reading.show_values,
     )
     run.emit(
@@ -94,16 +74,16 @@ def attack_with(
     )
 
 
-def _read(public: PublicRatings, reading: Reading, dates: bool) -> Auxiliary:
+def _read(public: dict[str, Any], reading: Reading, dates: bool) -> Auxiliary:
     from starshade.ratings.auxiliary.auxiliary import read_auxiliary
 
     return read_auxiliary(
-        public.aux,
-        name_col=public.aux_name_col,
-        item_col=public.aux_item_col,
-        rating_col=public.aux_rating_col,
-        day_col=public.aux_date_col,
-        one_person=public.aux_one_person,
+        public["aux"],
+        name_col=public["aux_name_col"],
+        item_col=public["aux_item_col"],
+        rating_col=public["aux_rating_col"],
+        day_col=public["aux_date_col"],
+        one_person=public["aux_one_person"],
         dates=dates,
         null_values=reading.null_values,
         on_duplicate=reading.on_duplicate,
@@ -111,18 +91,18 @@ def _read(public: PublicRatings, reading: Reading, dates: bool) -> Auxiliary:
     )
 
 
-def _mapping(public: PublicRatings, reading: Reading) -> dict[str, str] | None:
+def _mapping(public: dict[str, Any], reading: Reading) -> dict[str, str] | None:
     from starshade.ratings.item_mapping import read_item_mapping
 
-    if public.aux_items is None:
+    if public["aux_items"] is None:
         refuse_beside(
             "without --aux-items", {"aux_map_from", "aux_map_to"}, "Give the mapping's file, too."
         )
         return None
     return read_item_mapping(
-        public.aux_items,
-        aux_col=public.aux_map_from,
-        data_col=public.aux_map_to,
+        public["aux_items"],
+        aux_col=public["aux_map_from"],
+        data_col=public["aux_map_to"],
         show_values=reading.show_values,
     )
 

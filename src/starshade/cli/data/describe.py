@@ -31,31 +31,23 @@ def describe(ratings: str, reading: Reading, run: Run) -> None:
 
 
 def _summary(description: Description) -> Any:
-    dropped = description.report.dropped_users
-    source = description.report.format or "ratings"
-    seen = "found in the data" if description.report.scale_inferred else "declared"
-    dates = (
-        None
-        if description.first_day is None
-        else f"{description.first_day} to {description.last_day}"
-    )
+    report, first = description.report, description.first_day
+    unknown = description.days_unknown
+    seen = "found in the data" if report.scale_inferred else "declared"
     rows: list[tuple[str, Any]] = [
-        ("format", source),
-        ("columns", ", ".join(f"{k} = {v}" for k, v in description.report.mapping.items()) or None),
+        ("format", report.format or "ratings"),
+        ("columns", ", ".join(f"{k} = {v}" for k, v in report.mapping.items()) or None),
         ("users", description.users),
         ("items", description.items),
         ("ratings", description.ratings),
         ("scale", f"{description.scale} ({seen})"),
         ("cells without a rating", percent(description.sparsity)),
-        ("dates", dates),
-        (
-            "ratings without a date",
-            percent(description.days_unknown) if description.days_unknown else None,
-        ),
+        ("dates", first and f"{first} to {description.last_day}"),
+        ("ratings without a date", percent(unknown) if unknown else None),
         ("personal attributes", ", ".join(description.attributes) or None),
-        ("users dropped (no rating left)", dropped or None),
-        ("items dropped", description.report.dropped_items or None),
-        ("duplicates merged", description.report.merged_duplicates or None),
+        ("users dropped (no rating left)", report.dropped_users or None),
+        ("items dropped", report.dropped_items or None),
+        ("duplicates merged", report.merged_duplicates or None),
         ("ratings on the top 1 % of items", percent(description.long_tail["top_1_percent"])),
         ("ratings on the top 10 % of items", percent(description.long_tail["top_10_percent"])),
     ]

@@ -14,7 +14,7 @@ from starshade.errors import ConfigError
 from starshade.registry import Entry
 from starshade.setting import settings_of
 
-__all__ = ["Command", "configured", "gathered", "given", "option", "refuse_beside"]
+__all__ = ["Command", "configured", "gathered", "given", "option", "refuse_beside", "said"]
 
 Command = Callable[..., Any]
 
@@ -42,6 +42,11 @@ def given() -> set[str]:
     return {name for name in names if source(name) is ParameterSource.COMMANDLINE}
 
 
+def said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the values that stood on the command line."""
+    return {name: values[name] for name in given() & values.keys()}
+
+
 def option(name: str) -> str:
     """Return how a parameter is written on the command line."""
     parameters = click.get_current_context().command.params
@@ -56,7 +61,7 @@ def configured(
     `name`: as messages call it, "the attack scoreboard". Of the `settings` those that did not stand
     on the command line are not used; those that did win over `also`.
     """
-    values = {key: settings[key] for key in given() & settings.keys()}
+    values = said(settings)
     own = {setting.name: setting for setting in settings_of(entry.declaration())}
     for key in values:
         if key not in own:

@@ -45,7 +45,13 @@ class Run:
     @cached_property
     def seed(self) -> int:
         """Given, else drawn from the system and shown, when the work first draws."""
-        return _seed(self.given_seed, self._tell)
+        if self.given_seed is not None:
+            return self.given_seed
+        from starshade.rng import resolve_seed
+
+        drawn = resolve_seed(None)
+        self._tell(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
+        return drawn
 
     @property
     def seconds(self) -> float:
@@ -143,16 +149,6 @@ def _use() -> str:
         if {"--attack", "--method"} & set(option.opts):
             words.append(str(context.params[str(option.name)]))
     return " ".join(words)
-
-
-def _seed(given: int | None, tell: Callable[[str], None]) -> int:
-    if given is not None:
-        return given
-    from starshade.rng import resolve_seed
-
-    drawn = resolve_seed(None)
-    tell(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
-    return drawn
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from typing import Any
 
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings
+from starshade.plain import counted
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts
 from starshade.server.ask.declared import config_of, field_from, others
 from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
-from starshade.server.words import count
 from starshade.setting import settings_of
 
 __all__ = ["ATTACK", "ATTACKS", "attack_title", "usual_known"]
@@ -125,7 +125,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     if items is not None and outside >= items:
         errors["outside_top"] = f"{_have(items)} Give at most {items - 1:,}, so that some are left."
     elif items is not None and values["known"] > items - outside:
-        left = f" without the {count(outside, 'most rated one')}" if outside else ""
+        left = f" without the {counted(outside, 'most rated one')}" if outside else ""
         errors["known"] = f"{_have(items)} Give at most {items - outside:,}{left}."
     config = config_of(find(ATTACKS, values["attack"], "attack"), ATTACKS, _OWN, values)
     day_error = values.get("day_error")
@@ -143,7 +143,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
 
 
 def _have(items: int) -> str:
-    return f"The data have {count(items, 'item')}."
+    return f"The data have {counted(items, 'item')}."
 
 
 def attack_title(settings: dict[str, Any]) -> str:

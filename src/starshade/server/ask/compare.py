@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from starshade.audit.compare.settings import CompareSettings
+from starshade.plain import counted
 from starshade.server.ask.asking import SEED, Asking, Facts
 from starshade.server.ask.declared import field_from
 from starshade.server.ask.release import (
@@ -20,7 +21,6 @@ from starshade.server.ask.release import (
     top,
 )
 from starshade.server.forms import Setting
-from starshade.server.words import count
 
 __all__ = ["COMPARE", "compare_title"]
 
@@ -75,7 +75,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         errors["ks"] = too_large
     of = facts.get("items") if items is None else items
     if of is not None and values["known"] > max(of, CompareSettings.known):
-        errors["known"] = f"The releases would have {count(of, 'item')}. Give at most {of:,}."
+        errors["known"] = f"The releases would have {counted(of, 'item')}. Give at most {of:,}."
     if "predictive" in methods and not values["held_out"]:
         errors["held_out"] = (
             "predictive releases are compared by what a recommender loses on ratings that are kept "

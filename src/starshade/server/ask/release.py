@@ -15,13 +15,13 @@ from starshade.anonymize.settings import (
 )
 from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.settings import AuditSettings
+from starshade.plain import counted
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts, given_only
 from starshade.server.ask.declared import config_of, field_from, having, others
 from starshade.server.ask.personal import personal_config, personal_settings
 from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
-from starshade.server.words import count
 from starshade.setting import settings_of
 
 __all__ = [
@@ -272,7 +272,7 @@ def too_many_people(k: int, facts: Facts) -> str:
 
 def only_people(people: int) -> str:
     """Write how few there are."""
-    return f"{'is' if people == 1 else 'are'} only {count(people, 'person', 'people')}"
+    return f"{'is' if people == 1 else 'are'} only {counted(people, 'person', 'people')}"
 
 
 def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[str, str]) -> None:
@@ -281,8 +281,8 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
     if items is not None and known and known[-1] > items and known != list(AuditSettings.known):
         of = "The data have" if chosen is None else "The release has"
         errors["known"] = (
-            f"{known[-1]:,} facts cannot be known. {of} {count(items, 'item')}: give numbers from "
-            f"1 to {items:,}."
+            f"{known[-1]:,} facts cannot be known. {of} {counted(items, 'item')}: give numbers "
+            f"from 1 to {items:,}."
         )
 
 

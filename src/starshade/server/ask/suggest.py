@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.server.ask.again import address, form_values
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
@@ -12,7 +12,6 @@ from starshade.server.ask.release import FEWEST, only_people, usual_k
 from starshade.server.context.parts import Link, Next, Outcome
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.outcome.attack import top1_of
-from starshade.server.words import count
 
 __all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
 
@@ -25,27 +24,19 @@ _FEW_ITEMS = 10
 
 def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
     """Say what to do with data that were read, given what was done with them (latest first)."""
-    facts, done = data.facts or {}, [job for job in jobs if job.state == "done"]
-    released = next((job for job in done if job.kind == "release"), None)
-    compared = next((job for job in done if job.kind == "compare"), None)
-    attacked = next((job for job in done if job.kind == "attack"), None)
-    if released is not None:
+    facts = data.facts or {}
+    latest = {job.kind: job for job in reversed(jobs) if job.state == "done"}
+    if "release" in latest:
+        link = Link("See the latest release", f"/releases/{latest['release'].id}")
+        why = "A release was made of these data. Read its verdict before you publish anything."
+        return Next(why, link), _another(data.id)
+    if "compare" in latest:
+        link = Link("See the comparison", f"/jobs/{latest['compare'].id}")
         return (
-            Next(
-                "A release was made of these data. Read its verdict before you publish anything.",
-                Link("See the latest release", f"/releases/{released.id}"),
-            ),
-            _another(data.id),
+            Next("Methods were compared. Choose a release on the frontier, and make it.", link),
         )
-    if compared is not None:
-        return (
-            Next(
-                "Methods were compared. Choose a release on the frontier, and make it.",
-                Link("See the comparison", f"/jobs/{compared.id}"),
-            ),
-        )
-    if attacked is not None:
-        return after_attack(attacked, facts)
+    if "attack" in latest:
+        return after_attack(latest["attack"], facts)
     return after_reading(data.id, facts)
 
 
@@ -77,11 +68,11 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
     make = Next(
         f"Suggested release: {what}. By it nobody can be told apart from "
-        f"{count(k - 1, 'other')}: who must point at one record is right in at most 1 of {k} cases "
-        f"({percent(1 / k)})."
+        f"{counted(k - 1, 'other')}: who must point at one record is right in at most 1 of {k} "
+        f"cases ({percent(1 / k)})."
         if method != "interval"
         else f"Suggested release: {what}, as these look like a survey. Everybody gets "
-        f"{count(k - 1, 'other')} who nearly agree{'s' if k == 2 else ''} with them.",
+        f"{counted(k - 1, 'other')} who nearly agree{'s' if k == 2 else ''} with them.",
         Link(
             "Set up this release",
             address(job.data_id, "release", {"method": method, "k": k, "items": items}),
@@ -138,13 +129,8 @@ def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
     """Suggest the release of the frontier that loses least among those of the usual k or more."""
     best = [point for point in outcome.points if point.best]
     if not best:
-        return (
-            Next(
-                "No method could make a release. The table says why; fewer items or a smaller k "
-                "often help.",
-                _change(job),
-            ),
-        )
+        why = "No method could make a release. The table says why; fewer items or a smaller k "
+        return (Next(f"{why}often help.", _change(job)),)
     enough = [point for point in best if point.k >= _USUAL_K] or best
     chosen = min(enough, key=lambda point: (point.k, float(point.loss.replace(",", "") or 0)))
     return (
@@ -160,18 +146,9 @@ def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:
 def after_failure(job: JobRow) -> tuple[Next, ...]:
     """Say where what was asked for can be changed."""
     if job.kind == "read":
-        return (
-            Next(
-                "Say which column is what, or choose another file.",
-                Link("Change how it is read", address(job.data_id, "read", {})),
-            ),
-        )
-    return (
-        Next(
-            "Change the settings and try again.",
-            _change(job),
-        ),
-    )
+        link = Link("Change how it is read", address(job.data_id, "read", {}))
+        return (Next("Say which column is what, or choose another file.", link),)
+    return (Next("Change the settings and try again.", _change(job)),)
 
 
 def _change(job: JobRow) -> Link:

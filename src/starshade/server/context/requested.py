@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from starshade.plain import counted
 from starshade.server.ask.labels import settings_of
 from starshade.server.context.parts import Figure
 from starshade.server.jobs.rows import JobKind
-from starshade.server.words import count
 
 __all__ = ["requested"]
 
@@ -51,9 +51,9 @@ def _written(kind: JobKind, name: str, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     if name == "items" and isinstance(value, str) and value.startswith("top:"):
-        return f"the {count(int(value[4:]), 'most rated item')}"
+        return f"the {counted(int(value[4:]), 'most rated item')}"
     if name == "day_error":
-        return count(int(value), "day")
+        return counted(int(value), "day")
     setting = settings_of(kind).get(name)
     words = {choice.value: choice.label for choice in setting.choices} if setting else {}
     return words.get(str(value)) or (f"{value:g}" if isinstance(value, float) else str(value))

@@ -225,14 +225,7 @@ class Engine:
             sweep_job(self._store, job)
 
     def _finish(self, job: JobRow, end: _End) -> None:
-        self._store.finish(
-            job.id,
-            end.state,
-            result=end.result,
-            error=end.error,
-            advice=end.advice,
-            facts=end.facts,
-        )
+        self._store.finish(job.id, **vars(end))
 
     def _employ(self) -> Worker:
         if self._worker is None:

@@ -242,12 +242,9 @@ class Store:
         return int(cursor.lastrowid or 0)
 
     def _job_row(self, row: sqlite3.Row) -> JobRow:
-        fields = dict(row)
-        fields["settings"] = json.loads(fields["settings"])
-        fields["progress"] = tuple(Step(**step) for step in json.loads(fields["progress"]))
-        fields["notes"] = tuple(json.loads(fields["notes"]))
-        fields["result"] = None if fields["result"] is None else json.loads(fields["result"])
-        job = JobRow(**fields)
+        fields = _loaded(row, "settings", "progress", "notes", "result")
+        fields["progress"] = tuple(Step(**step) for step in fields["progress"])
+        job = JobRow(**{**fields, "notes": tuple(fields["notes"])})
         live = self._live.get(job.id)
         if live is None or job.state in ENDED:
             return job
@@ -272,10 +269,12 @@ class _Live:
 
 
 def _data_row(row: sqlite3.Row) -> DataRow:
-    fields = dict(row)
-    fields["options"] = json.loads(fields["options"])
-    fields["facts"] = None if fields["facts"] is None else json.loads(fields["facts"])
-    return DataRow(**fields)
+    return DataRow(**_loaded(row, "options", "facts"))
+
+
+def _loaded(row: sqlite3.Row, *texts: str) -> dict[str, Any]:
+    """Return the fields of a row, some of which are kept as JSON."""
+    return dict(row) | {name: json.loads(row[name] or "null") for name in texts}
 
 
 def _text(value: Any) -> str:

@@ -29,17 +29,7 @@ if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
-__all__ = [
-    "Desk",
-    "failure",
-    "found",
-    "go_to",
-    "html",
-    "missing",
-    "refusal",
-    "sent_form",
-    "wants_json",
-]
+__all__ = ["Desk", "failure", "found", "go_to", "html", "missing", "refusal", "sent_form"]
 
 Row = TypeVar("Row", DataRow, JobRow)
 
@@ -84,12 +74,12 @@ def _environment() -> Environment:
 
 def go_to(request: Request, place: str) -> Response:
     """Answer that the work was taken on, and where it can be seen."""
-    if wants_json(request):
+    if _wants_json(request):
         return JSONResponse({"location": place})
     return RedirectResponse(place, 303)
 
 
-def wants_json(request: Request) -> bool:
+def _wants_json(request: Request) -> bool:
     """Tell whether a script asks, not a browser that shows a page."""
     accepted = request.headers.get("accept", "")
     return "application/json" in accepted and "text/html" not in accepted
@@ -98,7 +88,7 @@ def wants_json(request: Request) -> bool:
 def refusal(request: Request, status: int, message: str, advice: str) -> Response:
     """Answer that something is refused, not there, or broken."""
     message, advice = sentence(message), sentence(advice)
-    if wants_json(request):
+    if _wants_json(request):
         error = {"status": status, "message": message, "advice": advice}
         return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
     title = _TITLES.get(status, "This did not work")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.server.context.parts import Chart, Figure, Outcome
-from starshade.server.words import count
 
 __all__ = ["attack_outcome", "facts_known", "top1_of"]
 
@@ -57,12 +56,12 @@ def facts_known(knowledge: Mapping[str, Any]) -> str:
     if days is None:
         how.append("no dates")
     else:
-        how.append(f"dates to within {count(int(days), 'day')}" if days else "dates exactly")
+        how.append(f"dates to within {counted(int(days), 'day')}" if days else "dates exactly")
     if wrong:
         never = of("wrong_kind") == "item"
         how.append(f"{wrong:,} of them " + ("items that were never rated" if never else "wrong"))
     if outside := of("outside_top"):
-        how.append(f"none of the {count(outside, 'most rated item')}")
+        how.append(f"none of the {counted(outside, 'most rated item')}")
     if of("about_count"):
         how.append("and about how many there are")
     what = "a person's ratings" if of("ratings", True) else "the items that a person rated"
@@ -84,10 +83,10 @@ def _attacked(result: Result) -> str:
     able = max((result.get("records") or 0) - left_out, tried)
     drawn = f"{tried:,} drawn from the " if tried < able else "the "
     if not left_out:
-        return f", among {drawn if tried < able else 'all '}{count(able, 'person', 'people')}"
+        return f", among {drawn if tried < able else 'all '}{counted(able, 'person', 'people')}"
     enough, fewer = _enough(result.get("knowledge") or {})
     return (
-        f", among {drawn}{count(able, 'person', 'people')} {enough}; {left_out:,} "
+        f", among {drawn}{counted(able, 'person', 'people')} {enough}; {left_out:,} "
         f"{'has' if left_out == 1 else 'have'} {fewer} and "
         f"{'was' if left_out == 1 else 'were'} not tried"
     )
@@ -98,8 +97,8 @@ def _enough(knowledge: Mapping[str, Any]) -> tuple[str, str]:
     if knowledge.get("wrong") and knowledge.get("wrong_kind") == "item":  # unrated ones are needed
         return "of whom so much can be known", "too few ratings, or too many,"
     outside = knowledge.get("outside_top") or 0
-    rare = f" outside the {count(outside, 'most rated item')}" if outside else ""
-    return f"with {count(knowledge.get('known') or 0, 'rating')} or more{rare}", "fewer"
+    rare = f" outside the {counted(outside, 'most rated item')}" if outside else ""
+    return f"with {counted(knowledge.get('known') or 0, 'rating')} or more{rare}", "fewer"
 
 
 def _rests_on(result: Result) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.report.phrases import count as whole
 from starshade.report.phrases import figure
 from starshade.server.ask.again import address
@@ -14,7 +14,7 @@ from starshade.server.ask.release import PREDICTIVE_ITEMS, WITH_EPS
 from starshade.server.context.parts import Chart, Figure, Outcome, Point
 from starshade.server.jobs.rows import JobRow
 from starshade.server.outcome.attack import attack_outcome, facts_known, top1_of
-from starshade.server.words import count, sentence, without_paths
+from starshade.server.words import sentence, without_paths
 
 __all__ = ["outcome_of", "summary_of"]
 
@@ -50,11 +50,11 @@ def summary_of(job: JobRow) -> str:
     result = job.result
     if job.kind == "attack":
         tried = result.get("targets")
-        of = "the people" if tried is None else f"{count(tried, 'person', 'people')} attacked"
+        of = "the people" if tried is None else f"{counted(tried, 'person', 'people')} attacked"
         return f"{percent(top1_of(result))} found, of {of}"
     if job.kind == "compare":
         best = [row for row in result.get("rows", ()) if row.get("frontier")]
-        return f"{count(len(best), 'release')} on the frontier"
+        return f"{counted(len(best), 'release')} on the frontier"
     if job.kind == "release":
         return "PASS" if result.get("passed") else "FAIL"
     return f"{whole(result.get('ratings'))} ratings"
@@ -62,8 +62,8 @@ def summary_of(job: JobRow) -> str:
 
 def _read(result: Result) -> Outcome:
     return Outcome(
-        headline=f"{count(result['ratings'], 'rating')} of "
-        f"{count(result['users'], 'person', 'people')} on {count(result['items'], 'item')}",
+        headline=f"{counted(result['ratings'], 'rating')} of "
+        f"{counted(result['users'], 'person', 'people')} on {counted(result['items'], 'item')}",
         text="",
     )
 
@@ -80,7 +80,7 @@ def _compare(job: JobRow, result: Result) -> Outcome:
     knows = facts_known({"known": result.get("known"), "dates": False})
     if best:
         headline = (
-            f"{count(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
+            f"{counted(len(best), 'release')} of {len(rows)} {'is' if len(best) == 1 else 'are'} "
             "beaten by no other: choose among these."
         )
     else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.report.phrases import count as whole
 from starshade.server.ask.again import FORM_OF
 from starshade.server.ask.asking import Asking, Facts, form
@@ -24,7 +24,7 @@ from starshade.server.jobs.rows import DataRow, JobKind, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.page.frame import KINDS, Shown, frame, job_line, latest_reading, shape_of
 from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
-from starshade.server.words import count, sentence, without_paths
+from starshade.server.words import sentence, without_paths
 
 __all__ = ["FORMS", "data_page"]
 
@@ -270,12 +270,14 @@ def _number(number: float) -> str:
 def _notes(facts: Facts) -> list[str]:
     sentences = []
     if facts.get("users_dropped"):
-        people = count(facts["users_dropped"], "person", "people")
+        people = counted(facts["users_dropped"], "person", "people")
         sentences.append(f"{people} left out: no rating of theirs was left.")
     if facts.get("items_dropped"):
-        sentences.append(f"{count(facts['items_dropped'], 'item')} left out: nobody rated them.")
+        sentences.append(f"{counted(facts['items_dropped'], 'item')} left out: nobody rated them.")
     if facts.get("duplicates_merged"):
-        sentences.append(f"{count(facts['duplicates_merged'], 'rating')} merged with another one.")
+        sentences.append(
+            f"{counted(facts['duplicates_merged'], 'rating')} merged with another one."
+        )
     if facts.get("days_unknown"):
         sentences.append(f"{percent(facts['days_unknown'])} of the ratings have no date.")
     return sentences + [str(note) for note in facts.get("notes") or ()]

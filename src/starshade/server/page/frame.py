@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace as Shown
 
 from starshade._version import __version__
+from starshade.plain import counted
 from starshade.server.ask.attack import attack_title
 from starshade.server.ask.compare import compare_title
 from starshade.server.ask.release import release_title
@@ -13,7 +14,7 @@ from starshade.server.context.parts import Link
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.jobs.store import Store
 from starshade.server.outcome.outcomes import summary_of
-from starshade.server.words import ago, count, duration, iso
+from starshade.server.words import ago, duration, iso
 
 __all__ = [
     "HOME",
@@ -97,8 +98,8 @@ def shape_of(data: DataRow) -> str:
     if not facts:
         return ""
     return (
-        f"{count(facts['users'], 'person', 'people')}, {count(facts['items'], 'item')}, "
-        f"{count(facts['ratings'], 'rating')}"
+        f"{counted(facts['users'], 'person', 'people')}, {counted(facts['items'], 'item')}, "
+        f"{counted(facts['ratings'], 'rating')}"
     )
 
 
