@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.shared import Reading
+from starshade.cli.options.spelling import words_of
 
 if TYPE_CHECKING:
     from starshade.release.table import Release
@@ -74,7 +75,6 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
 
 
 def _spelled(option: click.Option, value: Any) -> list[str]:
-    """Write one setting as words of a command."""
     flag = option.opts[0]
     if option.is_flag:  # --no-biases: the setting is on
         return [] if value is not False else [flag]
@@ -83,9 +83,7 @@ def _spelled(option: click.Option, value: Any) -> list[str]:
     if isinstance(value, dict):
         return [word for name in value for word in (flag, f"{name}=FILE")]
     values = value if isinstance(value, (list, tuple)) else [value]
-    # what begins with a dash would be taken for an option
-    spelled = (([f"{flag}={t}"] if t.startswith("-") else [flag, t]) for t in map(_text, values))
-    return [word for words in spelled for word in words]
+    return words_of(flag, [*map(_text, values)])
 
 
 def _text(value: Any) -> str:

@@ -122,7 +122,6 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
 
 
 def _advice(made: Made) -> str:
-    """Name the profile that loses less, to whoever chose none."""
     if made.release.manifest.profile != "padded" or "profile" in given():
         return ""
     return (

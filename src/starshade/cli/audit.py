@@ -133,7 +133,6 @@ def _summary(result: AuditResult) -> Any:
 
 
 def _given(result: AuditResult) -> Any:
-    """Show what averaged profiles tell beyond who is who."""
     given = result.profile_disclosure
     if given is None:
         return None

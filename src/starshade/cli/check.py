@@ -101,7 +101,6 @@ def check(
 
 
 def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
-    """Ask for a model where a release claims none, unless k says which."""
     if model is None and not release.manifest.claims and "k" not in given():
         raise ConfigError(
             f"{data}: the release claims no privacy model, so there is nothing to check it against",
@@ -111,7 +110,6 @@ def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
 
 
 def _original(models: list[Any], original: str | None, reading: Reading) -> Ratings | None:
-    """Read the original ratings, if some model wants to know them."""
     if original is None:
         return None
     if not any(map(_wants_original, models)):
@@ -135,7 +133,6 @@ def _payload(verdicts: list[Verdict]) -> dict[str, Any]:
 
 
 def _proximity_model(models: list[Any], graph: bool) -> Any:
-    """Return the model that asks who is proximate to whom, if there is one."""
     proximate = [one for one in models if hasattr(one, "eps")]
     if graph and not proximate:
         raise ConfigError(
@@ -171,7 +168,6 @@ def _summary(
 
 
 def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
-    """Say what can be done about a release in which something does not hold."""
     if all(verdict.satisfied or getattr(verdict, "undecided", ()) for verdict in verdicts):
         return None
     smaller, spread = "", ""
@@ -190,7 +186,6 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
 
 
 def _next(verdict: Verdict, model: Any, ratings: list[str]) -> RenderableType | None:
-    """Say how to make a release of ratings in which it holds."""
     if verdict.model in _OF_VALUES:
         return _next_of_values(verdict, ratings)
     names = ["k", "eps", "l", "nulls", "sensitive"] if verdict.model in _PROXIMITY else ["k"]
@@ -215,7 +210,6 @@ def _spread(verdict: Verdict) -> dict[str, Any]:
 
 
 def _next_of_values(verdict: Verdict, ratings: list[str]) -> RenderableType:
-    """Say how to make a release of ratings with an attribute that is spread enough."""
     parameters = verdict.parameters
     kept = {"k": parameters.get("k", _K), "attributes": "generalized"}
     kept |= {"sensitive-attribute": parameters["attribute"]} | _spread(verdict)

@@ -85,10 +85,7 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
 
 
 def _table(
-    rows: list[Row],
-    wanted: Sequence[Figure],
-    title: str,
-    best: set[int] | None = None,
+    rows: list[Row], wanted: Sequence[Figure], title: str, best: set[int] | None = None
 ) -> Any:
     if not rows:
         return None

@@ -113,7 +113,6 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
 
 
 def _read_on(out: str, reports: list[str]) -> str:
-    """Say where everything is."""
     text = f"The release is in {out}/ (read its README.md)"
     if not reports:
         return f"{text}. To get a report on it as a page: pip install 'starshade[report]'."

@@ -31,12 +31,7 @@ _BANDS = ("users_deleted", "rare_items_dropped")
 @reading(items=False, dates=True)
 @running()
 def measure(
-    ratings: str,
-    release: str,
-    private: str | None,
-    probe: str | None,
-    reading: Reading,
-    run: Run,
+    ratings: str, release: str, private: str | None, probe: str | None, reading: Reading, run: Run
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
     from starshade.audit.figures import figures_found
@@ -80,7 +75,6 @@ def _in_a_band(release: Release, name: str) -> str:
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:
-    """Say where the figures are explained, and why some are not among them."""
     text = (
         "`starshade list measures` says what each figure is; those that do not apply are left out."
     )

@@ -12,14 +12,7 @@ if TYPE_CHECKING:
 from starshade.audit.reproduction.check import Check
 from starshade.figure import Figure, number
 
-__all__ = [
-    "columns",
-    "command",
-    "figures",
-    "judged",
-    "page",
-    "words",
-]
+__all__ = ["columns", "command", "figures", "judged", "page", "words"]
 
 
 def page(*parts: RenderableType | None) -> RenderableType:

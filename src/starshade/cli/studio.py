@@ -57,12 +57,8 @@ def studio(
         port=port,
         browser=not no_browser,
         most_upload=most,
-        tell=lambda opened: run.emit(_figures(opened), lambda: _ready(opened)),
+        tell=lambda opened: run.emit(vars(opened), lambda: _ready(opened)),
     )
-
-
-def _figures(opened: Opened) -> dict[str, Any]:
-    return {"address": opened.address, "port": opened.port, "work": str(opened.work)}
 
 
 def _ready(opened: Opened) -> Any:

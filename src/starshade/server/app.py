@@ -24,14 +24,10 @@ if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
-__all__ = ["MOST_UPLOAD", "create_app"]
-
-MOST_UPLOAD = 4 * 10**9  # bytes
+__all__ = ["create_app"]
 
 
-def create_app(
-    store: Store, engine: Engine, *, token: str, port: int, most_upload: int = MOST_UPLOAD
-) -> FastAPI:
+def create_app(store: Store, engine: Engine, *, token: str, port: int, most_upload: int) -> FastAPI:
     """Make the application.
 
     `token`: what the address opened first must carry (``?token=``); requests for another
@@ -53,7 +49,6 @@ def create_app(
 
 
 def _nowhere(request: Request, error: Exception) -> Response:
-    """Answer an address that is none: a number that is no number, an unknown edition."""
     return failure(request, HTTPException(404))
 
 

@@ -171,7 +171,6 @@ def _number(setting: Setting, text: str) -> int | float:
 
 
 def _wanted(setting: Setting) -> str:
-    """Say what is allowed."""
     if setting.kind in ("choice", "choices"):
         return f"Choose one of: {', '.join(c.label for c in setting.choices)}."
     if setting.kind == "text":

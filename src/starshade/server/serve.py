@@ -53,7 +53,7 @@ def open_studio(
     ratings: str | None = None,
     port: int | None = None,
     browser: bool = True,
-    most_upload: int | None = None,
+    most_upload: int = 4 * 10**9,
     tell: Callable[[Opened], None],
 ) -> None:
     """Serve the studio on this machine until it is interrupted.
@@ -62,7 +62,7 @@ def open_studio(
     None: 8321, or any that is free; `most_upload`: bytes; `tell` hears when the studio is ready.
     """
     _ensure_installed()
-    from starshade.server.app import MOST_UPLOAD, create_app
+    from starshade.server.app import create_app
     from starshade.server.ask.labels import as_field
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
@@ -74,9 +74,7 @@ def open_studio(
         engine = Engine(store)
         engine.start()
         with closing(engine):
-            app = create_app(
-                store, engine, token=token, port=number, most_upload=most_upload or MOST_UPLOAD
-            )
+            app = create_app(store, engine, token=token, port=number, most_upload=most_upload)
             place = "/" if first is None else _begin(store, engine, first)
             opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
             with speak(as_field()), _serving(app, listening):
@@ -104,7 +102,6 @@ def _existing(ratings: str) -> str:
 
 
 def _begin(store: Store, engine: Engine, path: str) -> str:
-    """Add the file that was named, unless it is there from an earlier time."""
     from starshade.server.outcome.answers import Desk
     from starshade.server.routes.data import bring_path
 
@@ -182,7 +179,6 @@ def _shown(opened: Opened) -> Iterator[None]:
 
 
 def _wait() -> None:
-    """Wait for Ctrl-C or SIGTERM, which is how a studio ends."""
     try:
         threading.Event().wait()
     except KeyboardInterrupt:

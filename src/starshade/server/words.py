@@ -11,14 +11,7 @@ from typing import Any
 from starshade.plain import counted, percent
 from starshade.report.phrases import ends
 
-__all__ = [
-    "ago",
-    "duration",
-    "interval",
-    "iso",
-    "sentence",
-    "without_paths",
-]
+__all__ = ["ago", "duration", "interval", "iso", "sentence", "without_paths"]
 
 #: where uploads lie: nobody brought a file under this name
 _INSIDE = re.compile(r"(?:/[^\s:]*)?/uploads/[0-9]+/")

@@ -64,7 +64,6 @@ def test_a_job_that_waits_says_why_nothing_happens(store, monkeypatch):
         "the worker process cannot be started",
         "Close other programs.",
     )
-    assert str(engine.trouble).startswith("the worker process cannot be started")
     assert engine.cancel(job.id).state == "cancelled"
     engine.close()
 

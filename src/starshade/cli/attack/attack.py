@@ -114,7 +114,6 @@ def attack(
 
 
 def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
-    """Return the attack that was chosen."""
     from starshade.attack.registry import ENTRIES
     from starshade.registry import find
 
@@ -130,7 +129,6 @@ def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> 
 def _read(
     data: str, original: str | None, private: str | None, reading: Reading
 ) -> tuple[Ratings | Release, Ratings]:
-    """Return what is attacked, and the truth behind it."""
     from starshade.release.folder.read import is_release
 
     if is_release(data):
@@ -166,7 +164,6 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
 def _release(
     data: str, original: str | None, private: str | None, reading: Reading
 ) -> tuple[Release, Ratings]:
-    """Read a release and the ratings behind it."""
     from starshade.release.folder.read import read_release
     from starshade.release.match.match import Match
 
@@ -209,7 +206,6 @@ def _say_what_is_known(name: str, table: Ratings | Release, truth: Ratings) -> N
 
 
 def _say_what_did_nothing(name: str, payload: dict[str, Any]) -> None:
-    """Say which given options were of no use."""
     used = payload["knowledge"]
     names = given()
     if used is None:

@@ -28,9 +28,7 @@ __all__ = ["synth"]
     help=f"The data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}.",
 )
 @click.option(
-    "--n-users",
-    type=click.IntRange(1),
-    help="Users, respondents. [default: as the data resembled]",
+    "--n-users", type=click.IntRange(1), help="Users, respondents. [default: as the data resembled]"
 )
 @click.option("--n-items", type=click.IntRange(1), help="Items, questions. [default: likewise]")
 @click.option(
@@ -44,12 +42,7 @@ __all__ = ["synth"]
 )
 @running(seed=True)
 def synth(
-    like: Like,
-    n_users: int | None,
-    n_items: int | None,
-    n_ratings: int | None,
-    out: str,
-    run: Run,
+    like: Like, n_users: int | None, n_items: int | None, n_ratings: int | None, out: str, run: Run
 ) -> None:
     """Make up ratings that behave like real ones: long tails, tastes, dates, attributes.
 

@@ -24,11 +24,7 @@ __all__ = ["Choosing", "Declared", "declared_options", "option_of", "options_of"
 
 _NUMBERS = {"integer", "number"}
 _SEVERAL = {"texts", "places", "integers", "files"}
-_TYPES: dict[str, _Type] = {
-    "integer": click.INT,
-    "integers": click.INT,
-    "number": click.FLOAT,
-}
+_TYPES: dict[str, _Type] = {"integer": click.INT, "integers": click.INT, "number": click.FLOAT}
 
 
 class Written(_Type):
@@ -175,7 +171,6 @@ def _both(setting: Setting) -> bool:
 
 
 def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
-    """Return what makes an option of a setting: how it is written, and what else there is."""
     names = [option_of(setting), setting.name]
     if _both(setting):
         names[0] += f"/{as_option(setting.name, False)}"
@@ -200,7 +195,6 @@ def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
 
 
 def _help(setting: Setting, several: bool) -> str:
-    """Say what a setting means, what it is else, and what it may be."""
     text = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
     else_ = setting.default_told and f"default: {setting.default_told}"
     if setting.default is MISSING:

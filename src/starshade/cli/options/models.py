@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starshade.cli.options.settings import configured, given, option
+from starshade.cli.options.spelling import words_of
 from starshade.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -57,9 +58,4 @@ def models_to_check(
 
 def to_options(parameters: dict[str, Any]) -> list[str]:
     """Return the options that say these parameters to another command."""
-    options: list[str] = []
-    for name, value in parameters.items():
-        for one in value if isinstance(value, (list, tuple)) else (value,):
-            text = f"{one:g}" if isinstance(one, float) else str(one)
-            options += [f"--{name}={text}"] if text.startswith("-") else [f"--{name}", text]
-    return options
+    return [word for name, value in parameters.items() for word in words_of(f"--{name}", value)]

@@ -84,7 +84,6 @@ def configured(
 
 
 def _chosen(entry: Entry) -> str:
-    """Return the command that was called, with what was chosen for it."""
     context = click.get_current_context()
     chooser = getattr(context.command, "chooser", None)
     return f"{context.command_path} {chooser} {entry.name}" if chooser else context.command_path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.settings import Command, gathered
-from starshade.cli.options.spelling import as_option
+from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import declared, settings_of
@@ -51,12 +51,9 @@ class Reading(ReadingSettings):
                 continue
             if setting.kind == "flag":
                 options.append(as_option(setting.name, value))
-                continue
-            several = [",".join(value)] if setting.commas else value
-            for one in several if isinstance(several, (list, tuple)) else [several]:
-                # what begins with a dash would be taken for an option
-                option = as_option(setting.name)
-                options += [f"{option}={one}"] if one.startswith("-") else [option, one]
+            else:
+                joined = ",".join(value) if setting.commas else value
+                options += words_of(as_option(setting.name), joined)
         return options
 
     def selection(self) -> ItemSelection | None:

@@ -6,7 +6,7 @@ import re
 
 from starshade.naming import Value
 
-__all__ = ["as_option"]
+__all__ = ["as_option", "words_of"]
 
 #: options that are not called as the setting is
 _CALLED = {
@@ -50,3 +50,12 @@ def as_option(setting: str, value: Value = None) -> str:
         return f"{option} {joined if _SAFE.fullmatch(joined) else repr(joined)}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{option} '{text}'" if text == "#" else f"{option} {text}"
+
+
+def words_of(option: str, value: object) -> list[str]:
+    """Return the words of a command that give an option a value, or each of several."""
+    several = value if isinstance(value, list | tuple) else [value]
+    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in several]
+    # what begins with a dash would be taken for an option
+    pairs = ([f"{option}={text}"] if text.startswith("-") else [option, text] for text in texts)
+    return [word for words in pairs for word in words]

@@ -36,10 +36,9 @@ __all__ = ["Run", "running"]
 class Run:
     """One command at work."""
 
-    as_json: bool = False  # print one JSON object instead of a summary
-    given_seed: int | None = None
-    _tell: Callable[[str], None] = progress.note
-    _clear: Callable[[], None] = lambda: None
+    as_json: bool  # print one JSON object instead of a summary
+    given_seed: int | None
+    terminal: Terminal
     _started: float = field(default_factory=time.perf_counter)
 
     @cached_property
@@ -50,7 +49,7 @@ class Run:
         from starshade.rng import resolve_seed
 
         drawn = resolve_seed(None)
-        self._tell(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
+        self.terminal.show(f"seed {drawn} (drawn; --seed {drawn} repeats this run)")
         return drawn
 
     @property
@@ -62,7 +61,7 @@ class Run:
         """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
         try:
             text = self._text(figures, summary)
-            self._clear()  # bars and a result on one terminal would write over each other
+            self.terminal.close()  # bars and a result on one terminal would write over each other
             print(text, flush=True)
         except BrokenPipeError:  # the reader has seen enough: no error, the exit code stands
             _stop_printing()
@@ -109,13 +108,11 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 budget.limits(memory=allowed, threads=threads),
                 compiled_ahead(_use(), budget.threads()),
             ):
-                run = Run(as_json, seed, terminal.show, terminal.close)
-                return command(*args, run=run, **kwargs)
+                return command(*args, run=Run(as_json, seed, terminal), **kwargs)
 
-        options = [*_OPTIONS, *([_SEED] if with_seed else [])]
         return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
 
-    with_seed = seed
+    options = [*_OPTIONS, *([_SEED] if seed else [])]
     return decorate
 
 
@@ -134,15 +131,12 @@ _OPTIONS = [
     ),
     click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."),
     click.option(
-        "--log-file",
-        type=click.Path(dir_okay=False),
-        help="Append notes and errors to this file.",
+        "--log-file", type=click.Path(dir_okay=False), help="Append notes and errors to this file."
     ),
 ]
 
 
 def _use() -> str:
-    """Name the command at work, with the attack or method that it runs."""
     context = click.get_current_context()
     words = context.command_path.split()[1:]
     for option in context.command.params:

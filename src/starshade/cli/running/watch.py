@@ -134,7 +134,6 @@ class Terminal:
         return self._bars
 
     def _choose(self) -> None:
-        """Show the bars that are worth a look."""
         if self._bars is not None:
             tasks = self._bars.tasks
             shown = worth_showing(tasks, lambda task: task.total)
@@ -142,7 +141,6 @@ class Terminal:
                 self._bars.update(task.id, visible=task in shown)
 
     def _wait(self, label: str) -> None:
-        """Show a bar of this name if nothing is announced for a while."""
         if self._seen:
             self._timer = threading.Timer(_PATIENCE, self._say, (label,))
             self._timer.daemon = True
@@ -163,7 +161,6 @@ class Terminal:
 
 
 def _bars() -> Progress:
-    """Say what is done, how far it is, for how long already, and how long it still takes."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -8,6 +8,7 @@ from typing import Any
 
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings
+from starshade.audit.settings import AuditSettings
 from starshade.plain import counted
 from starshade.registry import find
 from starshade.server.ask.asking import SEED, Asking, Facts
@@ -62,14 +63,10 @@ _MORE = (
     ),
     _of("about_count", help="To within half of it.", more=True),
     *others(ATTACKS, dict.fromkeys((e.name for e in ATTACKS), _OWN)),
-    Setting(
+    field_from(
+        AuditSettings,
         "targets",
-        "People attacked",
-        "A sample is enough: with 1,000 the figures are sure to within about 3 in 100.",
-        "integer",
-        "1000",
-        least=1,
-        required=True,
+        help="A sample is enough: with 1,000 the figures are sure to within about 3 in 100.",
         more=True,
     ),
     SEED,

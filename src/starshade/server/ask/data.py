@@ -26,7 +26,6 @@ _LISTS = [each.name for each in settings_of(ReadingSettings) if each.kind == "te
 
 
 def _read(name: str, **otherwise: Any) -> Setting:
-    """Make a field of something that `read_ratings` takes."""
     field = field_from(ReadingSettings, name, more=name in _RARE)
     kept = replace(field, required=False, **otherwise)
     if name in ("users", "item_names"):

@@ -78,10 +78,7 @@ def name_of(entry: Entry, setting: str, entries: Sequence[Entry]) -> str:
 
 
 def config_of(
-    entry: Entry,
-    entries: Sequence[Entry],
-    besides: Collection[str],
-    values: Mapping[str, Any],
+    entry: Entry, entries: Sequence[Entry], besides: Collection[str], values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what was said in the fields of `others`, but for what is so anyway."""
     config = {}

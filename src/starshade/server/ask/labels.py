@@ -56,7 +56,6 @@ def settings_of(kind: JobKind) -> Mapping[str, Setting]:
 
 
 def _field(kind: JobKind | None, setting: str, value: Value) -> str:
-    """Name a field, in which form it is if not in the one of this job, and what to say there."""
     name = setting.removeprefix("original.")
     field = None if kind is None else _find(kind, f"no_{name}" if value is False else name)
     if kind is None or field is None:
@@ -77,7 +76,6 @@ def _find(kind: JobKind, name: str) -> Setting | None:
 
 
 def _text(field: Setting, value: Value) -> str:
-    """Say a value in the words of the form."""
     if isinstance(value, list | tuple):
         return ", ".join(filter(None, (_text(field, each) for each in value)))
     if isinstance(value, bool):

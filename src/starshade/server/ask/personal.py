@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from starshade.anonymize.settings import GroupingSettings
 from starshade.server.ask.asking import given_only
+from starshade.server.ask.declared import field_from
 from starshade.server.context.forms import Choice
 from starshade.server.forms import Setting
 
@@ -17,17 +19,15 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
         return ()
     offered = tuple(Choice(name, name) for name in names)
     return (
-        Setting(
+        field_from(
+            GroupingSettings,
             "attributes",
-            "Personal attributes",
-            "Age, gender, zip code and the like single people out. Leave them out if in doubt.",
-            "choice",
-            "none",
+            help="Age, gender, zip code and the like single people out. Leave them out if in "
+            "doubt.",
             choices=(
                 Choice("none", "leave them out (suggested)"),
                 Choice("generalized", "make them part of what k people share"),
             ),
-            required=True,
             only_for=methods,
         ),
         Setting(
@@ -49,16 +49,15 @@ def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple
             more=True,
             only_for=methods,
         ),
-        Setting(
+        field_from(
+            GroupingSettings,
             "rare_values",
-            "Values that fewer than k people have",
-            "Of an attribute that is released: such a value points at those who have it.",
-            "choice",
-            "refuse",
+            help="Of an attribute that is released: such a value points at those who have it.",
             choices=(
                 Choice("refuse", "make no release and say how many there are"),
                 Choice("blank", "leave them out, as if not known"),
             ),
+            required=False,
             more=True,
             only_for=methods,
         ),

@@ -91,12 +91,12 @@ PROFILE = field_from(
     ),
     only_for=PREDICTIVE,
 )
-_HIERARCHY = Setting(
+_HIERARCHY = field_from(
+    GroupingSettings,
     "hierarchy",
-    "What different ratings of a group become",
-    "The set says most. Leave it to the method if in doubt.",
-    "choice",
-    "",
+    help="The set says most. Leave it to the method if in doubt.",
+    kind="choice",
+    default="",
     choices=(
         Choice("", "as the method has it"),
         Choice("ndgh", "the set of its ratings (ndgh)"),
@@ -107,14 +107,11 @@ _HIERARCHY = Setting(
     only_for=GROUPING,
 )
 _SPREAD = (
-    Setting(
+    _interval_field(
         "sensitive",
-        "Sensitive items",
-        "Ids of items that others must not learn, with commas between. They are released as they "
-        "are and not used to find like people.",
-        "text",
+        help="Ids of items that others must not learn, with commas between. They are released as "
+        "they are and not used to find like people.",
         more=True,
-        only_for=WITH_EPS,
     ),
     _interval_field(
         "l",

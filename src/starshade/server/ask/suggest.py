@@ -105,7 +105,6 @@ def _nobody_can_hide(facts: Facts) -> Next:
 
 
 def _judged(success: float | None) -> str:
-    """Say what an attack's success means for these ratings."""
     if success is None:
         return "It is not known how many were found."
     if success <= _FEW:
@@ -119,7 +118,6 @@ def _judged(success: float | None) -> str:
 
 
 def _choice(facts: Facts) -> tuple[str, str]:
-    """Return the method and the number of items that are suggested."""
     if facts.get("sparsity", 1.0) < _SURVEY:
         return "interval", ""
     return "k-exchange", str(_FEW_ITEMS) if (facts.get("items") or 0) > 3 * _FEW_ITEMS else ""

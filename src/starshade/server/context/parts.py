@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "Chart",
-    "Figure",
-    "Link",
-    "Next",
-    "Outcome",
-    "Point",
-    "Table",
-]
+__all__ = ["Chart", "Figure", "Link", "Next", "Outcome", "Point", "Table"]
 
 
 @dataclass(frozen=True)

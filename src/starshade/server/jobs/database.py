@@ -165,7 +165,6 @@ class Database:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Turn refusals into words."""
         try:
             yield
         except StarshadeError:
@@ -231,7 +230,6 @@ def _damaged(file: Path, how: str) -> OutputError:
 
 
 def _refusal(error: sqlite3.DatabaseError, file: Path) -> OutputError:
-    """Say in words why the database was not read or written."""
     if not isinstance(error, sqlite3.OperationalError):
         return _damaged(file, str(error))
     code = error.sqlite_errorcode & 0xFF  # the rest is detail
@@ -241,8 +239,7 @@ def _refusal(error: sqlite3.DatabaseError, file: Path) -> OutputError:
         return output_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), file)
     if code in _BUSY:
         return OutputError(
-            f"{file}: is held by another program",
-            advice="Close what has it open, and try again.",
+            f"{file}: is held by another program", advice="Close what has it open, and try again."
         )
     if code == sqlite3.SQLITE_ERROR:  # a table that is not there
         return _damaged(file, str(error))

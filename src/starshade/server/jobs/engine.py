@@ -36,8 +36,6 @@ _OUT_OF_MEMORY = (
 
 @dataclass(frozen=True)
 class _End:
-    """How a job ended."""
-
     state: State
     result: dict[str, Any] | None = None
     error: str | None = None
@@ -65,7 +63,6 @@ class Engine:
         self._unwritten: list[tuple[JobRow, _End]] = []
         self._poked, self._poke = os.pipe()
         self._thread = threading.Thread(target=self._run, name="studio engine", daemon=True)
-        self.trouble: StarshadeError | None = None
 
     def start(self) -> None:
         """Say what was interrupted, clean up after it, and begin with what waits."""
@@ -121,7 +118,6 @@ class Engine:
                     while self._unwritten:
                         self._finish(*self._unwritten[0])
                         del self._unwritten[0]
-                    self.trouble = None
                     job = self._take()
                     if job is not None:
                         self._do(job)
@@ -133,8 +129,6 @@ class Engine:
             self._dismiss()
 
     def _complain(self, trouble: StarshadeError) -> None:
-        """Say to those who wait why nothing happens."""
-        self.trouble = trouble
         with suppress(StarshadeError):
             waiting = [job for job, _ in self._unwritten] + [self._store.next_job()]
             for job in filter(None, waiting):
@@ -154,7 +148,6 @@ class Engine:
         return None
 
     def _do(self, job: JobRow) -> None:
-        """Have a job done, and write down how it ended."""
         try:
             end = self._have_done(job)
         except Exception as error:
@@ -200,7 +193,6 @@ class Engine:
                     return _End("interrupted", None, *_INTERRUPTED)
 
     def _heard(self, job: JobRow, message: dict[str, Any]) -> _End | None:
-        """Take a message of the worker; return how the job ended, if it did."""
         if "progress" in message:
             steps = [Step(**step) for step in message["progress"]]
             self._store.report(job.id, steps, message["notes"])
@@ -233,7 +225,6 @@ class Engine:
         return self._worker
 
     def _dismiss(self) -> None:
-        """End the worker, if there is one."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.kill()
@@ -248,7 +239,6 @@ def _in_words(error: Exception) -> StarshadeError:
 
 
 def _died(code: int) -> _End:
-    """Say why a worker that nobody killed is gone."""
     if code == -signal.SIGKILL:
         return _End("failed", None, *_OUT_OF_MEMORY)
     what = f"signal {-code}" if code < 0 else f"exit code {code}"

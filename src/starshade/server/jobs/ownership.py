@@ -141,7 +141,6 @@ def _read(work: Path, handle: int) -> str:
 
 
 def _mark(handle: int) -> str:
-    """Give a new folder its id."""
     studio = secrets.token_hex(16)
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"{studio}\n".encode(), 0)

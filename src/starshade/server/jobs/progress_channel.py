@@ -21,8 +21,6 @@ _LONGEST = 2000  # characters of a note
 
 @dataclass
 class _Begun:
-    """A step as it is known here."""
-
     label: str
     total: float | None
     began: float

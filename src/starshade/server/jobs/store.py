@@ -273,7 +273,6 @@ def _data_row(row: sqlite3.Row) -> DataRow:
 
 
 def _loaded(row: sqlite3.Row, *texts: str) -> dict[str, Any]:
-    """Return the fields of a row, some of which are kept as JSON."""
     return dict(row) | {name: json.loads(row[name] or "null") for name in texts}
 
 

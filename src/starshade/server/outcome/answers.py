@@ -80,7 +80,6 @@ def go_to(request: Request, place: str) -> Response:
 
 
 def _wants_json(request: Request) -> bool:
-    """Tell whether a script asks, not a browser that shows a page."""
     accepted = request.headers.get("accept", "")
     return "application/json" in accepted and "text/html" not in accepted
 

@@ -93,7 +93,6 @@ def _attacked(result: Result) -> str:
 
 
 def _enough(knowledge: Mapping[str, Any]) -> tuple[str, str]:
-    """Say who has enough ratings to be attacked, and what the others have."""
     if knowledge.get("wrong") and knowledge.get("wrong_kind") == "item":  # unrated ones are needed
         return "of whom so much can be known", "too few ratings, or too many,"
     outside = knowledge.get("outside_top") or 0
@@ -102,7 +101,6 @@ def _enough(knowledge: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _rests_on(result: Result) -> str:
-    """Say whether these are all people or a sample, and what was left to chance."""
     tried, left_out = result.get("targets") or 0, result.get("ineligible") or 0
     if tried < (result.get("records") or 0) - left_out:
         return "The people were drawn at random, and so were the facts known of each."

@@ -145,7 +145,6 @@ def _frontier(spec: Any, points: list[Point]) -> Chart | None:
 
 
 def _link(node: Any, addresses: Mapping[tuple[str, int], str]) -> None:
-    """Give every datum of a release, wherever it stands in the picture, its address."""
     if isinstance(node, list):
         for child in node:
             _link(child, addresses)

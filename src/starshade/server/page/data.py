@@ -33,13 +33,7 @@ FORMS: Mapping[str, Asking] = {asking.id: asking for asking in (MAPPING, ATTACK,
 
 _LISTED = 30  # jobs
 _WORK: tuple[JobKind, ...] = ("attack", "compare", "release")
-_ROLES = {
-    "user": "people",
-    "item": "items",
-    "rating": "ratings",
-    "day": "dates",
-    "users": "people",
-}
+_ROLES = {"user": "people", "item": "items", "rating": "ratings", "day": "dates", "users": "people"}
 
 
 def data_page(
@@ -108,7 +102,6 @@ def _form(
 
 
 def _to_change(store: Store, data: DataRow, given: Sent) -> JobRow | None:
-    """Return the failed job that the form which the address unfolds had asked for."""
     number = (given.get("failed") or [""])[0]
     form_id = (given.get("form") or [""])[0]
     for job in store.jobs(data.id, kinds=_WORK, states=("failed",)):

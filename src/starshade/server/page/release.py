@@ -175,7 +175,6 @@ _OTHERWISE = (
 
 
 def _worst(attacks: Any, when: str) -> Figure | None:
-    """Return the attack that found most."""
     rates = [a[when] for a in attacks if a.get(when) is not None]
     if not rates:
         return None

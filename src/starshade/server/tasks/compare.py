@@ -16,11 +16,7 @@ from starshade.server.tasks.tasks import Done, Order
 
 __all__ = ["perform"]
 
-_SETTINGS = {
-    **get_type_hints(CompareSettings),
-    "items": str | None,
-    "seed": int | None,
-}
+_SETTINGS = {**get_type_hints(CompareSettings), "items": str | None, "seed": int | None}
 
 
 def perform(order: Order) -> Done:

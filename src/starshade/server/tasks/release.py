@@ -133,7 +133,6 @@ def _set_aside(ratings: Ratings, share: float, seed: int) -> tuple[Ratings, Rati
 
 
 def _pack(release: Path, out: Path) -> int:
-    """Write the files of a release, and nothing else, to a zip file; return its size."""
     files = sorted(path for path in release.iterdir() if path.is_file())
     total = sum(path.stat().st_size for path in files)
     with (

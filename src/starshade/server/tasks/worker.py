@@ -53,7 +53,6 @@ def main(arguments: list[str]) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Let the kernel end this process with the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to answer
     with suppress(OSError, AttributeError):  # elsewhere than on Linux `_listen` notices
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -81,7 +80,6 @@ def _listen(connection: Connection, orders: queue.SimpleQueue[dict[str, Any]]) -
 
 
 def _warm_up() -> None:
-    """Load what every job needs, while nobody waits."""
     import starshade.attack.scoreboard_rh.scoreboard_rh
     import starshade.ratings.read  # noqa: F401
 
