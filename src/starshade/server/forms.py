@@ -11,12 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from urllib.parse import parse_qs
 
 from starshade.errors import ConfigError
 from starshade.server.context.forms import Choice
 
-__all__ = ["Sent", "Setting", "fields", "parse", "prefilled", "read"]
+__all__ = ["Sent", "Setting", "fields", "prefilled", "read"]
 
 #: what a browser sent: every value of every name
 Sent = Mapping[str, Sequence[str]]
@@ -58,18 +57,6 @@ class Setting:
     # `value`, `error`: what was sent, and what is wrong with it
     value: str = ""
     error: str = ""
-
-
-def parse(body: bytes) -> dict[str, list[str]]:
-    """Take an ``application/x-www-form-urlencoded`` body apart."""
-    try:
-        return parse_qs(
-            body.decode("ascii"), keep_blank_values=True, max_num_fields=500, errors="strict"
-        )
-    except ValueError as error:
-        raise ConfigError(
-            "what was sent is not a form", advice="Go back, reload the page, and try again."
-        ) from error
 
 
 def prefilled(settings: Sequence[Setting], given: Sent) -> dict[str, list[str]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from starshade.errors import OutputError
@@ -18,45 +19,33 @@ from starshade.ratings.places.place import output_error, refuse_in_release
 from starshade.server.jobs.database import refuse_foreign
 from starshade.server.jobs.work_folder import DATABASE, FOLDERS, MARK, Places
 
-__all__ = ["Claim", "claim", "refuse_newer"]
+__all__ = ["claim", "refuse_newer"]
 
 _ELSEWHERE = "Choose another folder with --work, and take from here what you need."
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A folder that nobody else works in."""
+@contextmanager
+def claim(work: Path) -> Iterator[str]:
+    """Hold a folder for this studio, whose id this gives; one that is refused is left as it was.
 
-    studio: str  # the id of the studio that it belongs to
-    handle: int  # held until `release`, also when the process is killed
-
-    def release(self) -> None:
-        """Let go of the folder."""
-        os.close(self.handle)
-
-
-def claim(work: Path) -> Claim:
-    """Take a folder for this studio; one that is refused is left as it was.
-
-    `work`: made if it does not exist.
+    `work`: made if it does not exist. It is let go at the end, also when the process is killed.
     """
     refuse_in_release(Path(os.path.realpath(work)), work)
-    try:
-        new = not _is_studio(work)
-        if new:
-            work.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = _lock(work, os.O_CREAT if new else 0)
+    with ExitStack() as held:
         try:
+            new = not _is_studio(work)
+            if new:
+                work.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(work / MARK, os.O_RDWR | (os.O_CREAT if new else 0), 0o600)
+            held.callback(os.close, handle)
+            _lock(work, handle)
             # another one may have made it its own meanwhile
             studio = _read(work, handle) if _is_studio(work) else _mark(handle)
-        except BaseException:
-            os.close(handle)
+        except OutputError:
             raise
-    except OutputError:
-        raise
-    except OSError as error:
-        raise output_error(error, work) from error
-    return Claim(studio, handle)
+        except OSError as error:
+            raise output_error(error, work) from error
+        yield studio
 
 
 def refuse_newer(places: Places, *, data: int, job: int) -> None:
@@ -113,21 +102,15 @@ def _refuse_others(work: Path, there: dict[str, Path]) -> None:
         )
 
 
-def _lock(work: Path, create: int) -> int:
-    handle = os.open(work / MARK, os.O_RDWR | create, 0o600)
+def _lock(work: Path, handle: int) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        os.close(handle)
         raise OutputError(
             f"{work}: another studio is at work in this folder",
             advice="Use the page that it opened, end it first (Ctrl-C where it was started), or "
             "choose another folder with --work.",
         ) from error
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
 
 
 def _read(work: Path, handle: int) -> str:

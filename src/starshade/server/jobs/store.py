@@ -41,9 +41,8 @@ class Store:
         self.places = Places(self.work)
         self._live: dict[int, _Live] = {}
         with ExitStack() as opened:
-            held = claim(self.work)
-            opened.callback(held.release)
-            self._database = Database(self.work / DATABASE, held.studio)
+            studio = opened.enter_context(claim(self.work))
+            self._database = Database(self.work / DATABASE, studio)
             opened.callback(self._database.close)
             given = dict(map(tuple, self._database.rows("SELECT name, seq FROM sqlite_sequence")))
             refuse_newer(self.places, data=given.get("data", 0), job=given.get("job", 0))

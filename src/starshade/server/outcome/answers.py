@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from starshade.errors import ConfigError, InternalError, OutputError, StarshadeError
-from starshade.server.forms import Sent, parse
+from starshade.server.forms import Sent
 from starshade.server.jobs.rows import DataRow, JobRow
 from starshade.server.page.frame import Shown, bare_frame
 from starshade.server.uploads import TooLargeError
@@ -135,8 +136,13 @@ async def sent_form(request: Request) -> Sent:
         body += chunk
         if len(body) > _MOST_FORM:
             raise TooLargeError("the form is too large", advice="Shorten what you typed.")
+    wrong = ConfigError(
+        "what was sent is not a form", advice="Go back, reload the page, and try again."
+    )
     if body and kind != "application/x-www-form-urlencoded":
-        raise ConfigError(
-            "what was sent is not a form", advice="Go back, reload the page, and try again."
-        )
-    return parse(bytes(body))
+        raise wrong
+    try:
+        text = body.decode("ascii")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=500, errors="strict")
+    except ValueError as error:
+        raise wrong from error

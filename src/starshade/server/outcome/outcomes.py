@@ -32,13 +32,9 @@ def outcome_of(job: JobRow) -> Outcome | None:
     """Say what a job found; None while it is not done."""
     if job.state != "done" or job.result is None:
         return None
-    if job.kind == "attack":
-        return attack_outcome(job.result)
     if job.kind == "compare":
         return _compare(job, job.result)
-    if job.kind == "release":
-        return _release(job.result)
-    return _read(job.result)
+    return {"attack": attack_outcome, "release": _release, "read": _read}[job.kind](job.result)
 
 
 def summary_of(job: JobRow) -> str:
