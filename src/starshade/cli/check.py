@@ -186,18 +186,23 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
 
 
 def _next(verdict: Verdict, model: Any, ratings: list[str]) -> RenderableType | None:
-    if verdict.model in _OF_VALUES:
-        return _next_of_values(verdict, ratings)
-    names = ["k", "eps", "l", "nulls", "sensitive"] if verdict.model in _PROXIMITY else ["k"]
-    method = ["--method", "interval"] if verdict.model in _PROXIMITY else []
-    if verdict.model == "diversity":
-        names = ["b", "l"]
+    after, method, names = "in which it holds", [], ["k"]
+    if verdict.model in _PROXIMITY:
+        method, names = ["--method", "interval"], ["k", "eps", "l", "nulls", "sensitive"]
+    elif verdict.model == "diversity":
         method = ["--method", "predictive", "--profile", "simple", "--k", str(_K)]
-    options = to_options({name: getattr(model, name) for name in names if hasattr(model, name)})
+        names = ["b", "l"]
+    settings = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    if verdict.model in _OF_VALUES:
+        spread, of = _spread(verdict), verdict.parameters
+        settings = {"k": of.get("k", _K), "attributes": "generalized"}
+        settings |= {"sensitive-attribute": of["attribute"]} | spread
+        if not spread:
+            after = "of equal records, and then to check it there"
     out = ["--out", "DIR", *(["--private", "FILE"] if method else [])]
     return page(
-        words("Next, to make a release of these ratings in which it holds:"),
-        command("starshade", "anonymize", *ratings, *method, *options, *out),
+        words(f"Next, to make a release of these ratings {after}:"),
+        command("starshade", "anonymize", *ratings, *method, *to_options(settings), *out),
     )
 
 
@@ -207,16 +212,3 @@ def _spread(verdict: Verdict) -> dict[str, Any]:
     if verdict.model == "alpha-k" or parameters.get("kind") == "entropy":
         return {}
     return {name: parameters[name] for name in ("l", "t") if name in parameters}
-
-
-def _next_of_values(verdict: Verdict, ratings: list[str]) -> RenderableType:
-    parameters = verdict.parameters
-    kept = {"k": parameters.get("k", _K), "attributes": "generalized"}
-    kept |= {"sensitive-attribute": parameters["attribute"]} | _spread(verdict)
-    after = (
-        "in which it holds" if _spread(verdict) else "of equal records, and then to check it there"
-    )
-    return page(
-        words(f"Next, to make a release of these ratings {after}:"),
-        command("starshade", "anonymize", *ratings, *to_options(kept), "--out", "DIR"),
-    )

@@ -62,16 +62,12 @@ def _known(
     values: dict[str, float | int | None], release: Release
 ) -> dict[str, float | int | str | None]:
     """Leave out what does not apply; say in bands what only the receipt has in figures."""
-    shown: dict[str, float | int | str | None] = {}
-    for name, value in values.items():
-        known = _in_a_band(release, name) if name in _BANDS else None
-        if value is not None or known is not None:
-            shown[name] = known if value is None else value
-    return shown
-
-
-def _in_a_band(release: Release, name: str) -> str:
-    return f"{in_words(getattr(release.manifest, name))} (a band; the receipt has the figure)"
+    hidden = [name for name in _BANDS if name in values and values[name] is None]
+    bands = {
+        name: f"{in_words(getattr(release.manifest, name))} (a band; the receipt has the figure)"
+        for name in hidden
+    }
+    return {name: value for name, value in {**values, **bands}.items() if value is not None}
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:

@@ -149,7 +149,7 @@ def _number(setting: Setting, text: str) -> int | float:
     if not math.isfinite(value) or (whole and not value.is_integer()):
         kind = "a whole number" if whole else "a number"
         raise ConfigError(f"{_quoted(text)} is not {kind}. {_wanted(setting)}")
-    low, high = setting.least, _most(setting)
+    low, high = setting.least, _MOST if setting.most is None else setting.most
     if low is not None and (value < low or (setting.above and value == low)):
         raise ConfigError(f"{_quoted(text)} is too small. {_wanted(setting)}")
     if value > high or (setting.below and value == high):
@@ -173,10 +173,6 @@ def _wanted(setting: Setting) -> str:
         bounds.append("on")
     between = ", " if setting.above or setting.below else " "
     return " ".join([f"Give {kind}", between.join(bounds)]).strip() + "."
-
-
-def _most(setting: Setting) -> float:
-    return _MOST if setting.most is None else setting.most
 
 
 def _shown(bound: float) -> str:

@@ -61,10 +61,7 @@ def form_values(kind: JobKind, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands in the form of a job, by the job's settings."""
     if kind == "read":
         return dict(values_before(settings))
-    if kind == "attack":
-        values = _attack(settings)
-    else:
-        values = _compare(settings) if kind == "compare" else _release(settings)
+    values = {"attack": _attack, "compare": _compare, "release": _release}[kind](settings)
     values |= {name: settings.get(name) for name in ("targets", "seed")}
     return {name: _written(value) for name, value in values.items()}
 

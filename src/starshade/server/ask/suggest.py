@@ -29,7 +29,13 @@ def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
     if "release" in latest:
         link = Link("See the latest release", f"/releases/{latest['release'].id}")
         why = "A release was made of these data. Read its verdict before you publish anything."
-        return Next(why, link), _another(data.id)
+        other = Next(
+            "Do not publish two releases of the same data: together they can tell more than "
+            "either.",
+            Link("Make another instead", address(data.id, "release", {})),
+            main=False,
+        )
+        return Next(why, link), other
     if "compare" in latest:
         link = Link("See the comparison", f"/jobs/{latest['compare'].id}")
         return (
@@ -152,11 +158,3 @@ def after_failure(job: JobRow) -> tuple[Next, ...]:
 def _change(job: JobRow) -> Link:
     values = form_values(job.kind, job.settings)
     return Link("Change the settings", address(job.data_id, job.kind, values, failed=job.id))
-
-
-def _another(data_id: int) -> Next:
-    return Next(
-        "Do not publish two releases of the same data: together they can tell more than either.",
-        Link("Make another instead", address(data_id, "release", {})),
-        main=False,
-    )

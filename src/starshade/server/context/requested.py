@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from starshade.plain import counted
+from starshade.server.ask.data import SYNTHETIC
 from starshade.server.ask.labels import settings_of
 from starshade.server.context.parts import Figure
 from starshade.server.jobs.rows import JobKind
@@ -13,8 +14,8 @@ from starshade.server.jobs.rows import JobKind
 __all__ = ["requested"]
 
 #: what a form says by another field
-_LABELS = {"dates": "The attacker knows dates", "like": "Made up to resemble", "seed": "Seed"}
-_LABELS |= {"n_users": "People", "n_items": "Items", "n_ratings": "Ratings"}
+_LABELS = {setting.name: setting.label for setting in SYNTHETIC.settings({})}
+_LABELS |= {"dates": "The attacker knows dates"}
 _HIDDEN = (None, False, "", 0, 0.0)
 
 

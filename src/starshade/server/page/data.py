@@ -243,16 +243,14 @@ def _label(one: Mapping[str, Any]) -> str:
 
 
 def _spread(facts: Facts) -> Table | None:
-    rows = []
-    for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item")):
-        spread = facts.get(name)
-        if spread:
-            names = ("q05", "q25", "median", "q75", "q95", "mean")
-            rows.append((label, *(_number(spread[q]) for q in names)))
-    if not rows:
-        return None
+    names = ("q05", "q25", "median", "q75", "q95", "mean")
+    rows = tuple(
+        (label, *(_number(facts[name][q]) for q in names))
+        for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item"))
+        if facts.get(name)
+    )
     head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
-    return Table("How many ratings", head, tuple(rows))
+    return Table("How many ratings", head, rows) if rows else None
 
 
 def _number(number: float) -> str:

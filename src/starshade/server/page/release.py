@@ -93,13 +93,8 @@ def _next(
         again = address(data.id, "release", settings)
         return (Next("Its files are gone.", Link("Make it again", again)),)
     if passed:
-        return (
-            Next(
-                "Read the report for the owner and the warnings below. If you agree, sign it, and "
-                "publish the downloaded files as they are.",
-                report,
-            ),
-        )
+        why = "Read the report for the owner and the warnings below. If you agree, sign it, and "
+        return (Next(f"{why}publish the downloaded files as they are.", report),)
     k = 2 * int(settings.get("k") or 5)
     larger = address(data.id, "release", {**settings, "k": k})
     advice = " ".join(map(str, verdict.get("advice") or ()))
