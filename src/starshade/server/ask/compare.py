@@ -13,10 +13,10 @@ from starshade.server.ask.declared import field_from
 from starshade.server.ask.release import (
     EPS,
     FEWEST,
+    METHOD_CHOICES,
     PROFILE,
     WITH_EPS,
     ks_of,
-    method_choices,
     too_many_people,
     top,
 )
@@ -32,7 +32,7 @@ _METHODS = _of(
     help="Every chosen method makes a release at every k; none of them is kept.",
     kind="choices",
     default=_USUAL,
-    choices=method_choices(),
+    choices=METHOD_CHOICES,
     required=True,
 )
 _KS = _of("ks", help="How many people hide together. Whole numbers, commas between.")

@@ -16,11 +16,11 @@ from starshade.server.ask.release import RELEASE
 from starshade.server.forms import Setting
 from starshade.server.jobs.rows import JobKind
 
-__all__ = ["ELSEWHERE", "as_field", "settings_of"]
+__all__ = ["ASKINGS", "ELSEWHERE", "as_field", "settings_of"]
 
 #: what reading finds that changes which fields there are, so that there are all of them
 _ALL = {"first_day": "2000-01-01", "attributes": ("…",)}
-_FORMS: Mapping[JobKind, Asking] = {
+ASKINGS: Mapping[JobKind, Asking] = {
     "read": MAPPING,
     "attack": ATTACK,
     "compare": COMPARE,
@@ -52,7 +52,7 @@ def as_field(kind: JobKind | None = None) -> Speller:
 @lru_cache(maxsize=8)
 def settings_of(kind: JobKind) -> Mapping[str, Setting]:
     """Return all that a job's form can set, by name."""
-    return {setting.name: setting for setting in _FORMS[kind].settings(_ALL)}
+    return {setting.name: setting for setting in ASKINGS[kind].settings(_ALL)}
 
 
 def _field(kind: JobKind | None, setting: str, value: Value) -> str:

@@ -29,17 +29,16 @@ __all__ = [
     "FEWEST",
     "GROUPING",
     "METHODS",
+    "METHOD_CHOICES",
     "PREDICTIVE_ITEMS",
     "PROFILE",
     "RELEASE",
     "WITH_EPS",
     "ks_of",
-    "method_choices",
     "only_people",
     "release_title",
     "too_many_people",
     "top",
-    "usual_items",
     "usual_k",
 ]
 
@@ -55,6 +54,10 @@ _PLAIN = {
 }
 #: what can be chosen, the suggested one of each kind first
 METHODS = tuple(sorted(ENTRIES, key=lambda entry: [*_PLAIN, entry.name].index(entry.name)))
+METHOD_CHOICES = tuple(
+    Choice(e.name, e.name, f"{_PLAIN.get(e.name, e.summary.removesuffix('.'))} ({e.source}).")
+    for e in METHODS
+)
 GROUPING = having(METHODS, "k", "hierarchy")
 WITH_EPS = having(METHODS, "k", "eps")
 PREDICTIVE = having(METHODS, "k", "profile")
@@ -174,19 +177,6 @@ _REST = (
 )
 
 
-def method_choices() -> tuple[Choice, ...]:
-    """Return the methods to choose from."""
-    return tuple(
-        Choice(e.name, e.name, f"{_PLAIN.get(e.name, e.summary.removesuffix('.'))} ({e.source}).")
-        for e in METHODS
-    )
-
-
-def usual_items(facts: Facts) -> str:
-    """Return how many items are suggested; empty: all."""
-    return str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
-
-
 def usual_k(facts: Facts) -> int:
     """Return the k that is suggested: the usual one, or as many people as there are."""
     people: int = facts.get("users", _USUAL_K)
@@ -194,13 +184,14 @@ def usual_k(facts: Facts) -> int:
 
 
 def top(facts: Facts, help_text: str) -> Setting:
-    """Return the setting of how many items are released."""
+    """Return the setting of how many items are released, few of many being suggested."""
+    usual = str(_FEW_ITEMS) if facts.get("items", 0) > _MANY else ""
     return Setting(
         "items",
         "Only the most rated items",
         help_text,
         "integer",
-        usual_items(facts),
+        usual,
         least=1,
         most=facts.get("items"),
     )
@@ -213,7 +204,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "k-exchange for general use, predictive to train recommenders, interval for surveys.",
         "choice",
         "k-exchange",
-        choices=method_choices(),
+        choices=METHOD_CHOICES,
         required=True,
     )
     items = top(

@@ -11,10 +11,9 @@ from starshade.plain import counted, percent
 from starshade.report.phrases import count as whole
 from starshade.server.ask.again import FORM_OF
 from starshade.server.ask.asking import Asking, Facts, form
-from starshade.server.ask.attack import ATTACK
-from starshade.server.ask.compare import COMPARE
 from starshade.server.ask.data import MAPPING, values_before
-from starshade.server.ask.release import FEWEST, RELEASE
+from starshade.server.ask.labels import ASKINGS
+from starshade.server.ask.release import FEWEST
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.columns import columns_of
 from starshade.server.context.forms import Form
@@ -29,7 +28,7 @@ from starshade.server.words import sentence, without_paths
 __all__ = ["FORMS", "data_page"]
 
 #: the forms of a data set, by the end of their address
-FORMS: Mapping[str, Asking] = {asking.id: asking for asking in (MAPPING, ATTACK, COMPARE, RELEASE)}
+FORMS: Mapping[str, Asking] = {asking.id: asking for asking in ASKINGS.values()}
 
 _LISTED = 30  # jobs
 _WORK: tuple[JobKind, ...] = ("attack", "compare", "release")
