@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import errno
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -52,9 +53,9 @@ def _leave(error: BaseException, interrupt: Interrupt) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     # a library may have turned the interruption into an error of its own
-    if interrupt.heard or isinstance(error, (KeyboardInterrupt, click.Abort)):
+    if interrupt.number or isinstance(error, (KeyboardInterrupt, click.Abort)):
         _say(f"Interrupted; {written_so_far()}.")
-        return interrupt.exit_code
+        return 128 + (interrupt.number or signal.SIGINT)  # as shells count
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, click.ClickException):

@@ -56,16 +56,6 @@ class Interrupt:
     # set once Python has delivered it to the work
     back: threading.Event = field(default_factory=threading.Event)
 
-    @property
-    def heard(self) -> bool:
-        """Whether a signal came."""
-        return self.number != 0
-
-    @property
-    def exit_code(self) -> int:
-        """128 + signal, as shells count; Ctrl-C when none was heard."""
-        return 128 + (self.number or signal.SIGINT)
-
 
 class _Delivered(KeyboardInterrupt):
     """Not `KeyboardInterrupt` itself: Python would die of SIGINT if that ever passes ``exec``."""

@@ -30,11 +30,12 @@ def attack_outcome(result: Result) -> Outcome:
         f"Somebody who knows {facts_known(result.get('knowledge') or {})} finds the right record "
         f"in {percent(success)} of the cases{_attacked(result)}."
     )
+    chart = result.get("chart")
     return Outcome(
         headline=headline,
         text=str(result.get("text") or ""),
         figures=(first, guess, *rest),
-        chart=_chart(result.get("chart"), f"{headline} The figures are below."),
+        chart=chart and Chart("What the attack found", chart, f"{headline} The figures are below."),
         reading_help=f"{_rests_on(result)} The range in brackets is where the figure of many such "
         "people lies, in 19 of 20 cases. An attacker who knows more, or other things, may find "
         "more.",
@@ -110,7 +111,3 @@ def _rests_on(result: Result) -> str:
 def _figure(row: Mapping[str, Any]) -> Figure:
     share = row["value"] if row["unit"] == "share" else None
     return Figure(row["title"], row["text"], row["meaning"], share)
-
-
-def _chart(spec: Any, text: str) -> Chart | None:
-    return Chart("What the attack found", dict(spec), text) if isinstance(spec, Mapping) else None

@@ -244,17 +244,12 @@ def _label(one: Mapping[str, Any]) -> str:
 def _spread(facts: Facts) -> Table | None:
     names = ("q05", "q25", "median", "q75", "q95", "mean")
     rows = tuple(
-        (label, *(_number(facts[name][q]) for q in names))
+        (label, *(f"{facts[name][q]:,.1f}".removesuffix(".0") for q in names))
         for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item"))
         if facts.get(name)
     )
     head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
     return Table("How many ratings", head, rows) if rows else None
-
-
-def _number(number: float) -> str:
-    """Write a number of ratings that may be a mean: 16, 16.5."""
-    return f"{number:,.1f}".removesuffix(".0")
 
 
 def _notes(facts: Facts) -> list[str]:
