@@ -82,17 +82,15 @@ def _kernel_cache() -> dict[str, Any]:
 
 def _summary(facts: dict[str, Any]) -> Any:
     cache = facts["kernel_cache"]
-    extras, missing = (
-        ", ".join(name for name, present in facts["extras"].items() if present is wanted)
-        for wanted in (True, False)
-    )
+    extras = [name for name, present in facts["extras"].items() if present]
+    missing = [name for name, present in facts["extras"].items() if not present]
     state = "writable" if cache["writable"] else "not writable: kernels compile in every run"
     rows = [
         ("starshade", facts["starshade"]),
         ("Python", f"{facts['python']} on {facts['platform']}"),
         ("packages", ", ".join(f"{k} {v}" for k, v in facts["versions"].items())),
-        ("extras installed", extras or "none"),
-        ("extras not installed", missing or None),
+        ("extras installed", ", ".join(extras) or "none"),
+        ("extras not installed", ", ".join(missing) or None),
         ("processors", facts["cpus"]),
         ("threads in use", facts["threads"]),
         ("threading layer", facts["threading_layer"]),
