@@ -4,15 +4,15 @@
 
     @dataclass(frozen=True)
     class PaddingSettings:
-        top: float = field(
-            default=0.01,
-            metadata=declared("Cells called the highest", "…", least=0, above=True, most=1),
+        top: float = settable(
+            "Cells called the highest", "…", default=0.01, least=0, above=True, most=1
         )
 
-The annotation says the type and whether None is allowed, the field its default, `declared` the
-rest. From it come the check of a value and its message, the option of the command line, the
-reference and the JSON Schema. A declaration imports nothing but the standard library, so that
-doors read it without the class that works with it; that class inherits it, and with it the fields.
+The annotation says the type and whether None is allowed, `settable` the rest; what several fields
+have in common is `declared` once. From it come the check of a value and its message, the option
+of the command line, the reference and the JSON Schema. A declaration imports nothing but the
+standard library, so that doors read it without the class that works with it; that class inherits
+it, and with it the fields.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from inspect import get_annotations
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from starshade.errors import ConfigError
 from starshade.naming import called
 
-__all__ = ["Setting", "check", "declared", "setting_of", "settings_of"]
+__all__ = ["Setting", "check", "declared", "settable", "setting_of", "settings_of"]
 
 Kind = Literal[
     "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files"
@@ -129,7 +129,7 @@ class Setting:
         return f"{what}, {self.bounds}" if self.bounds else what
 
     @property
-    def default_told(self) -> str:
+    def default_text(self) -> str:
         """The default in words; empty where there is nothing to say, or it must be given."""
         default = self.unset if self.default is None else self.default
         if default is MISSING or default is False or default == ():
@@ -234,8 +234,13 @@ def _is_place(value: Any) -> bool:
 
 
 def declared(label: str, help: str, **more: Any) -> dict[str, Any]:  # noqa: A002
-    """Return a field's ``metadata``; `more` as `Setting` names it, but for what the field says."""
+    """Return the ``metadata`` of fields; `more` as `Setting` names it, but for what they say."""
     return {"setting": {"label": label, "help": help, **more}}
+
+
+def settable(label: str, help: str, *, default: Any, **more: Any) -> Any:  # noqa: A002
+    """Return a field with a default that is declared; one without is a `field` itself."""
+    return field(default=default, metadata=declared(label, help, **more))
 
 
 @cache
@@ -244,15 +249,14 @@ def settings_of(declaration: type) -> tuple[Setting, ...]:
 
     Examples
     --------
-    >>> from dataclasses import field
     >>> @dataclass(frozen=True)
     ... class Some:
-    ...     top: float = field(default=0.01, metadata=declared("Share", "The share.", least=0))
+    ...     top: float = settable("Share", "The share.", default=0.01, least=0)
     >>> [(setting.name, setting.kind, setting.allowed) for setting in settings_of(Some)]
     [('top', 'number', 'a finite number, 0 or more')]
     """
     return tuple(
-        _setting(field, declaration) for field in fields(declaration) if "setting" in field.metadata
+        _setting(each, declaration) for each in fields(declaration) if "setting" in each.metadata
     )
 
 
@@ -261,33 +265,33 @@ def setting_of(declaration: type, name: str) -> Setting:
     return next(setting for setting in settings_of(declaration) if setting.name == name)
 
 
-def _setting(field: Field[Any], declaration: type) -> Setting:
-    metadata = field.metadata["setting"]
+def _setting(described: Field[Any], declaration: type) -> Setting:
+    metadata = described.metadata["setting"]
     if "beside" in metadata:
         text = f"{metadata['help'][0].lower()}{metadata['help'][1:]}"
         metadata = {**metadata, "help": f"With {' '.join(metadata['beside'])}: {text}"}
     if "kind" in metadata:
         return Setting(
-            name=field.name,
-            default=field.default,
-            optional=field.default is None,
+            name=described.name,
+            default=described.default,
+            optional=described.default is None,
             **({"choices": ()} | metadata),
         )
-    hint = _hint(field.name, declaration)
+    hint = _hint(described.name, declaration)
     parts = [part for part in get_args(hint) if part is not type(None)]
     optional = type(None) in get_args(hint)
     base = parts[0] if optional and len(parts) == 1 else hint
     choices = get_args(base) if get_origin(base) is Literal else ()
     if not choices and base not in _KINDS:
         raise TypeError(
-            f"{declaration.__name__}.{field.name}: {hint} is no type of a setting; those are "
+            f"{declaration.__name__}.{described.name}: {hint} is no type of a setting; those are "
             "bool, int, float, str, Literal, and Sequence of str or int, each with None if need "
             'be; another one says its kind: declared(…, kind="file")'
         )
     return Setting(
-        name=field.name,
+        name=described.name,
         kind="choice" if choices else _KINDS[base],
-        default=field.default,
+        default=described.default,
         optional=optional,
         choices=choices,
         **metadata,

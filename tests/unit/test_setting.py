@@ -11,25 +11,23 @@ import pytest
 from starshade.attack.registry import ENTRIES
 from starshade.errors import ConfigError
 from starshade.schema import json_schema
-from starshade.setting import Setting, check, declared, settings_of
+from starshade.setting import Setting, check, declared, settable, settings_of
 
 
 @dataclass(frozen=True)
 class Declared:
     whole: int = field(metadata=declared("Whole", "A count.", least=1, most=16))
-    share: float = field(default=0.5, metadata=declared("Share", "A share.", least=0, above=True))
-    below: float = field(default=0.5, metadata=declared("Below", "A share.", most=1, below=True))
-    far: float | None = field(
-        default=None, metadata=declared("Far", "How far.", least=0, endless=True, unset="near")
+    share: float = settable("Share", "A share.", default=0.5, least=0, above=True)
+    below: float = settable("Below", "A share.", default=0.5, most=1, below=True)
+    far: float | None = settable(
+        "Far", "How far.", default=None, least=0, endless=True, unset="near"
     )
-    on: bool = field(default=False, metadata=declared("On", "Whether."))
-    one: Literal["a", "b"] = field(default="a", metadata=declared("One", "Which."))
-    text: str = field(default="", metadata=declared("Text", "A text."))
-    names: Sequence[str] = field(default=(), metadata=declared("Names", "Some names."))
-    places: Sequence[int] = field(default=(), metadata=declared("Places", "Some places."))
-    counts: Sequence[int] = field(
-        default=(2, 4), metadata=declared("Counts", "Some.", kind="integers", least=2)
-    )
+    on: bool = settable("On", "Whether.", default=False)
+    one: Literal["a", "b"] = settable("One", "Which.", default="a")
+    text: str = settable("Text", "A text.", default="")
+    names: Sequence[str] = settable("Names", "Some names.", default=())
+    places: Sequence[int] = settable("Places", "Some places.", default=())
+    counts: Sequence[int] = settable("Counts", "Some.", default=(2, 4), kind="integers", least=2)
     own: object = None
 
     def __post_init__(self) -> None:
@@ -172,7 +170,7 @@ def test_too_many_are_told_as_such(value: Any, advice: str) -> None:
 def test_what_is_no_type_of_a_setting_is_named() -> None:
     @dataclass(frozen=True)
     class Odd:
-        odd: int | str = field(default=1, metadata=declared("Odd", "Odd."))
+        odd: int | str = settable("Odd", "Odd.", default=1)
 
     with pytest.raises(TypeError, match=r"Odd\.odd: .* is no type of a setting"):
         settings_of(Odd)
@@ -181,16 +179,14 @@ def test_what_is_no_type_of_a_setting_is_named() -> None:
 @pytest.mark.parametrize(("default", "told"), [(0, "0"), (True, "True"), (1000, "1,000"), ("", "")])
 def test_a_default_is_told(default: Any, told: str) -> None:
     kind: Any = "flag" if isinstance(default, bool) else "integer"
-    assert Setting("one", kind, default, False, (), "One", "One.").default_told == told
+    assert Setting("one", kind, default, False, (), "One", "One.").default_text == told
 
 
 def test_what_is_only_for_a_choice_says_so_first_and_applies_beside_it() -> None:
     @dataclass(frozen=True)
     class Some:
-        way: str = field(default="near", metadata=declared("Way", "Which way."))
-        depth: int = field(
-            default=3, metadata=declared("Depth", "How deep.", beside=("way", "far"))
-        )
+        way: str = settable("Way", "Which way.", default="near")
+        depth: int = settable("Depth", "How deep.", default=3, beside=("way", "far"))
 
     depth = settings_of(Some)[1]
     assert depth.help == "With way far: how deep."

@@ -10,7 +10,7 @@ from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, 
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.settings import Dissimilarity
 from starshade.release.profile.kind import ProfileKind
-from starshade.setting import declared
+from starshade.setting import declared, settable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,74 +81,60 @@ class GroupingSettings:
     hierarchy: str | Path | Dgh = field(default="ndgh", metadata=_HIERARCHY)
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
-    attributes: Literal["none", "generalized", "exact"] = field(
+    attributes: Literal["none", "generalized", "exact"] = settable(
+        "Personal attributes",
+        "Personal attributes in the release; generalized: part of what k records share; "
+        "exact: for a query service only.",
         default="none",
-        metadata=declared(
-            "Personal attributes",
-            "Personal attributes in the release; generalized: part of what k records share; "
-            "exact: for a query service only.",
-            private=True,
-        ),
+        private=True,
     )
-    quasi_identifiers: Sequence[str] = field(
+    quasi_identifiers: Sequence[str] = settable(
+        "What others may know",
+        "One that others may know of a person; without any, all that are not sensitive.",
         default=(),
-        metadata=declared(
-            "What others may know",
-            "One that others may know of a person; without any, all that are not sensitive.",
-            private=True,
-            beside=("attributes", "generalized"),
-        ),
+        private=True,
+        beside=("attributes", "generalized"),
     )
-    sensitive_attributes: Sequence[str] = field(
+    sensitive_attributes: Sequence[str] = settable(
+        "What others must not learn",
+        "One that others must not learn, released as it is.",
         default=(),
-        metadata=declared(
-            "What others must not learn",
-            "One that others must not learn, released as it is.",
-            private=True,
-            beside=("attributes", "generalized"),
-        ),
+        private=True,
+        beside=("attributes", "generalized"),
     )
-    l: int = field(  # noqa: E741 - the name that it has everywhere
+    l: int = settable(  # noqa: E741 - the name that it has everywhere
+        "Different values of each sensitive attribute (l)",
+        "Least number of different values of each sensitive attribute in a group.",
         default=0,
-        metadata=declared(
-            "Different values of each sensitive attribute (l)",
-            "Least number of different values of each sensitive attribute in a group.",
-            least=0,
-            usual="2",
-            advice="l is the least number of different sensitive values in a class; 2 is the "
-            "least that hides any, 0 asks none.",
-        ),
+        least=0,
+        usual="2",
+        advice="l is the least number of different sensitive values in a class; 2 is the "
+        "least that hides any, 0 asks none.",
     )
-    t: float | None = field(
+    t: float | None = settable(
+        "Largest distance of sensitive attributes (t)",
+        "How far the sensitive attributes of a group may be from those of all.",
         default=None,
-        metadata=declared(
-            "Largest distance of sensitive attributes (t)",
-            "How far the sensitive attributes of a group may be from those of all.",
-            unset="any distance",
-            least=0,
-            most=1,
-            usual="0.2",
-            advice="0 asks every class for the distribution of all; 1 would ask nothing.",
-        ),
+        unset="any distance",
+        least=0,
+        most=1,
+        usual="0.2",
+        advice="0 asks every class for the distribution of all; 1 would ask nothing.",
     )
-    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = field(
+    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = settable(
+        "Files of hierarchies",
+        "What the values of a quasi-identifier are joined to (ARX's CSV), without one the set "
+        "of values.",
         default=(),
-        metadata=declared(
-            "Files of hierarchies",
-            "What the values of a quasi-identifier are joined to (ARX's CSV), without one the set "
-            "of values.",
-            kind="files",
-            beside=("attributes", "generalized"),
-            usual="NAME=FILE",
-        ),
+        kind="files",
+        beside=("attributes", "generalized"),
+        usual="NAME=FILE",
     )
-    rare_values: RareValues = field(
+    rare_values: RareValues = settable(
+        "Values that fewer than k people have",
+        "Values of an attribute that fewer than k people have.",
         default="refuse",
-        metadata=declared(
-            "Values that fewer than k people have",
-            "Values of an attribute that fewer than k people have.",
-            beside=("attributes", "generalized"),
-        ),
+        beside=("attributes", "generalized"),
     )
 
 
@@ -174,12 +160,10 @@ class IntervalAnonymizerSettings:
     l: float = field(default=0.0, metadata=SPREAD)  # noqa: E741 - the paper's name
     sensitive: Sequence[str] = field(default=(), metadata=SENSITIVE)
     nulls: NullRule = field(default="strict", metadata=NULLS)
-    partition: Literal["cluster", "whole"] = field(
+    partition: Literal["cluster", "whole"] = settable(
+        "Ratings are moved together",
+        "In small clusters, or all records with the same items rated (the paper).",
         default="cluster",
-        metadata=declared(
-            "Ratings are moved together",
-            "In small clusters, or all records with the same items rated (the paper).",
-        ),
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
@@ -212,130 +196,101 @@ class PredictiveAnonymizerSettings:
     )
 
     k: int = field(metadata=_K)
-    profile: ProfileKind = field(
+    profile: ProfileKind = settable(
+        "What a profile shows",
+        "A group's cell is the mean of ratings and predictions (padded), of the ratings alone "
+        "(simple), of predictions alone (model), or the prediction for all members as one "
+        "(pooled).",
         default="padded",
-        metadata=declared(
-            "What a profile shows",
-            "A group's cell is the mean of ratings and predictions (padded), of the ratings alone "
-            "(simple), of predictions alone (model), or the prediction for all members as one "
-            "(pooled).",
-        ),
     )
-    dissimilarity: Dissimilarity = field(
+    dissimilarity: Dissimilarity = settable(
+        "How unlike two users are",
+        "What makes two users alike when groups are formed; weighted-sq is the paper's. All "
+        "but euclidean need the grouping t-means.",
         default="euclidean",
-        metadata=declared(
-            "How unlike two users are",
-            "What makes two users alike when groups are formed; weighted-sq is the paper's. All "
-            "but euclidean need the grouping t-means.",
-        ),
     )
-    clip: Clip = field(
+    clip: Clip = settable(
+        "What is clipped to the scale",
+        "Clip means to the scale, or every prediction before.",
         default="mean",
-        metadata=declared(
-            "What is clipped to the scale", "Clip means to the scale, or every prediction before."
-        ),
     )
-    grouping: Literal["exchange", "t-means"] | None = field(
+    grouping: Literal["exchange", "t-means"] | None = settable(
+        "How users are grouped",
+        "Users exchanged between groups while that lessens their error, or the paper's clusters.",
         default=None,
-        metadata=declared(
-            "How users are grouped",
-            "Users exchanged between groups while that lessens their error, or the paper's "
-            "clusters.",
-            unset="exchange, where distances are euclidean",
-        ),
+        unset="exchange, where distances are euclidean",
     )
-    weights: Literal["support", "uniform"] | None = field(
+    weights: Literal["support", "uniform"] | None = settable(
+        "How items count",
+        "An item counts as often as it was rated, or all count alike.",
         default=None,
-        metadata=declared(
-            "How items count",
-            "An item counts as often as it was rated, or all count alike.",
-            unset="support for exchange, uniform for t-means",
-        ),
+        unset="support for exchange, uniform for t-means",
     )
-    factors: int | None = field(
-        default=3,
-        metadata=declared(
-            "Factors", "Factors of the recommender.", least=1, unset="the recommender's own"
-        ),
+    factors: int | None = settable(
+        "Factors", "Factors of the recommender.", default=3, least=1, unset="the recommender's own"
     )
-    regularization: float | None = field(
+    regularization: float | None = settable(
+        "Regularization",
+        "How strongly factors are held back.",
         default=None,
-        metadata=declared(
-            "Regularization",
-            "How strongly factors are held back.",
-            least=0,
-            most=1e100,
-            advice="For example 0.055.",
-            unset="0.055; other recommenders: their own",
-        ),
+        least=0,
+        most=1e100,
+        advice="For example 0.055.",
+        unset="0.055; other recommenders: their own",
     )
-    sweeps: int | None = field(
+    sweeps: int | None = settable(
+        "Rounds of fitting",
+        "Rounds of fitting, at most.",
         default=None,
-        metadata=declared(
-            "Rounds of fitting",
-            "Rounds of fitting, at most.",
-            least=1,
-            unset="16; other recommenders: their own",
-        ),
+        least=1,
+        unset="16; other recommenders: their own",
     )
-    biases: bool | None = field(
+    biases: bool | None = settable(
+        "Biases for users and items",
+        "Whether a bias is fitted for each user and item.",
         default=None,
-        metadata=declared(
-            "Biases for users and items",
-            "Whether a bias is fitted for each user and item.",
-            off="No bias for users and items, as in the paper.",
-            unset="the recommender's own",
-        ),
+        off="No bias for users and items, as in the paper.",
+        unset="the recommender's own",
     )
-    recommender: str = field(
+    recommender: str = settable(
+        "What predicts",
+        "What predicts what is not rated; implicit-als and surprise-svd come with the extra "
+        "compare, lenskit-biased-mf with lenskit. The profile pooled needs regularized-svd.",
         default="regularized-svd",
-        metadata=declared(
-            "What predicts",
-            "What predicts what is not rated; implicit-als and surprise-svd come with the extra "
-            "compare, lenskit-biased-mf with lenskit. The profile pooled needs regularized-svd.",
-            kind="choice",
-            choices=tuple(entry.name for entry in ENTRIES),
-        ),
+        kind="choice",
+        choices=tuple(entry.name for entry in ENTRIES),
     )
-    b: int = field(
+    b: int = settable(
+        "Items known together (b)",
+        "Items known together that l profiles must show.",
         default=1,
-        metadata=declared(
-            "Items known together (b)",
-            "Items known together that l profiles must show.",
-            beside=_SIMPLE,
-            least=1,
-            usual="2",
-        ),
+        beside=_SIMPLE,
+        least=1,
+        usual="2",
     )
-    l: int = field(  # noqa: E741 - the paper's name
+    l: int = settable(  # noqa: E741 - the paper's name
+        "Profiles that show them (l)",
+        "Profiles that show what was rated together; 0 asks for nothing.",
         default=0,
-        metadata=declared(
-            "Profiles that show them (l)",
-            "Profiles that show what was rated together; 0 asks for nothing.",
-            beside=_SIMPLE,
-            least=0,
-            usual="2",
-        ),
+        beside=_SIMPLE,
+        least=0,
+        usual="2",
     )
-    min_raters: int = field(
+    min_raters: int = settable(
+        "Raters that an item needs",
+        "Members who must have rated an item to show it.",
         default=1,
-        metadata=declared(
-            "Raters that an item needs",
-            "Members who must have rated an item to show it.",
-            beside=_SIMPLE,
-            least=1,
-        ),
+        beside=_SIMPLE,
+        least=1,
     )
-    step: float | None = field(
+    step: float | None = settable(
+        "Step of released levels",
+        "Step of released levels.",
         default=None,
-        metadata=declared(
-            "Step of released levels",
-            "Step of released levels.",
-            least=0,
-            above=True,
-            unset="a part of the scale's step that makes up to 100; 0.05 for 1 to 5",
-            unit="ratings",
-        ),
+        least=0,
+        above=True,
+        unset="a part of the scale's step that makes up to 100; 0.05 for 1 to 5",
+        unit="ratings",
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from starshade.setting import declared
+from starshade.setting import declared, settable
 
 __all__ = [
     "AuxiliaryAttackSettings",
@@ -72,67 +72,58 @@ _D0 = declared(
 class KnowledgeSettings:
     """What is known of each target (NS §5; definitions, "knowledge")."""
 
-    known: int = field(
-        default=8,
-        metadata=declared("Facts known about each person", "Cells known of each target.", least=1),
+    known: int = settable(
+        "Facts known about each person", "Cells known of each target.", default=8, least=1
     )
-    wrong: int = field(
-        default=0,
-        metadata=declared("How many of them are wrong", "How many of them are wrong.", least=0),
+    wrong: int = settable(
+        "How many of them are wrong", "How many of them are wrong.", default=0, least=0
     )
-    wrong_kind: Literal["value", "item"] = field(
+    wrong_kind: Literal["value", "item"] = settable(
+        "A wrong fact is",
+        "Wrong rating and day of a rated item, or the wrong item too.",
         default="value",
-        metadata=declared(
-            "A wrong fact is", "Wrong rating and day of a rated item, or the wrong item too."
-        ),
     )
-    rating_error: float = field(
+    rating_error: float = settable(
+        "Ratings known to within",
+        "Ratings are known to within this.",
         default=0.0,
-        metadata=declared(
-            "Ratings known to within", "Ratings are known to within this.", least=0, unit="ratings"
-        ),
+        least=0,
+        unit="ratings",
     )
-    day_error: float | None = field(
+    day_error: float | None = settable(
+        "Dates known to within (days)",
+        "Days are known to within this.",
         default=14,
-        metadata=declared(
-            "Dates known to within (days)",
-            "Days are known to within this.",
-            least=0,
-            endless=True,
-            unset="days are not known",
-            unit="days",
-        ),
+        least=0,
+        endless=True,
+        unset="days are not known",
+        unit="days",
     )
-    outside_top: int = field(
+    outside_top: int = settable(
+        "Leave out the most rated items",
+        "Nothing is known of the N most rated.",
         default=0,
-        metadata=declared(
-            "Leave out the most rated items", "Nothing is known of the N most rated.", least=0
-        ),
+        least=0,
     )
-    about_count: bool = field(
+    about_count: bool = settable(
+        "The attacker knows about how many items somebody rated",
+        "About how many items the target rated is known, to within half of it.",
         default=False,
-        metadata=declared(
-            "The attacker knows about how many items somebody rated",
-            "About how many items the target rated is known, to within half of it.",
-        ),
     )
-    ratings: bool = field(
+    ratings: bool = settable(
+        "The attacker knows how the items were rated",
+        "Whether ratings are known.",
         default=True,
-        metadata=declared(
-            "The attacker knows how the items were rated",
-            "Whether ratings are known.",
-            off="Know the items, not the ratings.",
-        ),
+        off="Know the items, not the ratings.",
     )
-    dates: bool = field(
+    dates: bool = settable(
+        "The attacker knows dates",
+        "Whether days are known.",
         default=True,
-        metadata=declared(
-            "The attacker knows dates", "Whether days are known.", off="Do not know the dates."
-        ),
+        off="Do not know the dates.",
     )
-    except_items: Sequence[str] = field(
-        default=(),
-        metadata=declared("Items never known", "Ids of items of which nothing is known."),
+    except_items: Sequence[str] = settable(
+        "Items never known", "Ids of items of which nothing is known.", default=()
     )
 
 
@@ -151,35 +142,29 @@ class ScoreboardRHSettings:
 class ScoreboardSettings:
     """NS §4; definitions, "scoreboard"."""
 
-    rating_error: float | None = field(
+    rating_error: float | None = settable(
+        "How far a rating may be off",
+        "A rating fits when it is this near.",
         default=None,
-        metadata=declared(
-            "How far a rating may be off",
-            "A rating fits when it is this near.",
-            **_ENDLESS,
-            unset="as far as the knowledge says",
-            unit="ratings",
-        ),
+        **_ENDLESS,
+        unset="as far as the knowledge says",
+        unit="ratings",
     )
-    day_error: float | None = field(
+    day_error: float | None = settable(
+        "How far a day may be off",
+        "A day fits when it is this near.",
         default=None,
-        metadata=declared(
-            "How far a day may be off",
-            "A day fits when it is this near.",
-            **_ENDLESS,
-            unset="as far as the knowledge says",
-            unit="days",
-        ),
+        **_ENDLESS,
+        unset="as far as the knowledge says",
+        unit="days",
     )
-    alpha: float = field(
+    alpha: float = settable(
+        "Score from which on a record fits",
+        "A score above it fits; scores are 0 or 1, so all values say the same.",
         default=0.5,
-        metadata=declared(
-            "Score from which on a record fits",
-            "A score above it fits; scores are 0 or 1, so all values say the same.",
-            least=0,
-            most=1,
-            below=True,
-        ),
+        least=0,
+        most=1,
+        below=True,
     )
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
@@ -209,20 +194,17 @@ class LabelAttackSettings:
 class HomogeneityAttackSettings:
     """PA Def. 5.1, SR §4; definitions, "homogeneity"."""
 
-    by: Literal["label", "structure"] = field(
+    by: Literal["label", "structure"] = settable(
+        "Candidates are found by",
+        "Candidates by items and ratings, or by items alone.",
         default="label",
-        metadata=declared(
-            "Candidates are found by", "Candidates by items and ratings, or by items alone."
-        ),
     )
     tolerance: float | None = field(default=None, metadata=_TOLERANCE)
-    sensitive: Sequence[int] = field(
+    sensitive: Sequence[int] = settable(
+        "Sensitive items",
+        "Items of which is told how many groups rated them all alike: on the command line "
+        "ids, in Python places among the original's items.",
         default=(),
-        metadata=declared(
-            "Sensitive items",
-            "Items of which is told how many groups rated them all alike: on the command line "
-            "ids, in Python places among the original's items.",
-        ),
     )
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
@@ -233,15 +215,13 @@ class HomogeneityAttackSettings:
 class LinkExistenceSettings:
     """PA §6; definitions, "link-existence"."""
 
-    prior: float | None = field(
+    prior: float | None = settable(
+        "Chance that a user rated an item",
+        "How likely the adversary holds a rating beforehand.",
         default=None,
-        metadata=declared(
-            "Chance that a user rated an item",
-            "How likely the adversary holds a rating beforehand.",
-            least=0,
-            most=1,
-            unset="each item's share of raters",
-        ),
+        least=0,
+        most=1,
+        unset="each item's share of raters",
     )
 
 
@@ -249,33 +229,27 @@ class LinkExistenceSettings:
 class PaddingAttackSettings:
     """starshade's own."""
 
-    rank: int | None = field(
+    rank: int | None = settable(
+        "Rank of the part that is taken out",
+        "Singular values that are taken out.",
         default=None,
-        metadata=declared(
-            "Rank of the part that is taken out",
-            "Singular values that are taken out.",
-            least=0,
-            unset="those that stand out of the noise (Gavish & Donoho 2014)",
-        ),
+        least=0,
+        unset="those that stand out of the noise (Gavish & Donoho 2014)",
     )
-    top: float = field(
+    top: float = settable(
+        "Share of cells called the highest",
+        "Share of the cells, ranked highest, whose precision is told.",
         default=0.01,
-        metadata=declared(
-            "Share of cells called the highest",
-            "Share of the cells, ranked highest, whose precision is told.",
-            least=0,
-            above=True,
-            most=1,
-        ),
+        least=0,
+        above=True,
+        most=1,
     )
-    groups: int | None = field(
+    groups: int | None = settable(
+        "Groups looked at",
+        "Groups looked at; of more so many are drawn.",
         default=None,
-        metadata=declared(
-            "Groups looked at",
-            "Groups looked at; of more so many are drawn.",
-            least=2,
-            unset="as many as have a million cells, at least 200",
-        ),
+        least=2,
+        unset="as many as have a million cells, at least 200",
     )
 
 
@@ -283,22 +257,13 @@ class PaddingAttackSettings:
 class TrackerAttackSettings:
     """KL §1.1; definitions, "tracker"."""
 
-    conditions: int = field(
-        default=4,
-        metadata=declared(
-            "Conditions joined by AND", "Conditions joined by AND at most.", least=1, most=16
-        ),
+    conditions: int = settable(
+        "Conditions joined by AND", "Conditions joined by AND at most.", default=4, least=1, most=16
     )
-    background: Sequence[str] | None = field(
-        default=(),
-        metadata=declared(
-            "What is known of the target", "Personal attributes known of the target."
-        ),
+    background: Sequence[str] | None = settable(
+        "What is known of the target", "Personal attributes known of the target.", default=()
     )
-    queries: int = field(
-        default=5_000_000,
-        metadata=declared("COUNT queries", "COUNT queries at most.", least=1),
-    )
+    queries: int = settable("COUNT queries", "COUNT queries at most.", default=5_000_000, least=1)
 
 
 @dataclass(frozen=True)
@@ -308,9 +273,8 @@ class AuxiliaryAttackSettings:
     phi: float = field(default=1.5, metadata=_PHI)
     rho0: float | None = field(default=None, metadata=_RHO0)
     d0: float = field(default=30.0, metadata=_D0)
-    candidates: int = field(
-        default=5,
-        metadata=declared("Records listed", "Best records listed per name.", least=1),
+    candidates: int = settable(
+        "Records listed", "Best records listed per name.", default=5, least=1
     )
 
 
@@ -318,33 +282,27 @@ class AuxiliaryAttackSettings:
 class RiskSettings:
     """Of the search for those whom few facts identify; the attack is set beside."""
 
-    draws: int = field(
+    draws: int = settable(
+        "Draws per person",
+        "Draws per user of each number of known cells.",
         default=20,
-        metadata=declared(
-            "Draws per person",
-            "Draws per user of each number of known cells.",
-            least=1,
-            most=100_000,
-        ),
+        least=1,
+        most=100_000,
     )
-    known: Sequence[int] = field(
+    known: Sequence[int] = settable(
+        "Numbers of known facts",
+        "Numbers of known cells that are tried, ascending.",
         default=(1, 2, 4, 8, 16),
-        metadata=declared(
-            "Numbers of known facts",
-            "Numbers of known cells that are tried, ascending.",
-            kind="integers",
-            least=1,
-        ),
+        kind="integers",
+        least=1,
     )
-    share: float = field(
+    share: float = settable(
+        "Share of the draws",
+        "Share of the draws in which the record must stand out.",
         default=0.9,
-        metadata=declared(
-            "Share of the draws",
-            "Share of the draws in which the record must stand out.",
-            least=0,
-            above=True,
-            most=1,
-        ),
+        least=0,
+        above=True,
+        most=1,
     )
 
 
@@ -352,32 +310,26 @@ class RiskSettings:
 class SparsitySettings:
     """NS §3; definitions, "sparsity"."""
 
-    targets: int | None = field(
+    targets: int | None = settable(
+        "Records looked at",
+        "Records whose nearest neighbour is sought, a seeded sample.",
         default=2000,
-        metadata=declared(
-            "Records looked at",
-            "Records whose nearest neighbour is sought, a seeded sample.",
-            least=1,
-            unset="all",
-        ),
+        least=1,
+        unset="all",
     )
-    rating_error: float | None = field(
+    rating_error: float | None = settable(
+        "Ratings that are alike",
+        "Ratings within this much are close.",
         default=None,
-        metadata=declared(
-            "Ratings that are alike",
-            "Ratings within this much are close.",
-            least=0,
-            unset="a quarter of the scale's width",
-            unit="ratings",
-        ),
+        least=0,
+        unset="a quarter of the scale's width",
+        unit="ratings",
     )
-    day_error: int = field(
+    day_error: int = settable(
+        "Days that are alike",
+        "Days within this many are close; an unknown day is close to none.",
         default=14,
-        metadata=declared(
-            "Days that are alike",
-            "Days within this many are close; an unknown day is close to none.",
-            least=0,
-            most=65535,
-            unit="days",
-        ),
+        least=0,
+        most=65535,
+        unit="days",
     )

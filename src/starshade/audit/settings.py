@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from starshade.setting import declared
+from starshade.setting import settable
 
 __all__ = ["AuditSettings"]
 
@@ -14,37 +14,29 @@ __all__ = ["AuditSettings"]
 class AuditSettings:
     """Of an audit (definitions, "audit")."""
 
-    known: Sequence[int] = field(
+    known: Sequence[int] = settable(
+        "Attack it with this many known facts",
+        "Cells that the adversary knows.",
         default=(2, 4, 8),
-        metadata=declared(
-            "Attack it with this many known facts",
-            "Cells that the adversary knows.",
-            kind="integers",
-            least=1,
-            usual="N",
-        ),
+        kind="integers",
+        least=1,
+        usual="N",
     )
-    targets: int = field(
-        default=1000, metadata=declared("People attacked", "Users attacked, at most.", least=1)
-    )
-    max_success: float | None = field(
+    targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
+    max_success: float | None = settable(
+        "Limit on finding the right record",
+        "Limit on finding the right record.",
         default=None,
-        metadata=declared(
-            "Limit on finding the right record",
-            "Limit on finding the right record.",
-            least=0,
-            above=True,
-            most=1,
-            unset="1/k",
-        ),
+        least=0,
+        above=True,
+        most=1,
+        unset="1/k",
     )
-    max_disclosed: float | None = field(
+    max_disclosed: float | None = settable(
+        "Limit on users with a rating disclosed",
+        "Limit on users with a rating disclosed.",
         default=None,
-        metadata=declared(
-            "Limit on users with a rating disclosed",
-            "Limit on users with a rating disclosed.",
-            least=0,
-            most=1,
-            unset="it is stated, not judged",
-        ),
+        least=0,
+        most=1,
+        unset="it is stated, not judged",
     )

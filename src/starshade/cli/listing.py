@@ -66,7 +66,7 @@ def _list_settings(run: Run) -> None:
 def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
     """Write a setting as Python spells it, and below as the command line does."""
     names = f"{setting.name}\n{option_of(setting)}" if options else setting.name
-    default = "required" if setting.default is MISSING else setting.default_told
+    default = "required" if setting.default is MISSING else setting.default_text
     return names, default, setting.allowed, setting.help
 
 

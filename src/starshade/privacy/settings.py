@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule, Search
-from starshade.setting import declared
+from starshade.setting import declared, settable
 
 __all__ = [
     "AlphaKSettings",
@@ -91,13 +91,11 @@ class DiversitySettings:
             usual="2",
         )
     )
-    draws: int = field(
+    draws: int = settable(
+        "Sets drawn",
+        "How many sets of a size are drawn, where they are too many to count one by one.",
         default=100_000,
-        metadata=declared(
-            "Sets drawn",
-            "How many sets of a size are drawn, where they are too many to count one by one.",
-            least=1,
-        ),
+        least=1,
     )
 
 
@@ -132,11 +130,10 @@ class LDiversitySettings:
         )
     )
     attribute: str = field(metadata=_ATTRIBUTE)
-    kind: Literal["distinct", "entropy"] = field(
+    kind: Literal["distinct", "entropy"] = settable(
+        "How values are counted",
+        "Count values, or let rare ones count for less.",
         default="distinct",
-        metadata=declared(
-            "How values are counted", "Count values, or let rare ones count for less."
-        ),
     )
 
 

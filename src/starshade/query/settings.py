@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from starshade.setting import declared
+from starshade.setting import declared, settable
 
 __all__ = ["QuerySettings"]
 
@@ -18,11 +18,10 @@ class QuerySettings:
     sql: str = field(
         metadata=declared("Query", "One SELECT of aggregates, the command's second argument.")
     )
-    mode: Literal["strict", "paper"] = field(
+    mode: Literal["strict", "paper"] = settable(
+        "Who asks",
+        "strict: for strangers. paper: all aggregates, for trusted analysts.",
         default="strict",
-        metadata=declared(
-            "Who asks", "strict: for strangers. paper: all aggregates, for trusted analysts."
-        ),
     )
     bounds: Mapping[str, tuple[float, float]] | None = field(
         default=None,

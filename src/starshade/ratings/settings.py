@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from starshade.setting import declared
+from starshade.setting import settable
 
 __all__ = ["OnDuplicate", "ReadingSettings"]
 
@@ -19,115 +19,86 @@ _NAME = {"usual": "NAME", "unset": "recognised"}
 class ReadingSettings:
     """Of `read_ratings`; what a choice of items is, each door says itself."""
 
-    users: Any = field(
+    users: Any = settable(
+        "File of personal attributes (optional)",
+        "Personal attributes, one row per user.",
         default=None,
-        metadata=declared(
-            "File of personal attributes (optional)",
-            "Personal attributes, one row per user.",
-            kind="file",
-            usual="FILE",
-        ),
+        kind="file",
+        usual="FILE",
     )
-    item_names: Any = field(
-        default=None,
-        metadata=declared(
-            "File of item names (optional)", "A name per item.", kind="file", usual="FILE"
-        ),
+    item_names: Any = settable(
+        "File of item names (optional)", "A name per item.", default=None, kind="file", usual="FILE"
     )
-    format: str | None = field(
-        default=None, metadata=declared("Format", "Format of the ratings.", **_NAME)
+    format: str | None = settable("Format", "Format of the ratings.", default=None, **_NAME)
+    user_col: str | None = settable(
+        "Column of the people", "Column of the user ids.", default=None, **_NAME
     )
-    user_col: str | None = field(
-        default=None, metadata=declared("Column of the people", "Column of the user ids.", **_NAME)
+    item_col: str | None = settable(
+        "Column of the items", "Column of the item ids.", default=None, **_NAME
     )
-    item_col: str | None = field(
-        default=None, metadata=declared("Column of the items", "Column of the item ids.", **_NAME)
+    rating_col: str | None = settable(
+        "Column of the ratings", "Column of the ratings.", default=None, **_NAME
     )
-    rating_col: str | None = field(
-        default=None, metadata=declared("Column of the ratings", "Column of the ratings.", **_NAME)
+    day_col: str | None = settable(
+        "Column of the dates", "Column of the dates; there need be none.", default=None, **_NAME
     )
-    day_col: str | None = field(
-        default=None,
-        metadata=declared(
-            "Column of the dates", "Column of the dates; there need be none.", **_NAME
-        ),
-    )
-    wide: bool = field(
+    wide: bool = settable(
+        "One row per person, a column per item (a survey)",
+        "One row per user, a column per item (surveys).",
         default=False,
-        metadata=declared(
-            "One row per person, a column per item (a survey)",
-            "One row per user, a column per item (surveys).",
-        ),
     )
-    id_col: str | None = field(
+    id_col: str | None = settable(
+        "Survey: column of the people's ids",
+        "Wide tables: column of the user ids; # numbers the rows.",
         default=None,
-        metadata=declared(
-            "Survey: column of the people's ids",
-            "Wide tables: column of the user ids; # numbers the rows.",
-            **_NAME,
-        ),
+        **_NAME,
     )
-    attribute_cols: Sequence[str] = field(
+    attribute_cols: Sequence[str] = settable(
+        "Survey: columns of personal attributes",
+        "Wide tables: columns of personal attributes.",
         default=(),
-        metadata=declared(
-            "Survey: columns of personal attributes",
-            "Wide tables: columns of personal attributes.",
-            commas=True,
-            usual="A,B",
-        ),
+        commas=True,
+        usual="A,B",
     )
-    null_values: Sequence[str] = field(
+    null_values: Sequence[str] = settable(
+        "Values that mean “not rated”",
+        "A value that means not rated, e.g. 99; in wide tables a blank always does.",
         default=(),
-        metadata=declared(
-            "Values that mean “not rated”",
-            "A value that means not rated, e.g. 99; in wide tables a blank always does.",
-            usual="VALUE",
-        ),
+        usual="VALUE",
     )
-    scale: Any = field(  # a Scale, or its text
+    scale: Any = settable(
+        "Scale of the ratings",
+        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5; found in the data, its ends are two "
+        "people's ratings.",
         default=None,
-        metadata=declared(
-            "Scale of the ratings",
-            "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5; found in the data, its ends are two "
-            "people's ratings.",
-            kind="file",
-            usual="MIN:MAX:STEP",
-            unset="found",
-        ),
-    )
-    on_duplicate: OnDuplicate = field(
+        kind="file",
+        usual="MIN:MAX:STEP",
+        unset="found",
+    )  # a Scale, or its text
+    on_duplicate: OnDuplicate = settable(
+        "When somebody rated an item twice",
+        "When a user rated an item twice: stop and say so, or take one of them or their mean.",
         default="error",
-        metadata=declared(
-            "When somebody rated an item twice",
-            "When a user rated an item twice: stop and say so, or take one of them or their mean.",
-        ),
     )
-    delimiter: str | None = field(
+    delimiter: str | None = settable(
+        "Delimiter of the text",
+        "Delimiter of the text: one character, ::, or tab.",
         default=None,
-        metadata=declared(
-            "Delimiter of the text",
-            "Delimiter of the text: one character, ::, or tab.",
-            usual="CHAR",
-            unset="found",
-        ),
+        usual="CHAR",
+        unset="found",
     )
-    header: bool | None = field(
+    header: bool | None = settable(
+        "The first line names the columns",
+        "Whether the first line names the columns.",
         default=None,
-        metadata=declared(
-            "The first line names the columns",
-            "Whether the first line names the columns.",
-            unset="found",
-        ),
+        unset="found",
     )
-    dates: bool = field(
+    dates: bool = settable(
+        "Read the dates",
+        "A release never has any; attacks on the ratings may use them.",
         default=True,
-        metadata=declared(
-            "Read the dates",
-            "A release never has any; attacks on the ratings may use them.",
-            off="Do not read the dates.",
-        ),
+        off="Do not read the dates.",
     )
-    show_values: bool = field(
-        default=False,
-        metadata=declared("Name people and items", "Let messages name users and items."),
+    show_values: bool = settable(
+        "Name people and items", "Let messages name users and items.", default=False
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from starshade.setting import declared
+from starshade.setting import declared, settable
 
 __all__ = [
     "Dissimilarity",
@@ -31,29 +31,24 @@ class RegularizedSVDSettings:
     """PA §4.1; Zhou et al. 2008."""
 
     factors: int = field(default=16, metadata=_FACTORS)
-    regularization: float = field(
-        default=0.055,
-        metadata=declared(
-            "Regularization", _PENALTY, least=0, most=1e100, advice="For example 0.055."
-        ),
+    regularization: float = settable(
+        "Regularization", _PENALTY, default=0.055, least=0, most=1e100, advice="For example 0.055."
     )
-    sweeps: int = field(
+    sweeps: int = settable(
+        "Rounds of fitting",
+        "Rounds of fitting users and items in turn, at most.",
         default=16,
-        metadata=declared(
-            "Rounds of fitting", "Rounds of fitting users and items in turn, at most.", least=1
-        ),
+        least=1,
     )
     biases: bool = field(default=True, metadata=_BIASES)
-    holdout: float = field(
+    holdout: float = settable(
+        "Share that finds when to stop",
+        "Share of the ratings that finds when to stop; 0: all rounds are made.",
         default=0.05,
-        metadata=declared(
-            "Share that finds when to stop",
-            "Share of the ratings that finds when to stop; 0: all rounds are made.",
-            least=0,
-            most=1,
-            below=True,
-            advice="For example 0.05.",
-        ),
+        least=0,
+        most=1,
+        below=True,
+        advice="For example 0.05.",
     )
 
 
@@ -63,9 +58,7 @@ class ImplicitALSSettings:
 
     factors: int = field(default=16, metadata=_FACTORS)
     iterations: int = field(default=15, metadata=_PASSES)
-    regularization: float = field(
-        default=0.05, metadata=declared("Regularization", _PENALTY, least=0)
-    )
+    regularization: float = settable("Regularization", _PENALTY, default=0.05, least=0)
 
 
 @dataclass(frozen=True)
@@ -74,12 +67,9 @@ class LensKitBiasedMFSettings:
 
     factors: int = field(default=50, metadata=_FACTORS)
     epochs: int = field(default=10, metadata=_PASSES)
-    regularization: float = field(
-        default=0.1, metadata=declared("Regularization", _PENALTY, least=0, above=True)
-    )
-    damping: float = field(
-        default=5.0,
-        metadata=declared("Damping", "How strongly biases of few ratings are held back.", least=0),
+    regularization: float = settable("Regularization", _PENALTY, default=0.1, least=0, above=True)
+    damping: float = settable(
+        "Damping", "How strongly biases of few ratings are held back.", default=5.0, least=0
     )
 
 
@@ -89,7 +79,5 @@ class SurpriseSVDSettings:
 
     factors: int = field(default=100, metadata=_FACTORS)
     epochs: int = field(default=20, metadata=_PASSES)
-    regularization: float = field(
-        default=0.02, metadata=declared("Regularization", _PENALTY, least=0)
-    )
+    regularization: float = settable("Regularization", _PENALTY, default=0.02, least=0)
     biases: bool = field(default=True, metadata=_BIASES)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.candidates.structure import StructureAttack
 from starshade.figure import Figure
-from starshade.setting import check, declared
+from starshade.setting import check, settable
 
 
 class ToyResult(CandidateResult):
@@ -23,9 +23,7 @@ class ToyAttack:
 
     name: ClassVar[str] = "toy-attack"
 
-    doubt: float = field(
-        default=0.25, metadata=declared("Toy doubt", "How much a toy doubts.", least=0, most=1)
-    )
+    doubt: float = settable("Toy doubt", "How much a toy doubts.", default=0.25, least=0, most=1)
 
     @classmethod
     def audited(cls, knowledge: Any, data: Any, release: Any) -> ToyAttack:

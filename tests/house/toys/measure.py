@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from starshade.figure import Figure
-from starshade.setting import check, declared
+from starshade.setting import check, settable
 from starshade.utility.result import UtilityResult
 
 
@@ -16,8 +16,8 @@ class ToyMeasure:
         Figure("toy_load", "Toy load", "bits", True, "Low is light.", short="load"),
     )
 
-    weight: float = field(
-        default=1.5, metadata=declared("Toy weight", "What a record weighs.", least=0, above=True)
+    weight: float = settable(
+        "Toy weight", "What a record weighs.", default=1.5, least=0, above=True
     )
 
     def __post_init__(self) -> None:

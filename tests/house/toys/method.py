@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.points import Points
-from starshade.setting import declared
+from starshade.setting import settable
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,7 @@ class ToyMethod(Grouping):
 
     name: ClassVar[str] = "toy-method"
 
-    pace: int = field(
-        default=7, metadata=declared("Toy pace", "How fast a toy is.", least=1, most=9)
-    )
+    pace: int = settable("Toy pace", "How fast a toy is.", default=7, least=1, most=9)
 
     def group(self, points: Points, seed: int) -> NDArray[np.int64]:
         """Group."""

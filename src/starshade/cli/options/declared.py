@@ -48,7 +48,7 @@ class Written(_Type):
         except click.BadParameter:
             meant = _meant(self.setting, ctx)
             option = as_option(meant.name)
-            listed = f"With commas between, e.g. {option} {meant.default_told}."
+            listed = f"With commas between, e.g. {option} {meant.default_text}."
             raise ConfigError(
                 f"{option} {value}: must be {meant.allowed}",
                 advice=listed if meant.commas else meant.advice,
@@ -196,7 +196,7 @@ def _option(setting: Setting) -> tuple[list[str], dict[str, Any]]:
 
 def _help(setting: Setting, several: bool) -> str:
     text = f"{setting.help.removesuffix('.')}; repeatable." if several else setting.help
-    else_ = setting.default_told and f"default: {setting.default_told}"
+    else_ = setting.default_text and f"default: {setting.default_text}"
     if setting.default is MISSING:
         else_ = "required"
     return " ".join([text, *(f"[{each}]" for each in (else_, setting.bounds) if each)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from starshade.cli.options.settings import Command, gathered
 from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
 from starshade.ratings.settings import ReadingSettings
-from starshade.setting import declared, settings_of
+from starshade.setting import settable, settings_of
 
 if TYPE_CHECKING:
     from starshade.ratings.places.place import Place, Where
@@ -27,14 +27,12 @@ __all__ = ["Reading", "ensure_free", "reading"]
 class Reading(ReadingSettings):
     """How ratings are to be read: what the reading options said."""
 
-    items: str | None = field(
+    items: str | None = settable(
+        "Items",
+        "The N most rated items, or a file of item ids.",
         default=None,
-        metadata=declared(
-            "Items",
-            "The N most rated items, or a file of item ids.",
-            kind="file",
-            usual="top:N|FILE",
-        ),
+        kind="file",
+        usual="top:N|FILE",
     )
 
     @classmethod

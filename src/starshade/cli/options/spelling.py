@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from starshade.audit.compare.settings import CompareSettings
 from starshade.naming import Value
+from starshade.ratings.settings import ReadingSettings
+from starshade.setting import settings_of
 
 __all__ = ["as_option", "words_of"]
 
@@ -24,7 +27,13 @@ _CALLED = {
     "step": "--profile-step",
 }
 _SAFE = re.compile(r"[A-Z0-9,]+")
-_WITH_COMMAS = {"attribute_cols", "ks", "methods"}  # other lists are given by repeating the option
+#: other lists are given by repeating the option
+_WITH_COMMAS = {
+    setting.name
+    for declaration in (CompareSettings, ReadingSettings)
+    for setting in settings_of(declaration)
+    if setting.commas
+}
 
 
 def as_option(setting: str, value: Value = None) -> str:

@@ -97,7 +97,7 @@ def _field(declared: Declared) -> Setting:
         default = ", ".join(map(str, default))
     if isinstance(default, bool):
         default = "yes" if default else ""
-    otherwise = declared.default_told if declared.default is None and not declared.choices else ""
+    otherwise = declared.default_text if declared.default is None and not declared.choices else ""
     return Setting(
         declared.name,
         declared.label,
