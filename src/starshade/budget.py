@@ -71,21 +71,10 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
     Numba keeps its number of threads for each thread by itself: a thread that a program starts
     inside, and that calls parallel kernels, enters `limits` of its own.
 
-    Parameters
-    ----------
-    memory : int, optional
-        Above 0. Planned allocations stay below it; it is no hard wall.
-    threads : int, optional
-        1 or more. What is more than the processors, or than ``NUMBA_NUM_THREADS`` in the
-        environment, is cut to it, with a note.
+    `memory`: above 0; planned allocations stay below it, but it is no hard wall. `threads`: 1 or
+    more; what is more than the processors, or than ``NUMBA_NUM_THREADS`` in the environment, is cut
+    to it, with a note.
 
-    Raises
-    ------
-    ConfigError
-        A limit out of its range.
-
-    Examples
-    --------
     >>> import starshade.budget as budget
     >>> with budget.limits(memory=budget.parse_bytes("8G"), threads=1):
     ...     budget.memory(), budget.threads()
@@ -107,7 +96,6 @@ def limits(*, memory: int | None = None, threads: int | None = None) -> Iterator
 
 
 def _possible(threads: int) -> int:
-    """Cut a number of threads to what there is, and say so."""
     if threads < 1:
         raise ConfigError(f"{called('threads')} {threads}: must be 1 or more")
     most, why = _most_threads()
@@ -119,8 +107,6 @@ def _possible(threads: int) -> int:
 def parse_bytes(text: str) -> int:
     """Read an amount of memory above 0: ``8G``, ``500MB``, ``1.5GiB``, ``2000000``.
 
-    Examples
-    --------
     >>> parse_bytes("8G"), parse_bytes("1.5 GiB")
     (8000000000, 1610612736)
     """
@@ -142,8 +128,6 @@ def parse_bytes(text: str) -> int:
 def amount(n_bytes: float) -> str:
     """Return an amount of memory in words, in the unit that fits.
 
-    Examples
-    --------
     >>> amount(512), amount(1_000), amount(2_500_000), amount(1.24e9)
     ('512 bytes', '1 kB', '2.5 MB', '1.2 GB')
     """

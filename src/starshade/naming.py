@@ -34,8 +34,6 @@ def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> 
     Where one name is two settings of one command, what stands before a dot says which is meant:
     ``aux.item_col`` (of public ratings), ``out.format``.
 
-    Examples
-    --------
     >>> named("on_duplicate"), named("rare_items", "keep"), named("full", True)
     ('on_duplicate', 'rare_items="keep"', 'full=True')
     >>> named("items", "top:50"), named("users", "FILE"), named("null_values", ["98", "99"])
@@ -47,8 +45,6 @@ def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> 
 def called(setting: str) -> str:
     """Name a setting where a message begins; by its own name where this door does not have it.
 
-    Examples
-    --------
     >>> f"{called('risk.draws')} 0: at least 1"
     'draws 0: at least 1'
     """
@@ -58,8 +54,6 @@ def called(setting: str) -> str:
 def aside(setting: str, value: Value = None, rest: str = "") -> str:
     """Name a setting in brackets, with a space before; nothing where this door does not have it.
 
-    Examples
-    --------
     >>> "Without the receipt" + aside("private") + " nobody can tell."
     'Without the receipt (private) nobody can tell.'
     """
@@ -70,8 +64,6 @@ def aside(setting: str, value: Value = None, rest: str = "") -> str:
 def together(*settings: tuple[str, Value]) -> str:
     """Name settings that are to be given at once, each with a value.
 
-    Examples
-    --------
     >>> together(("user_col", 1), ("item_col", 2))
     'user_col=1, item_col=2'
     """

@@ -50,9 +50,7 @@ def _property(setting: Setting) -> dict[str, Any]:
     if setting.most is not None:
         schema["exclusiveMaximum" if setting.below else "maximum"] = setting.most
     if setting.default is not MISSING:
-        schema["default"] = {} if kind == "object" else _in_json(setting.default)
+        default = setting.default
+        listed = list(default) if isinstance(default, tuple) else default
+        schema["default"] = {} if kind == "object" else listed
     return schema
-
-
-def _in_json(default: Any) -> Any:
-    return list(default) if isinstance(default, tuple) else default

@@ -165,19 +165,19 @@ class Setting:
         if self.kind in ("file", "files"):
             return True
         if self.kind == "integers":
-            return _is_list(value) and len(value) > 0 and all(map(self._counts, value))
-        if self.kind in ("texts", "places"):
-            return _is_list(value) and all(
-                map(_is_text if self.kind == "texts" else _is_place, value)
+            return (
+                _is_list(value)
+                and len(value) > 0
+                and all(_is_place(each) and self._spans(each) for each in value)
             )
+        if self.kind in ("texts", "places"):
+            fits = _is_text if self.kind == "texts" else _is_place
+            return _is_list(value) and all(map(fits, value))
         if self.kind in ("text", "choice"):
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
             return _is_flag(value)
         return isinstance(value, numbers.Real) and not _is_flag(value) and self._spans(value)
-
-    def _counts(self, value: Any) -> bool:
-        return _is_place(value) and self._spans(value)
 
     def _spans(self, value: Any) -> bool:
         try:
@@ -247,8 +247,6 @@ def settable(label: str, help: str, *, default: Any, **more: Any) -> Any:  # noq
 def settings_of(declaration: type) -> tuple[Setting, ...]:
     """Return what a dataclass declares, in the order of its fields; others of its fields not.
 
-    Examples
-    --------
     >>> @dataclass(frozen=True)
     ... class Some:
     ...     top: float = settable("Share", "The share.", default=0.01, least=0)

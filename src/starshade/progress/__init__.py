@@ -87,8 +87,6 @@ def task(label: str, total: float | None = None) -> Iterator[Callable[[float], N
 def announced(label: str) -> Callable[[Callable[_In, _Out]], Callable[_In, _Out]]:
     """Make a job that announces itself as a whole; what its parts announce stands under it.
 
-    Examples
-    --------
     >>> @announced("counting")
     ... def count(n: int) -> int:
     ...     return n

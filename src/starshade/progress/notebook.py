@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from itertools import count
 from time import monotonic
@@ -138,22 +139,18 @@ def reporter_here() -> Notebook | None:
         return None
     global _here
     if _here is None or _here[0] is not shell:
-        _here = shell, Notebook(_publisher(shell), lambda: shell.execution_count)
+        _here = shell, Notebook(partial(_publish, shell), lambda: shell.execution_count)
     return _here[1]
 
 
 _here: tuple[Any, Notebook] | None = None
 
 
-def _publisher(shell: Any) -> Callable[..., None]:
-    def publish(bundle: dict[str, str], *, display_id: str, update: bool) -> None:
-        shell.display_pub.publish(bundle, transient={"display_id": display_id}, update=update)
-
-    return publish
+def _publish(shell: Any, bundle: dict[str, str], *, display_id: str, update: bool) -> None:
+    shell.display_pub.publish(bundle, transient={"display_id": display_id}, update=update)
 
 
 def _drawn(tasks: Sequence[_Task], note: str) -> tuple[str, str]:
-    """Draw bars as HTML, and the same as text."""
     html = "".join(_bar(task) for task in tasks) + (f"<div>{escape(note)}</div>" if note else "")
     text = [f"{task.label}: {task.text}" for task in tasks]
     return f"<div>{html}</div>", "\n".join([*text, *([note] if note else [])])

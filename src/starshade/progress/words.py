@@ -18,8 +18,6 @@ def worth_showing(
 
     Each of the tasks was begun within the one before; `total` returns a task's units of work.
 
-    Examples
-    --------
     >>> tasks = {"auditing": None, "comparing": 9, "attacking": 6, "ranking": 900}
     >>> worth_showing(list(tasks), tasks.get)
     ('comparing', 'ranking')
@@ -42,8 +40,6 @@ def seconds_left(done: float, total: float | None, elapsed: float) -> float | No
 def how_long(seconds: float | None) -> str:
     """Say how long it still takes, as exactly as an estimate deserves; None: nothing.
 
-    Examples
-    --------
     >>> [how_long(s) for s in (0.4, 7.2, 43, 200, 8000)]
     ['almost done', 'about 7 s left', 'about 45 s left', 'about 3 min left', 'about 2.2 h left']
     """

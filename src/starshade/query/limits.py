@@ -33,14 +33,9 @@ _WHY = {
     "STRING": "text in single quotes: ratings are numbers, and names stand in double quotes",
     "SEMICOLON": "a second statement",
     "DOT": "a name of several parts",
-    "PLACEHOLDER": "a parameter",
-    "COLON": "a parameter",
-    "PARAMETER": "a parameter",
-    "PLUS": "arithmetic",
-    "SLASH": "arithmetic",
-    "DIV": "arithmetic",
-    "MOD": "arithmetic",
     "COMMENT": "a comment",
+    **dict.fromkeys(("PLACEHOLDER", "COLON", "PARAMETER"), "a parameter"),
+    **dict.fromkeys(("PLUS", "SLASH", "DIV", "MOD"), "arithmetic"),
 }
 
 
@@ -70,12 +65,11 @@ def _tokens(sql: str) -> list[Any]:
     from sqlglot.errors import TokenError
 
     try:
-        tokens = list(tokenize(sql))
+        return list(tokenize(sql))
     except TokenError:
         raise ConfigError(
             "the query cannot be read: a quote or a comment is not closed", advice=_QUOTE
         ) from None
-    return tokens
 
 
 def _check_token(token: Any, *, first: bool) -> None:
@@ -114,7 +108,6 @@ def _check_commas(tokens: list[Any]) -> None:
 
 
 def _check_size(tokens: list[Any]) -> None:
-    """Count the depth as the parser would call itself, and the conditions."""
     opened, run, conditions = 0, 0, 1
     for token in tokens:
         kind = token.token_type.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 from starshade.errors import ConfigError
 from starshade.query.limits import check_text
@@ -23,14 +23,8 @@ __all__ = ["parse"]
 
 Node = Any  # of sqlglot's tree
 
-_FUNCTIONS: dict[str, Function] = {
-    "COUNT": "COUNT",
-    "SUM": "SUM",
-    "AVG": "AVG",
-    "AVERAGE": "AVG",  # as Riyana & Natwichai write it
-    "MIN": "MIN",
-    "MAX": "MAX",
-}
+_FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)}
+_FUNCTIONS["AVERAGE"] = "AVG"  # as Riyana & Natwichai write it
 _CLAUSES = {"joins": "JOIN, or a second table", "from_": "FROM", "where": "WHERE"}
 
 
@@ -120,20 +114,19 @@ def _aggregate(node: Node) -> Aggregate:
     function = _FUNCTIONS.get(str(written).upper())
     if function is None:
         _refuse(_described(node), "only COUNT, SUM, AVG, MIN and MAX are answered")
+    clause, why = f"{function}()", "it takes one personal attribute"
     if isinstance(node, exp.Anonymous):
         _only(node, {"this", "expressions"})
-        if len(node.expressions) != 1:
-            _refuse(f"{function}()", "it takes one personal attribute")
-        argument = node.expressions[0]
+        argument = node.expressions[0] if len(node.expressions) == 1 else None
     else:
-        _only(node, {"this", "big_int"}, f"{function}()", "it takes one personal attribute")
+        _only(node, {"this", "big_int"}, clause, why)
         argument = node.this
+    if argument is None:
+        _refuse(clause, why)
     if isinstance(argument, exp.Star) and function == "COUNT":
         _only(argument, set())
         return Aggregate("COUNT")
-    if argument is None:
-        _refuse(f"{function}()", "it takes one personal attribute")
-    return Aggregate(function, _name(argument, f"{function}()"))
+    return Aggregate(function, _name(argument, clause))
 
 
 def _condition(node: Node, negated: bool) -> Condition:
@@ -251,7 +244,6 @@ _ARITHMETIC = {"ADD", "SUB", "MUL", "DIV", "MOD", "NEG", "DPIPE"}
 
 
 def _clause(node: Node) -> str:
-    """Name a comparison by its column and its operator, as far as they are there."""
     from sqlglot import exp
 
     described = _described(node)

@@ -165,7 +165,6 @@ class _Planner:
         return Product(formula.operator, tuple(parts))
 
     def _split(self, formula: _Branch) -> Step:
-        """Tell apart the cases of the item that stands in most places."""
         leaves = _leaves(formula)
         counts = Counter(leaf.item for leaf in leaves)
         item = min(counts, key=lambda i: (-counts[i], i))

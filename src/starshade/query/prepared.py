@@ -93,25 +93,19 @@ def prepared(data: Ratings | Release) -> Prepared:
         raise ConfigError(f"a query of a {type(data).__name__}: give a release, or ratings")
     table = _PREPARED.get(data)
     if table is None:
-        table = _of_release(data) if isinstance(data, Release) else _of_ratings(data)
-        _PREPARED[data] = table
+        table = _PREPARED[data] = _prepare(data)
     return table
 
 
-def _of_ratings(ratings: Ratings) -> Prepared:
-    attributes = ratings.attributes
+def _prepare(data: Ratings | Release) -> Prepared:
+    attributes = data.attributes
     named = () if attributes is None else tuple(attributes.column_names)
-    names = Names(ratings.items, ratings.item_names, named, suggest=False)
-    return Prepared(cells_of(ratings), names, attributes, None)
-
-
-def _of_release(release: Release) -> Prepared:
-    k = _claimed_k(release)
-    attributes = release.attributes
-    named = () if attributes is None else tuple(attributes.column_names)
-    names = Names(release.classes.items, release.item_names, named, suggest=True)
-    shared = release.manifest.quasi_identifiers
-    return Prepared(release.cells(), names, attributes, k, shared)
+    if isinstance(data, Ratings):
+        names = Names(data.items, data.item_names, named, suggest=False)
+        return Prepared(cells_of(data), names, attributes, None)
+    k = _claimed_k(data)
+    names = Names(data.classes.items, data.item_names, named, suggest=True)
+    return Prepared(data.cells(), names, attributes, k, data.manifest.quasi_identifiers)
 
 
 _CELLS = {

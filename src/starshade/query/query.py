@@ -51,6 +51,7 @@ _Bounds = dict[str, tuple[float, float]]
 MOST_GROUPS = 100  # values of a scale that GROUP BY lists
 GREATEST_BOUND = 1e15  # below 2^53: sums of whole numbers stay whole
 _NOTED = 5  # numbers that are not on the scale
+_NOTHING = (None, None, None, None)  # no value, no bounds, no records
 
 
 @dataclass(frozen=True)
@@ -127,20 +128,16 @@ class Query(QuerySettings):
             _note_strange(condition, table.cells.symbols.scale)
         if self.statement.group_by is None:
             return self._result(bound, condition, table, declared)
-        parts = self._groups(table)
         groups = tuple(
-            replace(self._result(bound, _both(condition, test), table, declared), group=value)
-            for value, test in parts
+            replace(self._result(bound, each, table, declared), group=value)
+            for value, each in self._groups(self.statement.group_by, table)
         )
         refused = [entry.reason for entry in groups if entry.refused]
         return QueryResult(
-            value=None,
-            low=None,
-            high=None,
-            records=None,
+            *_NOTHING,
             refused=bool(refused),
             reason=refused[0] if refused else None,
-            aggregate=", ".join(str(a) for a in self.statement.aggregates),
+            aggregate=", ".join(map(str, self.statement.aggregates)),
             mode=groups[0].mode,
             groups=groups,
         )
@@ -189,7 +186,13 @@ class Query(QuerySettings):
     ) -> QueryResult:
         mode = "original" if table.k is None else self.mode
         if column is not None and column.open_ended and aggregate.function != "COUNT":
-            return _refused(aggregate, mode, _open_ended(shown(column.name)))
+            name = shown(column.name)
+            return _refused(
+                aggregate,
+                mode,
+                f"The ranges of {name} are open at the ends, so that they tell nobody's value, "
+                f"and no bounds are declared for it. {_declare(name)}",
+            )
         if mode == "strict":
             answer = self._strict(aggregate, column, chosen, table, declared)
         else:
@@ -225,7 +228,6 @@ class Query(QuerySettings):
         table: Prepared,
         declared: _Bounds,
     ) -> Answer | str:
-        """Answer from totals of blocks, or say why not."""
         if column is None:
             return count_records(chosen)
         if aggregate.function in ("MIN", "MAX"):
@@ -244,8 +246,7 @@ class Query(QuerySettings):
         if bounds is None:
             return (
                 f"No bounds are declared for {name}, and strict mode takes none from the "
-                "values of single people. Its owner can declare them: "
-                f"{named('bounds', f'{name}=LOW:HIGH')}."
+                f"values of single people. {_declare(name)}"
             )
         if blocks.least < bounds[0] or blocks.greatest > bounds[1]:
             raise ConfigError(
@@ -270,10 +271,8 @@ class Query(QuerySettings):
             declared[name] = ends
         return declared
 
-    def _groups(self, table: Prepared) -> list[tuple[float | None, Comparison]]:
-        """Return the values of the artifact to group by, null first."""
-        name = self.statement.group_by
-        assert name is not None
+    def _groups(self, name: Name, table: Prepared) -> list[tuple[float | None, Condition]]:
+        """Return the values of the artifact to group by, null first, and who has them."""
         table.names.item(name, "GROUP BY")
         scale = table.cells.symbols.scale
         if scale.step is None or len(scale.levels) > MOST_GROUPS:
@@ -281,19 +280,17 @@ class Query(QuerySettings):
                 f"GROUP BY {name}: the scale {scale} has more than {MOST_GROUPS} values",
                 advice="Ask for ranges of it, one by one, with BETWEEN.",
             )
-        levels = scale.levels.tolist()
+        tests = {None: Comparison(name, "null")}
+        tests |= {value: Comparison(name, "in", (value,)) for value in scale.levels.tolist()}
+        given = self.statement.condition
         return [
-            (None, Comparison(name, "null")),
-            *((v, Comparison(name, "in", (v,))) for v in levels),
+            (value, test if given is None else Junction("and", (given, test)))
+            for value, test in tests.items()
         ]
 
 
-def _open_ended(name: str) -> str:
-    return (
-        f"The ranges of {name} are open at the ends, so that they tell nobody's value, and no "
-        "bounds are declared for it. Its owner can declare them: "
-        f"{named('bounds', f'{name}=LOW:HIGH')}."
-    )
+def _declare(name: str) -> str:
+    return f"Its owner can declare them: {named('bounds', f'{name}=LOW:HIGH')}."
 
 
 def choose(condition: Condition | None, table: Prepared) -> Chosen:
@@ -315,13 +312,7 @@ def _plain(aggregate: Aggregate, column: Column | None, chosen: Chosen) -> Answe
 
 
 def _refused(aggregate: Aggregate, mode: str, reason: str) -> QueryResult:
-    return QueryResult(
-        None, None, None, None, refused=True, reason=reason, aggregate=str(aggregate), mode=mode
-    )
-
-
-def _both(condition: Condition | None, test: Comparison) -> Condition:
-    return test if condition is None else Junction("and", (condition, test))
+    return QueryResult(*_NOTHING, refused=True, reason=reason, aggregate=str(aggregate), mode=mode)
 
 
 def _note_strange(condition: Condition, scale: Scale) -> None:

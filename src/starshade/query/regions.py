@@ -68,9 +68,7 @@ class Regions:
             return self.everything ^ self.null if test.negated else self.null
         places = self._places(test.constants)
         if test.operator == "in":
-            regions = 0
-            for place in places:
-                regions |= 1 << place
+            regions = sum(1 << place for place in set(places))
         elif test.operator == "between":
             low, high = places
             regions = ((1 << (high + 1)) - 1) & ~((1 << low) - 1)
@@ -179,7 +177,6 @@ class Located:
         return np.append(share, float(alone)), np.append(status, np.uint8(SURELY * alone))
 
     def _members(self, inside: Bools) -> tuple[Ints, Ints]:
-        """Count members, null among them, in the set and in all."""
         symbols = self.symbols
         before = np.concatenate([[0], np.cumsum(inside[self.of_members])])
         hits = before[symbols.offsets[1:]] - before[symbols.offsets[:-1]]

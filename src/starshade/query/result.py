@@ -75,15 +75,8 @@ class QueryResult:
         }
 
     def _figures(self) -> dict[str, Any]:
-        return {
-            "aggregate": self.aggregate,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "records": self.records,
-            "refused": self.refused,
-            "reason": self.reason,
-        }
+        names = ("aggregate", "value", "low", "high", "records", "refused", "reason")
+        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         if self.groups:

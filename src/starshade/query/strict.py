@@ -14,7 +14,7 @@ So whatever is answered is a function of (n, X) of blocks, of released cells, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,14 +102,7 @@ class _Parts:
 
     def mirrored(self) -> _Parts:
         """Turn the greatest into the least."""
-        return _Parts(
-            self.count,
-            -self.total,
-            self.loose_count,
-            -self.loose_total,
-            self.least_odd,
-            self.most_odd,
-        )
+        return replace(self, total=-self.total, loose_total=-self.loose_total)
 
     def at_low(self, low: float, high: float) -> Floats:
         """m* of each block that may satisfy: how many of its values can be `low` together."""

@@ -105,7 +105,6 @@ def _check_memory(ratings: Ratings) -> None:
 
 
 def _cells(ratings: Ratings, keep: NDArray[np.bool_], per_row: NDArray[np.int64]) -> Ratings:
-    """Return the table of the marked cells; users and items all stay."""
     return replace(
         ratings,
         indptr=np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64),

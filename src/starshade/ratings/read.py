@@ -17,10 +17,10 @@ from starshade.ratings.building.build import build
 from starshade.ratings.places.place import holds_release
 from starshade.ratings.readers.attributes import attach, read_attributes
 from starshade.ratings.readers.formats.plain import NotPlain
-from starshade.ratings.readers.formats.tables import is_frame
+from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.names import attach_names, read_names
-from starshade.ratings.readers.open import Opened, open_frame, open_parquet, open_text
+from starshade.ratings.readers.open import Opened, open_table, open_text
 from starshade.ratings.readers.recognise.detect import Recognised, as_format, find
 from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.readers.request import Request
@@ -135,7 +135,7 @@ def read_ratings(
                 f"{named(setting)}: an empty path", advice="Name a file.", setting=setting
             )
     with scratch_folder() as scratch:
-        if _in_memory(source):
+        if is_frame(source) or hasattr(source, "tocsr"):
             inputs = Recognised("frame", ())
             if format not in (None, "wide"):
                 raise ConfigError(
@@ -167,13 +167,9 @@ def _column(column: str | int | None) -> str | None:
     return str(column) if isinstance(column, int) else column
 
 
-def _in_memory(source: Any) -> bool:
-    return is_frame(source) or hasattr(source, "tocsr")
-
-
 def _read_frame(source: Any, request: Request) -> Ratings:
     if is_frame(source):
-        return _built(open_frame(source, request), request)
+        return _built(open_table(FrameSource(source), request), request)
     from starshade.ratings.building.sparse import ratings_from_scipy
 
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
@@ -183,7 +179,7 @@ def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
     if inputs.kind == "text":
         return _built(open_text(inputs, request, scratch), request)
     if inputs.kind == "parquet":
-        return _built(open_parquet(inputs, request), request)
+        return _built(open_table(ParquetSource(inputs.files), request), request)
     shown = inputs.files[0].shown
     if request.names_columns or request.null_values:
         raise ConfigError(
@@ -211,7 +207,6 @@ def _from_store(item: Input, request: Request) -> Ratings:
 
 
 def _built(opened: Opened, request: Request) -> Ratings:
-    """Read all rows: by the fast path if every one is plain, else by the general reader."""
     report = ReadReport(
         source=opened.where, format=opened.format, mapping=opened.mapping, notes=opened.notes
     )
@@ -226,7 +221,7 @@ def _built(opened: Opened, request: Request) -> Ratings:
     )
     if opened.plain is not None:
         with suppress(NotPlain):
-            return make(_some(opened.plain.batches(), opened.where))
+            return make(_some(opened.plain(), opened.where))
     ratings = make(_some(table.batches(), opened.where))
     report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes()))
     if not isinstance(table, WideTable):
@@ -244,7 +239,6 @@ def _built(opened: Opened, request: Request) -> Ratings:
 
 
 def _some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
-    """Hand batches on; refuse a source that has no row."""
     n_rows = 0
     for batch in batches:
         n_rows += len(batch)

@@ -26,12 +26,8 @@ _POINTS = 100  # of the long tail
 def ratings_html(ratings: Ratings) -> str:
     """Say what there is, and what reading left out."""
     description = describe(ratings)
-    title = (
-        f"{counted(description.users, 'user')}, {counted(description.items, 'item')}, "
-        f"{counted(description.ratings, 'rating')}"
-    )
     notes = "".join(paragraph(note) for note in description.report.notes)
-    return block(title, facts(_rows(description)), notes)
+    return block(_size(description), facts(_rows(description)), notes)
 
 
 def ratings_chart(ratings: Ratings) -> Chart:
@@ -42,10 +38,7 @@ def ratings_chart(ratings: Ratings) -> Chart:
         Bar(f"{low:g}" if low == high else f"{low:.3g} to {high:.3g}", n / total)
         for low, high, n in description.histogram
     ]
-    size = (
-        f"{counted(description.users, 'user')}, {counted(description.items, 'item')}, "
-        f"{counted(description.ratings, 'rating')}"
-    )
+    size = _size(description)
     histogram = bar_chart(
         "How often each rating was given", size, bars, "rating", Axis("share", share=True)
     )
@@ -62,13 +55,16 @@ def ratings_chart(ratings: Ratings) -> Chart:
     return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
 
 
+def _size(of: Description) -> str:
+    parts = ((of.users, "user"), (of.items, "item"), (of.ratings, "rating"))
+    return ", ".join(counted(n, what) for n, what in parts)
+
+
 def _rows(description: Description) -> list[tuple[str, str]]:
     """Name each figure, with what it means where the name does not say it."""
-    scale = (
-        f"{description.scale}{' (found in the data)' if description.report.scale_inferred else ''}"
-    )
+    report = description.report
     rows = [
-        ("scale", scale),
+        ("scale", f"{description.scale}{' (found in the data)' if report.scale_inferred else ''}"),
         ("not rated", f"{description.sparsity:.1%} of all users × items"),
     ]
     rows += [
@@ -87,14 +83,12 @@ def _rows(description: Description) -> list[tuple[str, str]]:
         rows.append(("dates", f"{description.first_day} to {description.last_day}{unknown}"))
     if description.attributes:
         rows.append(("personal attributes", ", ".join(description.attributes)))
-    if description.report.mapping:
-        mapping = ", ".join(
-            f"{role} = {column}" for role, column in description.report.mapping.items()
-        )
-        rows.append(("read as", f"{description.report.format}: {mapping}"))
+    if report.mapping:
+        mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
+        rows.append(("read as", f"{report.format}: {mapping}"))
     left_out = (
-        ("users left out (no rating)", description.report.dropped_users),
-        ("items left out", description.report.dropped_items),
-        ("repeated ratings merged", description.report.merged_duplicates),
+        ("users left out (no rating)", report.dropped_users),
+        ("items left out", report.dropped_items),
+        ("repeated ratings merged", report.merged_duplicates),
     )
     return rows + [(name, f"{n:,}") for name, n in left_out if n]

@@ -19,7 +19,7 @@ from starshade.ratings.readers.beside import Beside, open_beside
 from starshade.ratings.readers.columns import NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
-from starshade.ratings.readers.formats.long import id_notes
+from starshade.ratings.readers.formats.long import IN_1970, id_notes
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import (
     PUBLIC,
@@ -200,7 +200,6 @@ def _check(given: dict[str, str | None], on_duplicate: str) -> None:
 def _roles(
     opened: Beside, given: dict[str, str | None], dates: bool, one_person: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return role → column, and what should be said about it."""
     columns = opened.source.columns
     notes: tuple[str, ...] = ()
     if not dates:
@@ -215,15 +214,12 @@ def _roles(
             roles.pop("person", None)
     else:
         free = [name for name in columns if name not in given.values()]
+        left_out = {"item", *(["person"] * one_person), *(["day"] * (not dates))}
         roles = resolve(
             columns,
             given,
             required=["item"],
-            optional=[
-                role
-                for role in _ROLES
-                if role not in ("item", *(["person"] * one_person), *(["day"] * (not dates)))
-            ],
+            optional=[role for role in _ROLES if role not in left_out],
             where=opened.where,
             listed=opened.named,
             settings=_SETTINGS,
@@ -247,11 +243,8 @@ def _left(
     """Say which columns are not read; refuse where one of them may say who is who."""
     left = left_over(columns, roles, dates=dates)
     items = frozenset().union(*PUBLIC["item"])  # what else an item is called names nobody
-    if (
-        "person" not in roles
-        and not one_person
-        and any(normalized(name) not in items for name in left)
-    ):
+    people = any(normalized(name) not in items for name in left)
+    if people and "person" not in roles and not one_person:
         raise InputError(
             f"{where}: no column is known as the name, so that all rows would be one person's; "
             f"but these columns would not be read: {listing(left)}",
@@ -281,7 +274,6 @@ def _by_place(opened: Beside, columns: Sequence[str]) -> dict[str, str]:
 def _read(
     opened: Beside, roles: dict[str, str], nulls: NullValues, show_values: bool
 ) -> tuple[Auxiliary, tuple[str, ...]]:
-    """Read all rows; also returns what should be said about them."""
     columns = _Columns(Faults(opened.source.locate), nulls, show_values)
     for block in opened.source.batches(list(roles.values())):
         try:
@@ -332,10 +324,9 @@ class _Columns:
         unnamed = np.full(n, _ONE_PERSON, dtype=np.object_)
         person = self._name_ids.take(arrays["person"], rows) if "person" in arrays else unnamed
         item = self._item_ids.take(arrays["item"], rows)
-        ratings = np.full(n, np.nan)
+        ratings, days = np.full(n, np.nan), np.full(n, NO_DAY, dtype=np.int32)
         if "rating" in arrays:
             ratings = self._ratings.take(arrays["rating"], rows)
-        days = np.full(n, NO_DAY, dtype=np.int32)
         if "day" in arrays:
             days = self._days.take(arrays["day"], rows)
         if self.faults:  # nothing can come of it any more; the rest is read to count
@@ -346,14 +337,14 @@ class _Columns:
         self.days.append(days)
 
     def notes(self) -> tuple[str, ...]:
-        sentences = [*id_notes(self._name_ids, "person"), *id_notes(self._item_ids, "item")]
+        sentences = [*id_notes(self._name_ids), *id_notes(self._item_ids)]
         unknown = sum(int(np.count_nonzero(np.isnan(block))) for block in self.ratings)
         if 0 < unknown < self.n_rows:
             sentences.append(f"{counted(unknown, 'row')} without a rating")
         if 0 < self._days.n_missing < self.n_rows:
             sentences.append(f"{counted(self._days.n_missing, 'row')} without a date")
         if self._days.all_in_1970:
-            sentences.append("all dates fall in 1970: are they seconds since 1970-01-01?")
+            sentences.append(IN_1970)
         return tuple(sentences)
 
 

@@ -19,7 +19,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.kernels import counting
 from starshade.kernels.counting import repeats, turn
@@ -27,7 +26,7 @@ from starshade.kernels.csr import transpose
 from starshade.kernels.warm import announce
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.building.duplicates import Coded, merge_duplicates, refuse_duplicates
-from starshade.ratings.building.sorting import Cells, payload_of, row_numbers, sort_rows
+from starshade.ratings.building.sorting import payload_of, row_numbers, sort_rows
 from starshade.ratings.building.staging import stage
 from starshade.ratings.levels import level_table
 from starshade.ratings.scale import Scale
@@ -95,7 +94,21 @@ def build(
         report = _tell(report, int(same.sum()), chosen, coded.scale)
         by_item = coded.cells
         rows = transpose(by_item.indptr, by_item.users, by_item.codes, by_item.days, len(users))
-    return _table(coded, rows, users, items, first_day, report)
+    user_ptr, columns, codes, days = rows
+    table = Ratings(
+        scale=coded.scale,
+        users=users,
+        items=items,
+        indptr=user_ptr,
+        columns=columns,
+        codes=codes,
+        levels=coded.levels,
+        days=days,
+        first_day=first_day,
+        report=report,
+    )
+    table.__dict__["by_item"] = coded.cells  # what the cached property would compute
+    return table
 
 
 def _namer(cells: ByItem, users: Vocabulary, items: Vocabulary) -> Callable[[int], str]:
@@ -107,7 +120,6 @@ def _namer(cells: ByItem, users: Vocabulary, items: Vocabulary) -> Callable[[int
 
 
 def _tell(report: ReadReport, merged: int, before: Scale, after: Scale) -> ReadReport:
-    """Count the rows merged away, and say so if their means changed the scale."""
     notes = report.notes
     if after != before:
         notes += (
@@ -115,28 +127,3 @@ def _tell(report: ReadReport, merged: int, before: Scale, after: Scale) -> ReadR
             f"the scale is real-valued, {after}",
         )
     return replace(report, merged_duplicates=report.merged_duplicates + merged, notes=notes)
-
-
-def _table(
-    coded: Coded,
-    rows: tuple[NDArray[np.int64], *Cells],
-    users: Vocabulary,
-    items: Vocabulary,
-    first_day: int,
-    report: ReadReport,
-) -> Ratings:
-    indptr, columns, codes, days = rows
-    table = Ratings(
-        scale=coded.scale,
-        users=users,
-        items=items,
-        indptr=indptr,
-        columns=columns,
-        codes=codes,
-        levels=coded.levels,
-        days=days,
-        first_day=first_day,
-        report=report,
-    )
-    table.__dict__["by_item"] = coded.cells  # what the cached property would compute
-    return table

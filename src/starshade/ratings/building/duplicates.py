@@ -78,7 +78,7 @@ def merge_duplicates(
         None if cells.days is None else cells.days[kept],
     )
     if how != "mean":
-        return _recode(Coded(merged, coded.scale, coded.levels))
+        return _recode(Coded(merged, coded.scale, coded.levels), np.empty(0, int), np.empty(0))
     runs = np.flatnonzero(ends > starts)
     values = coded.levels[cells.codes]
     means = np.array(
@@ -96,13 +96,9 @@ def merge_duplicates(
     return _recode(Coded(merged, scale, coded.levels), runs, means)
 
 
-def _recode(
-    coded: Coded, changed: NDArray[np.int64] | None = None, means: NDArray[np.float64] | None = None
-) -> Coded:
+def _recode(coded: Coded, changed: NDArray[np.int64], means: NDArray[np.float64]) -> Coded:
     """Give the changed cells their new ratings; a real scale keeps only levels in use."""
     cells = coded.cells
-    changed = np.empty(0, dtype=np.int64) if changed is None else changed
-    means = np.empty(0) if means is None else means
     untouched = np.ones(len(cells.codes), dtype=np.bool_)
     untouched[changed] = False
     used = np.flatnonzero(np.bincount(cells.codes[untouched], minlength=len(coded.levels)))

@@ -90,8 +90,6 @@ def row_numbers(staged: Staged, ranks: Ranks) -> NDArray[np.int64]:
 
 
 class _Places(NamedTuple):
-    """The places of rows in `staged` as their payload."""
-
     starts: NDArray[np.int64]
     shift: int
     of: Callable[[int], Packed]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.plain import counted
@@ -43,9 +41,6 @@ def ratings_from_scipy(
         raise InputError(f"sparse matrix: ratings of type {sparse.data.dtype}, not numbers")
     values = shortest(sparse.data) if sparse.data.dtype.kind == "f" else sparse.data.astype(float)
 
-    def locate(row: int) -> str:
-        return f"sparse matrix, entry {row + 1}"
-
     dropped_users = n_users - len(np.unique(users))
     dropped_items = n_items - len(np.unique(items))
     notes = []
@@ -54,10 +49,10 @@ def ratings_from_scipy(
     if dropped_items:
         notes.append(f"{counted(dropped_items, 'item')} that nobody rated left out")
     return build(
-        _one_batch(users, items, values),
+        [Batch(users, items, values, None, 0)],
         scale=Scale.parse(scale) if isinstance(scale, str) else scale,
         on_duplicate=on_duplicate,
-        locate=locate,
+        locate=lambda row: f"sparse matrix, entry {row + 1}",
         report=ReadReport(
             source="sparse matrix",
             format="scipy",
@@ -67,9 +62,3 @@ def ratings_from_scipy(
             notes=tuple(notes),
         ),
     )
-
-
-def _one_batch(
-    users: NDArray[np.int64], items: NDArray[np.int64], values: NDArray[np.float64]
-) -> Iterator[Batch]:
-    yield Batch(users, items, values, None, 0)

@@ -70,7 +70,7 @@ def atomic_file(
     `where`: the file to be. `mode`: permissions from the start, less the umask; 0o600 for what only
     the owner may read. `needs`: bytes that will be written, for the message on a full disk.
     """
-    return _written(where, lambda path: _make_file(path, mode), journal.flush, needs)
+    return _written(where, lambda path: journal.make_file(path, mode), journal.flush, needs)
 
 
 @contextmanager
@@ -138,7 +138,6 @@ def _begin(place: Place, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 
 def _move(parts: list[_Part], held: ExitStack) -> None:
-    """Give all parts their names, or none."""
     moves: list[journal.Move] = []
     journals: list[Path] = []
     try:
@@ -193,12 +192,7 @@ def _refuse_taken(place: Place) -> None:
         )
 
 
-def _make_file(path: Path, mode: int) -> int:
-    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
-
-
 def _flush_tree(folder: Path) -> None:
-    """Flush every file, then every folder, to the disk."""
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
             journal.flush(Path(root) / name)

@@ -20,7 +20,7 @@ from pathlib import Path
 from starshade.ratings.places.place import Place
 from starshade.scratch import orphan, orphans, own, remove
 
-__all__ = ["Move", "begin", "end", "flush", "hidden", "mark_of", "put_back", "recover"]
+__all__ = ["Move", "begin", "end", "flush", "hidden", "make_file", "mark_of", "put_back", "recover"]
 
 _LONGEST = 200  # bytes of a place's name that its siblings repeat: 255 are allowed in all
 
@@ -39,7 +39,7 @@ def begin(moves: Sequence[Move], journals: list[Path], held: ExitStack) -> None:
     handles = []
     for move in moves:
         folder, name = os.path.split(move.place)
-        path, handle = own(Path(folder), hidden("moves", name), _make)
+        path, handle = own(Path(folder), hidden("moves", name), make_file)
         held.callback(os.close, handle)
         journals.append(path)
         handles.append(handle)
@@ -127,5 +127,6 @@ def _add(digest: hashlib._Hash, path: str, name: str) -> None:
     digest.update(json.dumps(entry).encode())
 
 
-def _make(path: Path) -> int:
-    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+def make_file(path: Path, mode: int = 0o600) -> int:
+    """Make a file, for `own`."""
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)

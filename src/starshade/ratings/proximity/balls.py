@@ -101,7 +101,6 @@ def ball_members(
 def _search(
     space: Space, rows: NDArray[np.int64], columns: NDArray[Any], stop_at: int | None
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return sizes and sums of the balls of rows, by the tree."""
     if not len(rows):
         return np.empty(0, np.int64), np.empty((0, columns.shape[1]), columns.dtype)
     index = space.index
@@ -143,7 +142,6 @@ def _runs(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.i
 def _scan(
     space: Space, rows: NDArray[np.int64], columns: NDArray[Any], search: Search
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return sizes and sums of the balls of rows, by one of the paper's ways."""
     sizes = np.zeros(len(rows), np.int64)
     sums = np.zeros((len(rows), columns.shape[1]), columns.dtype)
     if not len(rows):

@@ -19,10 +19,10 @@ import numpy as np
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.readers.columns import NUMBER, NullValues, as_text, shortest
+from starshade.ratings.readers.columns import NUMBER, NullValues, as_text, numbers
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.formats.movielens import USERS_1M, USERS_100K
-from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.recbole import untyped
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.recognise.aliases import normalized, resolve
@@ -127,8 +127,7 @@ def _source(users: Any, scratch: Path) -> tuple[Source, str]:
     head = look(item, what="personal attributes")
     width = len(head.columns)
     if head.dialect.header:
-        columns = untyped(head.columns) if is_typed(head.columns) else head.columns
-        return TextSource([item], head.dialect, columns), where
+        return TextSource([item], head.dialect, untyped(head.columns)), where
     first = head.rows[0]
     if head.dialect.delimiter == "|" and width == 5 and first[2] in ("M", "F"):
         return TextSource([item], Dialect("|", False, False), USERS_100K), where
@@ -153,7 +152,8 @@ def _typed(name: str, array: pa.Array, nulls: NullValues, where: str, notes: lis
     ):
         array, kind = array.cast(pa.string()), pa.string()
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_floating(kind):
-        return _numeric(array, nulls)
+        exact = numbers(array)
+        return pa.array(exact, mask=~np.isfinite(exact) | np.isin(exact, nulls.numbers))
     text = as_text(array)
     if text is None:
         if not (pa.types.is_boolean(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)):
@@ -174,17 +174,3 @@ def _is_kept(text: str) -> bool:
     """Tell whether a number is finite as float64 and, if written as whole, exactly itself."""
     value = float(text)
     return isfinite(value) and (not _WHOLE.fullmatch(text) or int(text) == int(value))
-
-
-def _numeric(array: pa.Array, nulls: NullValues) -> pa.Array:
-    import pyarrow as pa
-
-    if pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64(), safe=False)
-    missing = array.is_null().to_numpy(zero_copy_only=False)
-    values = array.fill_null(0).to_numpy(zero_copy_only=False)
-    if pa.types.is_floating(array.type):
-        values = shortest(values)
-    values = np.asarray(values, dtype=np.float64)
-    missing = missing | ~np.isfinite(values) | np.isin(values, nulls.numbers)
-    return pa.array(values, mask=missing)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.ratings.readers.formats.recbole import is_typed, untyped
+from starshade.ratings.readers.formats.recbole import untyped
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
 from starshade.ratings.readers.recognise.aliases import normalized
 from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
@@ -76,8 +76,7 @@ def open_beside(
         return Beside(ParquetSource([item]), item.shown, True)
     plain = plain_text(item, scratch)
     head = _head(plain, known, what, delimiter, header)
-    columns = untyped(head.columns) if is_typed(head.columns) else head.columns
-    text = TextSource([plain], head.dialect, columns)
+    text = TextSource([plain], head.dialect, untyped(head.columns))
     return Beside(text, item.shown, head.dialect.header)
 
 
@@ -87,8 +86,6 @@ def _head(
     if header is not None:
         return look(item, delimiter=delimiter, header=header, what=what)
     bare = look(item, delimiter=delimiter, header=False, what=what)
-    first = bare.rows[0]
-    first = list(untyped(first)) if is_typed(first) else first
-    if not any(normalized(cell) in known for cell in first):
+    if not any(normalized(cell) in known for cell in untyped(bare.rows[0])):
         return bare
     return look(item, delimiter=delimiter, header=True, what=what)

@@ -21,7 +21,7 @@ from starshade.ratings.readers.faults import SHOWN, Fault, Faults, quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["NUMBER", "NullValues", "RatingColumn", "as_text", "shortest"]
+__all__ = ["NUMBER", "NullValues", "RatingColumn", "as_text", "numbers", "shortest"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
@@ -57,8 +57,8 @@ class NullValues:
 
     def __init__(self, values: Iterable[object] = ()) -> None:
         self.texts = frozenset(str(value).strip() for value in values)
-        numbers = [float(text) for text in self.texts if NUMBER.fullmatch(text)]
-        self.numbers = np.array(sorted(numbers), dtype=np.float64)
+        decimals = [float(text) for text in self.texts if NUMBER.fullmatch(text)]
+        self.numbers = np.array(sorted(decimals), dtype=np.float64)
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -92,7 +92,7 @@ class RatingColumn:
         if pa.types.is_null(kind):
             return self._judged(np.full(len(array), np.nan), rows)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            return self._judged(_numbers(array), rows)
+            return self._judged(numbers(array), rows)
         text = as_text(array)
         if text is None:
             raise InputError(
@@ -102,7 +102,6 @@ class RatingColumn:
         return self._of_texts(text, rows)
 
     def _judged(self, values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Sort out null and infinite numbers of a typed column."""
         declared = np.isin(values, self._nulls.numbers)
         self.n_declared += int(np.count_nonzero(declared))
         if not self._blank_is_null:
@@ -124,15 +123,17 @@ class RatingColumn:
                 wrong.setdefault(fault, []).append(i)
         for fault, indices in wrong.items():
             where = np.flatnonzero(np.isin(places, indices))
-            self._add(fault, rows[where], [texts[p] for p in places[where[:SHOWN]]])
+            first = [_shown(texts[p]) for p in places[where[:SHOWN]]]
+            text = "no rating" if fault == _empty() else "rating {}"
+            self._faults.add(
+                fault,
+                rows[where],
+                lambda k, first=first, text=text: text.format(first[k]),  # type: ignore[misc]
+            )
         if self._nulls:
             declared = np.array([self._nulls.has(text) for text in texts], dtype=np.bool_)
             self.n_declared += int(np.count_nonzero(declared[places]))
         return np.asarray(values[places])
-
-    def _add(self, fault: Fault, rows: NDArray[np.int64], first: list[str]) -> None:
-        text = "no rating" if fault == _empty() else "rating {}"
-        self._faults.add(fault, rows, lambda k: text.format(_shown(first[k])))
 
     def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:
         """Write a text's number to `values`, or say what is wrong with it."""
@@ -172,7 +173,7 @@ def shortest(values: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.array([float(str(value)) for value in distinct], dtype=np.float64)[places]
 
 
-def _numbers(array: pa.Array) -> NDArray[np.float64]:
+def numbers(array: pa.Array) -> NDArray[np.float64]:
     """Return a column of any number type as float64, null as NaN."""
     import pyarrow as pa
 

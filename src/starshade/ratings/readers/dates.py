@@ -104,14 +104,14 @@ class DayColumn:
         encoded = trimmed.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         places = encoded.indices.to_numpy(zero_copy_only=False)
-        parsed = [NO_DAY if self._is_null(t) else _day(t, self.form) for t in texts]
+        parsed = [
+            NO_DAY if text == "" or self._nulls.has(text) else _day(text, self.form)
+            for text in texts
+        ]
         bad = np.array([day is None for day in parsed], dtype=np.bool_)
         days = np.array([NO_DAY if day is None else day for day in parsed], dtype=np.int32)
         self._add(rows, bad[places], lambda i: quoted(array[i].as_py()))
         return np.asarray(days[places])
-
-    def _is_null(self, text: str) -> bool:
-        return text == "" or self._nulls.has(text)
 
     def _add(
         self, rows: NDArray[np.int64], bad: NDArray[np.bool_], value: Callable[[int], str]
@@ -132,7 +132,6 @@ def _allowed() -> str:
 
 
 def _form(text: str) -> str:
-    """Name the form of one date; "unknown" when it is none."""
     if _COMPACT.fullmatch(text):
         return "compact"
     if NUMBER.fullmatch(text):
@@ -217,7 +216,6 @@ def _fast(texts: pa.Array, form: str | None) -> NDArray[np.int32] | None:
 
 
 def _typed_days(array: pa.Array) -> NDArray[np.int32]:
-    """Return the UTC days of a column of dates or timestamps."""
     import pyarrow as pa
 
     kind = array.type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +45,7 @@ class Faults:
         return sum(self._totals.values())
 
     def add(self, fault: Fault, rows: NDArray[np.integer], text_of: Callable[[int], str]) -> None:
-        """Note a mistake in some rows, ascending; `said(k)` describes the k-th of them."""
+        """Note a mistake in some rows, ascending; `text_of(k)` describes the k-th of them."""
         if not len(rows):
             return
         first = [(int(rows[k]), text_of(k)) for k in range(min(len(rows), SHOWN))]
@@ -61,14 +61,11 @@ class Faults:
             f"{fault.what}\n" + name_rows(self._rows[fault], self._totals[fault], self._locate)
             for fault in self._totals
         ]
-        raise InputError("\n".join(parts), advice=_joined(f.advice for f in self._totals))
+        advice = dict.fromkeys(fault.advice for fault in self._totals)
+        raise InputError("\n".join(parts), advice=" ".join(advice))
 
 
 def quoted(value: object) -> str:
     """Repeat a value in a message: quoted, cut when long."""
     text = str(value)
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
-
-
-def _joined(sentences: Iterable[str]) -> str:
-    return " ".join(dict.fromkeys(sentence for sentence in sentences if sentence))

@@ -40,7 +40,7 @@ class IdColumn:
 
     def __init__(self, role: str, faults: Faults, *, show_values: bool = False) -> None:
         self._faults = faults
-        self._role = role
+        self.role = role
         self._show = show_values
         self.n_padded = 0
         self.was_float = False
@@ -66,7 +66,7 @@ class IdColumn:
         text = as_text(array)
         if text is None:
             raise InputError(
-                f"{self._role} ids of type {array.type}: ids are text or whole numbers",
+                f"{self.role} ids of type {array.type}: ids are text or whole numbers",
                 advice="Convert the column to text first.",
             )
         return self._of_texts(text, rows)
@@ -106,16 +106,15 @@ class IdColumn:
         self, fault: Fault, rows: NDArray[np.int64], bad: NDArray[np.bool_], array: pa.Array
     ) -> None:
         where = np.flatnonzero(bad)
-        text = _IN_WORDS[fault].format(role=self._role)
+        text = _IN_WORDS[fault].format(role=self.role)
         self._faults.add(
-            Fault(fault.what.format(role=self._role), fault.advice),
+            Fault(fault.what.format(role=self.role), fault.advice),
             rows[where],
             lambda k: quoted(array[int(where[k])].as_py()) if self._show else text,
         )
 
 
 def _canonical_integers(array: pa.Array) -> NDArray[np.int64] | None:
-    """Return texts as int64 if every one is a canonical integer, else None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -43,9 +43,8 @@ def read_names(item: Input, scratch: Path) -> dict[str, str] | None:
             f"{item.shown}: no header that names the columns",
             advice="Item names need one, e.g. item,title.",
         )
-    typed = is_typed(head.columns)
-    columns = untyped(head.columns) if typed else head.columns
-    if typed and not matching(columns, "name"):
+    columns = untyped(head.columns)
+    if is_typed(head.columns) and not matching(columns, "name"):
         return None
     return _of_source(TextSource([plain], head.dialect, columns), item.shown)
 

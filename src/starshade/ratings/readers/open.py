@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from starshade.errors import InputError
 from starshade.naming import named, together
@@ -34,31 +34,10 @@ from starshade.ratings.readers.source import Source
 from starshade.ratings.readers.text import TextSource
 from starshade.ratings.vocabulary import is_canonical_integer
 
-__all__ = ["Opened", "PlainPath", "open_frame", "open_parquet", "open_text"]
+__all__ = ["Opened", "open_table", "open_text"]
 
 _DIALECTS = {family.format: family.dialect for family in FAMILIES} | GENERIC
 _ROLES = ("user", "item", "rating", "day")
-
-
-@dataclass(frozen=True)
-class PlainPath:
-    """What the fast path for plain text needs to know (`plain_batches`)."""
-
-    paths: tuple[Path, ...]
-    delimiter: str
-    header: bool
-    columns: tuple[int, int, int, int | None]
-    n_columns: int
-
-    def batches(self) -> Iterator[Batch]:
-        """Yield all rows, or raise `NotPlain` at the first that is not."""
-        return plain_batches(
-            self.paths,
-            delimiter=self.delimiter,
-            header=self.header,
-            columns=self.columns,
-            n_columns=self.n_columns,
-        )
 
 
 @dataclass(frozen=True)
@@ -67,14 +46,14 @@ class Opened:
 
     `where`: the (first) file, or the kind of frame. `mapping`: role → column, as a person should
     see it, in the order of the columns; ``delimiter`` where it is not the format's usual one.
-    `plain`: the same by the fast path, where the head gives hope.
+    `plain`: reads all rows by the fast path, or raises `NotPlain`, where the head gives hope.
     """
 
     table: LongTable | WideTable
     where: str
     format: str
     mapping: dict[str, str]
-    plain: PlainPath | None = None
+    plain: Callable[[], Iterator[Batch]] | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -88,7 +67,7 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
         raise InputError(
             f"{where}: no RecBole header", advice="It reads like user_id:token, rating:float."
         )
-    columns = untyped(head.columns) if typed else head.columns
+    columns = untyped(head.columns)
     format_, head = _format(Path(inputs.files[0].path).name, head, typed, request, where)
     source = TextSource(files, head.dialect, columns)
     notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
@@ -111,20 +90,9 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
     return replace(opened, plain=plain, notes=(*notes, *opened.notes))
 
 
-def open_parquet(inputs: Recognised, request: Request) -> Opened:
-    """Open Parquet files."""
-    return _typed_table(ParquetSource(inputs.files), inputs.files[0].shown, "parquet", request)
-
-
-def open_frame(frame: Any, request: Request) -> Opened:
-    """Open an Arrow-capable frame."""
-    source = FrameSource(frame)
-    return _typed_table(source, source.shown, "frame", request)
-
-
-def _typed_table(
-    source: ParquetSource | FrameSource, where: str, format_: str, request: Request
-) -> Opened:
+def open_table(source: ParquetSource | FrameSource, request: Request) -> Opened:
+    """Open Parquet files, or an Arrow-capable frame."""
+    where, format_ = source.shown, "frame" if isinstance(source, FrameSource) else "parquet"
     if request.wide:
         return _wide(source, where, request)
     roles = _resolved(source.columns, request, where, True)
@@ -143,18 +111,14 @@ def _long(
     table = LongTable(source, roles, request.nulls, request.show_values, where)
     in_order = sorted(roles.items(), key=lambda entry: source.columns.index(entry[1]))
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
-    if isinstance(source, TextSource) and source.dialect.delimiter != _usual(format_):
+    usual = _DIALECTS[format_].delimiter if format_ in _DIALECTS else ","
+    if isinstance(source, TextSource) and source.dialect.delimiter != usual:
         mapping["delimiter"] = source.dialect.delimiter
     notes = unread(source.columns, roles, dates=request.dates) if is_named else ()
     if roles["item"] == title_column(source.columns) and not request.given().get("item"):
         title = listing([roles["item"]])
         notes = (f"no column has item ids, so {title} serves: one title is one item", *notes)
     return Opened(table, where, format_, mapping, notes=notes)
-
-
-def _usual(format_: str) -> str:
-    dialect = _DIALECTS.get(format_)
-    return dialect.delimiter if dialect else ","
 
 
 def _wide(source: Source, where: str, request: Request) -> Opened:
@@ -263,7 +227,7 @@ _WORDS = ("user", "item", "rating", "date")
 
 def _plain(
     files: Sequence[Input], head: Head, roles: dict[str, str], columns: tuple[str, ...]
-) -> PlainPath | None:
+) -> Callable[[], Iterator[Batch]] | None:
     """Return the fast path if the first row may pass it: integer ids, and a date that is one."""
     place = {role: columns.index(name) for role, name in roles.items()}
     if not head.rows or len(head.rows[0]) != len(columns):
@@ -276,12 +240,13 @@ def _plain(
         return None
     if head.dialect.header and not all(_is_one_line(file) for file in files):
         return None
-    return PlainPath(
-        tuple(file.path for file in files),
-        head.dialect.delimiter,
-        head.dialect.header,
-        (place["user"], place["item"], place["rating"], place.get("day")),
-        len(columns),
+    return partial(
+        plain_batches,
+        [file.path for file in files],
+        delimiter=head.dialect.delimiter,
+        header=head.dialect.header,
+        columns=(place["user"], place["item"], place["rating"], place.get("day")),
+        n_columns=len(columns),
     )
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import InputError
+from starshade.kernels.text import delimited
 from starshade.kernels.text.delimited import NO_QUOTE, Structure, scan_structure
 from starshade.kernels.warm import announce
 from starshade.ratings.readers.recognise.inputs import Input, reading
@@ -43,11 +44,6 @@ class Dialect:
     delimiter: str
     header: bool
     quoted: bool = True
-
-    @property
-    def quote(self) -> int:
-        """The quote's byte, or `NO_QUOTE`."""
-        return ord('"') if self.quoted else NO_QUOTE
 
 
 class TextSource:
@@ -140,13 +136,11 @@ class TextSource:
         )
 
     def _scan(self, file: Input, wanted: NDArray[np.int64] | None = None) -> Structure:
-        from starshade.kernels.text import delimited
-
         announce("the text reader", delimited._scan)
         return scan_structure(
             _blocks(file),
             delimiter=ord(self.dialect.delimiter[0]),
-            quote=self.dialect.quote,
+            quote=ord('"') if self.dialect.quoted else NO_QUOTE,
             n_fields=self._n_fields,
             wanted=wanted,
         )
@@ -209,7 +203,7 @@ def _blocks(file: Input) -> Iterator[NDArray[np.uint8]]:
 
 
 def _fields(count: int) -> str:
-    return f"{count} field" if count == 1 else f"{count} fields"
+    return f"{count} field{'s' * (count != 1)}"
 
 
 def _more(total: int, named: int) -> list[str]:

@@ -77,7 +77,11 @@ def write_store(ratings: Ratings, path: Where) -> None:
     with atomic_folder(path, needs=needs) as folder:
         files = _on_threads(lambda name: _write_array(folder / name, arrays[name]), list(arrays))
         if ratings.attributes is not None:
-            files[_ATTRIBUTES] = _write_attributes(folder / _ATTRIBUTES, ratings.attributes)
+            import pyarrow.parquet as pq
+
+            content = io.BytesIO()
+            pq.write_table(ratings.attributes, content)
+            files[_ATTRIBUTES] = _write(folder / _ATTRIBUTES, [content.getvalue()])
         manifest = Manifest(
             lineage=lineage,
             scale=(ratings.scale.minimum, ratings.scale.maximum, ratings.scale.step),
@@ -116,7 +120,6 @@ def open_store(path: Path) -> Ratings:
 
 
 def _arrays_of(ratings: Ratings) -> Arrays:
-    """Return every array of a table by its file's name."""
     cells = ratings.by_item
     out: dict[str, NDArray[Any] | None] = {
         "by_user.indptr": ratings.indptr,
@@ -163,14 +166,6 @@ def _write_array(path: Path, array: NDArray[Any]) -> StoredFile:
     return _write(path, [header.getvalue(), *chunks])
 
 
-def _write_attributes(path: Path, table: pa.Table) -> StoredFile:
-    import pyarrow.parquet as pq
-
-    content = io.BytesIO()
-    pq.write_table(table, content)
-    return _write(path, [content.getvalue()])
-
-
 def _write(path: Path, chunks: Sequence[Any]) -> StoredFile:
     from starshade.ratings.store.manifest import StoredFile
 
@@ -186,7 +181,6 @@ def _write(path: Path, chunks: Sequence[Any]) -> StoredFile:
 
 
 def _check(path: Path, expected: StoredFile) -> None:
-    """Compare a file with what the manifest says of it."""
     checksum = size = 0
     buffer = bytearray(_CHUNK)
     with open(path, "rb", buffering=0) as file:

@@ -89,7 +89,6 @@ class Drawing:
         return out
 
     def _keys(self, purpose: str) -> NDArray[np.uint64]:
-        """Return the key of each user's stream for a purpose."""
         key = np.uint64(stream_key(self.seed, purpose))
         return np.asarray(kernels.user_keys(key, self.fingerprints))
 

@@ -7,6 +7,7 @@ an attack succeeds. No row of any data set is stored here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["LIKES", "PRESETS", "Preset"]
 
@@ -76,83 +77,49 @@ class Preset:
     size_spread: float
 
 
+# movielens-100k: fitted to counts by rank, spreads of users' and items' means, days per user, and
+# Scoreboard-RH's success in the settings of benchmarks/synth_realism.py; netflix: to published
+# aggregates of the Prize's data: sizes, mean, median and largest counts of users and items, rating
+# histogram, span and growth
+_FITTED: dict[str, tuple[Any, Any]] = {
+    "n_users": (943, 480_189),
+    "n_items": (1682, 17_770),
+    "n_ratings": (100_000, 100_480_507),
+    "least": (20, 1),
+    "activity": (0.634, 0.795),
+    "giants": (-0.15, 0.111),
+    "decay": (6.8, 1.4),
+    "slope": (0.08, 2.1),
+    "offset": (0.009, 0.02),
+    "charts": (-2.3, -2.45),
+    "charts_by_activity": (1.4, 0.5),
+    "charts_spread": (1.6, 1.0),
+    "charts_slope": (1.8, 2.0),
+    "charts_offset": (0.009, 0.002),
+    "genres": (16, 24),
+    "taste": (2.3, 1.5),
+    "casual": (1.6, 0.5),
+    "demographic": (0.2, 0.2),
+    "histogram": ((6.1, 11.4, 27.1, 34.2, 21.2), (4.6, 10.1, 28.7, 33.6, 23.1)),
+    "quality": (0.34, 0.17),
+    "fame": (0.75, 0.5),
+    "leniency": (0.115, 0.15),
+    "liking": (0.06, 0.06),
+    "first_day": (10_124, 10_906),
+    "n_days": (215, 2243),
+    "campaigns": (((0.02, 0.04, 0.08), (0.27, 0.06, 0.18), (0.90, 0.03, 0.13)), ()),
+    "growth": (0.0, 2.5),
+    "bouts": (0.85, 150.0),
+    "bouts_by_activity": (1.1, 0.8),
+    "bouts_spread": (2.0, 0.9),
+    "gap": (6.0, 4.0),
+    "gap_spread": (1.4, 1.4),
+    "opening": (1.5, 15.0),
+    "size_spread": (1.5, 1.0),
+}
 PRESETS = {
-    # fitted to MovieLens 100K: counts by rank, spreads of users' and items' means, days per
-    # user, and Scoreboard-RH's success in the settings of benchmarks/synth_realism.py
-    "movielens-100k": Preset(
-        n_users=943,
-        n_items=1682,
-        n_ratings=100_000,
-        least=20,
-        activity=0.634,
-        giants=-0.15,
-        decay=6.8,
-        slope=0.08,
-        offset=0.009,
-        charts=-2.3,
-        charts_by_activity=1.4,
-        charts_spread=1.6,
-        charts_slope=1.8,
-        charts_offset=0.009,
-        genres=16,
-        taste=2.3,
-        casual=1.6,
-        demographic=0.2,
-        histogram=(6.1, 11.4, 27.1, 34.2, 21.2),
-        quality=0.34,
-        fame=0.75,
-        leniency=0.115,
-        liking=0.06,
-        first_day=10_124,
-        n_days=215,
-        campaigns=((0.02, 0.04, 0.08), (0.27, 0.06, 0.18), (0.90, 0.03, 0.13)),
-        growth=0.0,
-        bouts=0.85,
-        bouts_by_activity=1.1,
-        bouts_spread=2.0,
-        gap=6.0,
-        gap_spread=1.4,
-        opening=1.5,
-        size_spread=1.5,
-    ),
-    # fitted to published aggregates of the Netflix Prize data: sizes, mean, median and largest
-    # counts of users and items, rating histogram, span and growth
-    "netflix": Preset(
-        n_users=480_189,
-        n_items=17_770,
-        n_ratings=100_480_507,
-        least=1,
-        activity=0.795,
-        giants=0.111,
-        decay=1.4,
-        slope=2.1,
-        offset=0.02,
-        charts=-2.45,
-        charts_by_activity=0.5,
-        charts_spread=1.0,
-        charts_slope=2.0,
-        charts_offset=0.002,
-        genres=24,
-        taste=1.5,
-        casual=0.5,
-        demographic=0.2,
-        histogram=(4.6, 10.1, 28.7, 33.6, 23.1),
-        quality=0.17,
-        fame=0.5,
-        leniency=0.15,
-        liking=0.06,
-        first_day=10_906,
-        n_days=2243,
-        campaigns=(),
-        growth=2.5,
-        bouts=150.0,
-        bouts_by_activity=0.8,
-        bouts_spread=0.9,
-        gap=4.0,
-        gap_spread=1.4,
-        opening=15.0,
-        size_spread=1.0,
-    ),
+    name: Preset(**{field: values[place] for field, values in _FITTED.items()})
+    for place, name in enumerate(("movielens-100k", "netflix"))
 }
 
 LIKES = (*PRESETS, "survey")  # whatever can be asked for

@@ -37,7 +37,14 @@ from starshade.rng import generator, stream_key
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["N_QUESTIONS", "N_RESPONDENTS", "Questionnaire", "draw_questionnaire", "draw_survey"]
+__all__ = [
+    "N_QUESTIONS",
+    "N_RESPONDENTS",
+    "Questionnaire",
+    "draw_questionnaire",
+    "draw_survey",
+    "refuse_too_large",
+]
 
 N_RESPONDENTS = 10_000
 N_QUESTIONS = 20
@@ -126,7 +133,9 @@ def _labels(n_open: int, n_sensitive: int) -> tuple[tuple[str, ...], tuple[str, 
 
 def draw_survey(n_users: int, n_items: int, seed: int, report: ReadReport) -> Ratings:
     """Draw a survey; the sizes are known to be sound."""
-    _check_memory(n_users, n_items)
+    refuse_too_large(
+        n_users * (_BY_USER + 6 * n_items), f"{n_users:,} respondents and {n_items:,} questions"
+    )
     users = Vocabulary(np.arange(1, n_users + 1))
     kernel = (user_keys, kernels.numbers, kernels.draw_answers, kernels.gather)
     announce("the synthetic data", *kernel)
@@ -152,14 +161,12 @@ def draw_survey(n_users: int, n_items: int, seed: int, report: ReadReport) -> Ra
     )
 
 
-def _check_memory(n_users: int, n_items: int) -> None:
-    """Refuse what would not fit, before anything is allocated."""
-    need = n_users * (_BY_USER + 6 * n_items)
+def refuse_too_large(need: int, what: str) -> None:
+    """Refuse what takes so many bytes, before anything is allocated, if it would not fit."""
     allowed = budget.memory()
     if need > allowed:
         raise ConfigError(
-            f"{n_users:,} respondents and {n_items:,} questions need about {need / 1e9:.3g} GB "
-            f"of memory; {allowed / 1e9:.3g} GB may be used",
+            f"{what} need about {need / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB may be used",
             advice="Ask for less, or allow more memory if the machine has it.",
         )
 

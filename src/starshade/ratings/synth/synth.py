@@ -20,12 +20,10 @@ A survey is another kind of thing, and has a module of its own: `survey`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from starshade import budget
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced, task
@@ -39,7 +37,7 @@ from starshade.ratings.synth.shape import (
     draw_catalogue,
     draw_shares,
 )
-from starshade.ratings.synth.survey import N_QUESTIONS, N_RESPONDENTS, draw_survey
+from starshade.ratings.synth.survey import N_QUESTIONS, N_RESPONDENTS, draw_survey, refuse_too_large
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import Rng, resolve_seed
@@ -52,8 +50,7 @@ _DENSEST = 0.9  # share of all cells that may hold a rating
 _MOST = 2**31 - 2  # users, items, ratings: positions are drawn with 31 bits
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How many users, items and ratings to draw."""
 
     n_users: int
@@ -112,11 +109,12 @@ def synthesize(
             raise ConfigError(f"{name} {value!r}: allowed are whole numbers from 1 to {_MOST:,}")
     if like == "survey":
         return _survey(n_users, n_items, n_ratings, rng)
-    preset = PRESETS[like]
-    size = _resolve_size(preset, n_users, n_items, n_ratings)
-    _check_memory(preset, size)
+    size = _resolve_size(PRESETS[like], n_users, n_items, n_ratings)
+    per_user = 8 * (5 * PRESETS[like].genres + 30) + 60  # tastes and shares with scratch; text
+    need = 8 * size.n_ratings + per_user * size.n_users + 120 * size.n_items
+    refuse_too_large(need, f"{size.n_ratings:,} ratings of {size.n_users:,} users")
     seed = resolve_seed(rng)
-    return _draw(preset, size, seed, _report(like, seed))
+    return _draw(PRESETS[like], size, seed, _report(like, seed))
 
 
 def _report(like: Like, seed: int) -> ReadReport:
@@ -124,7 +122,6 @@ def _report(like: Like, seed: int) -> ReadReport:
 
 
 def _survey(n_users: int | None, n_items: int | None, n_ratings: int | None, rng: Rng) -> Ratings:
-    """Draw a survey, or say why that cannot be."""
     if n_ratings is not None:
         raise ConfigError(
             "like survey: the number of ratings cannot be chosen",
@@ -167,31 +164,16 @@ def _resolve_size(
 
 
 def _is_size(value: object) -> bool:
-    """Tell whether a value is a whole number that counts something."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return False
     return 1 <= int(value) <= _MOST
 
 
-def _check_memory(preset: Preset, size: _Size) -> None:
-    """Refuse what would not fit, before anything is allocated."""
-    per_user = 8 * (5 * preset.genres + 30) + 60  # tastes and shares with their scratch; text
-    need = 8 * size.n_ratings + per_user * size.n_users + 120 * size.n_items
-    allowed = budget.memory()
-    if need > allowed:
-        raise ConfigError(
-            f"{size.n_ratings:,} ratings of {size.n_users:,} users need about "
-            f"{need / 1e9:.3g} GB of memory; {allowed / 1e9:.3g} GB may be used",
-            advice="Ask for less, or allow more memory if the machine has it.",
-        )
-
-
 def _draw(preset: Preset, size: _Size, seed: int, report: ReadReport) -> Ratings:
-    """Draw the table; the request is known to be sound."""
     users = Vocabulary(np.arange(1, size.n_users + 1))
     people = draw_people(size.n_users, seed)
     taste = draw_taste(people, preset.genres, preset.demographic, seed)
-    counts = draw_activity(preset, size.n_users, size.n_items, size.n_ratings, seed)
+    counts = draw_activity(preset, *size, seed)
     catalogue = draw_catalogue(preset, size.n_items, seed)
     shares = draw_shares(preset, catalogue, taste, counts, seed)
     indptr = np.concatenate([[0], np.cumsum(counts)])

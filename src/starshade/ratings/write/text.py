@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,6 @@ class LongForm:
 
 
 def _field(text: str, dialect: Dialect) -> str:
-    """Write one field, in quotes where it needs them."""
     needs = any(mark in text for mark in (dialect.delimiter, '"', "\n", "\r"))
     if dialect.quoted:
         # a byte order mark at the start of a file would be taken for one
@@ -59,9 +59,9 @@ def write_long(ratings: Ratings, path: Path, form: LongForm) -> None:
     users = _fields(ratings.users, form.dialect)
     items = _fields(ratings.items, form.dialect)
     levels = np.array([form.number(float(level)) for level in ratings.levels], dtype=np.object_)
-    with _Lines(path) as out, task("writing ratings", ratings.n_ratings) as step:
+    with _opened(path) as out, task("writing ratings", ratings.n_ratings) as step:
         if form.dialect.header:
-            out.write(form.dialect, [columns.values()])
+            _write(out, form.dialect, [columns.values()])
         for start in range(0, ratings.n_users, _USERS):
             stop = min(start + _USERS, ratings.n_users)
             cells = slice(int(ratings.indptr[start]), int(ratings.indptr[stop]))
@@ -72,7 +72,7 @@ def write_long(ratings: Ratings, path: Path, form: LongForm) -> None:
             }
             if "day" in columns and ratings.days is not None:
                 texts["day"] = _dates(ratings.days[cells], ratings.first_day, form.epoch)
-            out.join(form.dialect, zip(*(texts[role].tolist() for role in columns), strict=True))
+            _join(out, form.dialect, zip(*(texts[role].tolist() for role in columns), strict=True))
             step(cells.stop - cells.start)
 
 
@@ -90,22 +90,22 @@ def write_wide(ratings: Ratings, path: Path, id_name: str) -> None:
     dialect = Dialect(",", True)
     known = [] if attributes is None else [c.to_pylist() for c in attributes.columns]
     levels = [shortest_decimal(float(level)) for level in ratings.levels]
-    with _Lines(path) as out:
-        out.write(dialect, [[*beside, *ratings.items]])
+    with _opened(path) as out:
+        _write(out, dialect, [[*beside, *ratings.items]])
         for i, user in enumerate(ratings.users):
             row = [""] * ratings.n_items
             for p in range(int(ratings.indptr[i]), int(ratings.indptr[i + 1])):
                 row[ratings.columns[p]] = levels[ratings.codes[p]]
-            out.write(dialect, [[user, *(_cell(column[i]) for column in known), *row]])
+            _write(out, dialect, [[user, *(_cell(column[i]) for column in known), *row]])
 
 
 def write_table(
     path: Path, dialect: Dialect, header: Sequence[str], columns: Sequence[Sequence[object]]
 ) -> None:
     """Write columns of equal length as text; null is blank."""
-    with _Lines(path) as out:
-        out.write(dialect, [header])
-        out.write(dialect, ([_cell(cell) for cell in row] for row in zip(*columns, strict=True)))
+    with _opened(path) as out:
+        _write(out, dialect, [header])
+        _write(out, dialect, ([_cell(cell) for cell in row] for row in zip(*columns, strict=True)))
 
 
 def shortest_decimal(value: float) -> str:
@@ -140,23 +140,15 @@ def _cell(value: object) -> str:
     return shortest_decimal(value) if isinstance(value, float) else str(value)
 
 
-class _Lines:
-    """A text file that lines are added to."""
+def _opened(path: Path) -> TextIO:
+    return open(path, "w", encoding="utf-8", newline="")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
-    def __enter__(self) -> _Lines:
-        self._file = open(self._path, "w", encoding="utf-8", newline="")
-        return self
+def _write(out: TextIO, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
+    """Add rows of plain texts."""
+    _join(out, dialect, ((_field(text, dialect) for text in row) for row in rows))
 
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
-    def write(self, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
-        """Add rows of plain texts."""
-        self.join(dialect, ((_field(text, dialect) for text in row) for row in rows))
-
-    def join(self, dialect: Dialect, rows: Iterable[Iterable[str]] | Iterator[tuple[str]]) -> None:
-        """Add rows of fields that are written out already."""
-        self._file.writelines(f"{line}\n" for line in map(dialect.delimiter.join, rows))
+def _join(out: TextIO, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
+    """Add rows of fields that are written out already."""
+    out.writelines(f"{line}\n" for line in map(dialect.delimiter.join, rows))

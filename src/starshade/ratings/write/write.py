@@ -136,7 +136,6 @@ def _long_form(ratings: Ratings, format_: str) -> LongForm:
 
 
 def _write_beside(ratings: Ratings, place: Place, format_: str) -> None:
-    """Write attributes and item names to files of their own."""
     recbole, parquet = format_ == "recbole", format_ == "parquet"
     ending = ".parquet" if parquet else ".csv"
     attributes = ratings.attributes

@@ -18,7 +18,9 @@ from starshade.ratings.readers.faults import Faults
 from starshade.ratings.readers.ids import IdColumn
 from starshade.ratings.readers.source import Source
 
-__all__ = ["KeptRows", "LongTable"]
+__all__ = ["IN_1970", "KeptRows", "LongTable", "id_notes"]
+
+IN_1970 = "all dates fall in 1970: are they seconds since 1970-01-01?"
 
 
 class KeptRows:
@@ -83,56 +85,43 @@ class LongTable:
     def batches(self) -> Iterator[Batch]:
         """Yield all rows in file order."""
         faults = Faults(self.source.locate)
-        columns = _Columns(faults, self.nulls, self.show_values)
-        names = list(self.roles.values())
+        users = IdColumn("user", faults, show_values=self.show_values)
+        items = IdColumn("item", faults, show_values=self.show_values)
+        ratings, days = RatingColumn(self.nulls, faults), DayColumn(self.nulls, faults)
         read = handed = 0
-        for block in self.source.batches(names):
+        for block in self.source.batches(list(self.roles.values())):
             rows = np.arange(read, read + len(block))
             arrays = dict(zip(self.roles, block.columns, strict=True))
             try:
-                ratings = columns.ratings.take(arrays["rating"], rows)
-                users = columns.users.take(arrays["user"], rows)
-                items = columns.items.take(arrays["item"], rows)
-                days = columns.days.take(arrays["day"], rows) if "day" in arrays else None
+                values = ratings.take(arrays["rating"], rows)
+                of_users = users.take(arrays["user"], rows)
+                of_items = items.take(arrays["item"], rows)
+                dates = days.take(arrays["day"], rows) if "day" in arrays else None
             except InputError as error:  # a type that holds no such values
                 raise InputError(f"{self.where}: {error.message}", advice=error.advice) from None
             read += len(block)
             if faults:  # nothing can come of it any more; the rest is read to count
                 continue
-            kept = ~np.isnan(ratings)
+            kept = ~np.isnan(values)
             self._kept.add(kept)
             if not kept.all():
-                users, items, ratings = users[kept], items[kept], ratings[kept]
-                days = None if days is None else days[kept]
-            yield Batch(users, items, ratings, days, handed)
-            handed += len(ratings)
+                of_users, of_items, values = of_users[kept], of_items[kept], values[kept]
+                dates = None if dates is None else dates[kept]
+            yield Batch(of_users, of_items, values, dates, handed)
+            handed += len(values)
         faults.refuse()
-        self._notes += columns.notes()
+        self._notes += [*id_notes(users), *id_notes(items)]
+        if days.n_missing:
+            self._notes.append(f"{counted(days.n_missing, 'row')} without a date")
+        if days.all_in_1970:
+            self._notes.append(IN_1970)
         if read > handed:
             self._notes.append(f"{counted(read - handed, 'row')} not rated: left out")
 
 
-class _Columns:
-    """The four converters of a long table."""
-
-    def __init__(self, faults: Faults, nulls: NullValues, show_values: bool) -> None:
-        self.users = IdColumn("user", faults, show_values=show_values)
-        self.items = IdColumn("item", faults, show_values=show_values)
-        self.ratings = RatingColumn(nulls, faults)
-        self.days = DayColumn(nulls, faults)
-
-    def notes(self) -> Iterator[str]:
-        for column, word in ((self.users, "user"), (self.items, "item")):
-            yield from id_notes(column, word)
-        if self.days.n_missing:
-            yield f"{counted(self.days.n_missing, 'row')} without a date"
-        if self.days.all_in_1970:
-            yield "all dates fall in 1970: are they seconds since 1970-01-01?"
-
-
-def id_notes(column: IdColumn, word: str) -> Iterator[str]:
+def id_notes(column: IdColumn) -> Iterator[str]:
     """Say what a person should know about a column of ids."""
     if column.was_float:
-        yield f"{word} ids are stored as decimal numbers and are read as whole ones"
+        yield f"{column.role} ids are stored as decimal numbers and are read as whole ones"
     if column.n_padded:
-        yield f"some {word} ids begin or end with a blank, which is part of the id"
+        yield f"some {column.role} ids begin or end with a blank, which is part of the id"

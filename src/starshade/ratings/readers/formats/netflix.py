@@ -154,7 +154,6 @@ def _texts(shown: str, file: BinaryIO) -> Iterator[tuple[int, memoryview]]:
 
 
 def _line_at(path: Path, block: _Block, place: int) -> str:
-    """Name file and line of a place in a block."""
     piece = [piece for piece in block.pieces if piece.place <= place][-1]
     left = piece.position + place - piece.place
     line = 1

@@ -153,7 +153,6 @@ def _blocks_of(paths: Sequence[Path], header: bool) -> Iterator[memoryview]:
 
 
 def _has_iso_date(block: memoryview, delimiter: bytes, place: int) -> bool:
-    """Tell whether the date of the first row is written YYYY-MM-DD."""
     for line in BytesIO(block[:_LONGEST_LINE]):
         if line.strip():
             fields = line.rstrip(b"\r\n").split(delimiter)

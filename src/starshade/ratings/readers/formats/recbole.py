@@ -19,9 +19,9 @@ def is_typed(columns: Sequence[str]) -> bool:
 
 
 def untyped(columns: Sequence[str]) -> tuple[str, ...]:
-    """Take the types off.
+    """Take the types off, where the columns have any.
 
     >>> untyped(["user_id:token", "a:b:float"])
     ('user_id', 'a:b')
     """
-    return tuple(name.rpartition(":")[0] for name in columns)
+    return tuple(name.rpartition(":")[0] if is_typed(columns) else name for name in columns)

@@ -24,6 +24,7 @@ class ParquetSource:
 
     def __init__(self, files: Sequence[Input]) -> None:
         self.files = tuple(files)
+        self.shown = self.files[0].shown
         self._counts: list[int] = []
         schemas = []
         for file in self.files:
@@ -31,11 +32,11 @@ class ParquetSource:
                 schemas.append(tuple(n for n in opened.schema_arrow.names if not _INDEX.match(n)))
                 self._counts.append(opened.metadata.num_rows)
         self.columns: tuple[str, ...] = schemas[0]
-        refuse_repeated(self.columns, self.files[0].shown)
+        refuse_repeated(self.columns, self.shown)
         for file, names in zip(self.files, schemas, strict=True):
             if set(names) != set(self.columns):
                 raise InputError(
-                    f"{file.shown}: its columns are not those of {self.files[0].shown}",
+                    f"{file.shown}: its columns are not those of {self.shown}",
                     advice="Name only files of one table.",
                 )
 

@@ -52,7 +52,7 @@ class WideTable:
         self._nulls = nulls
         self._show = show_values
         self._where = where
-        self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col, where)
+        self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col)
         roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
         columns = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
         self.attribute_cols = tuple(columns.values())
@@ -67,25 +67,20 @@ class WideTable:
         self._attributes: list[pa.RecordBatch] = []
         self._ids: list[NDArray[Any]] = []
         self._notes: list[str] = []
-        self._strange: Counter[str] = (
-            Counter()
-        )  # item column → cells that are no rating, less rated
+        self._strange: Counter[str] = Counter()  # item column → cells that are none, less rated
         self.empty_rows = self.empty_columns = 0
 
-    def _respondent(self, id_col: str | None, where: str) -> str:
+    def _respondent(self, id_col: str | None) -> str:
         try:
-            columns = resolve(
-                self.source.columns,
-                {"respondent": id_col},
-                required=["respondent"],
-                where=where,
-                listed=False,
+            given, where = {"respondent": id_col}, self._where
+            roles = resolve(
+                self.source.columns, given, required=["respondent"], where=where, listed=False
             )
         except InputError as error:
             hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
             advice = f"{error.advice}{hint}".strip()
             raise InputError(error.message, advice=advice, setting=error.setting) from None
-        return columns["respondent"]
+        return roles["respondent"]
 
     def mapping(self) -> dict[str, str]:
         """Return which column is what, items counted."""
@@ -139,7 +134,7 @@ class WideTable:
         row_faults.refuse()
         self._refuse(cell_faults)
         self.empty_columns = int(np.count_nonzero(~rated))
-        self._notes += id_notes(ids, "respondent")
+        self._notes += id_notes(ids)
         if ratings.n_declared:
             words = " or ".join(sorted(self._nulls.texts))
             self._notes.append(
@@ -166,7 +161,6 @@ class WideTable:
     def _cells(
         self, block: pa.RecordBatch, ratings: RatingColumn, first: int, faults: Faults
     ) -> NDArray[np.float64]:
-        """Return the block's ratings, rows × items, NaN for null."""
         n_items = len(self.item_cols)
         values = np.empty((len(block), n_items))
         for j, name in enumerate(self.item_cols):
@@ -209,13 +203,11 @@ class WideTable:
 
 
 def _no_items(columns: Sequence[str]) -> str:
-    """Say how to declare columns that look like no items."""
     given = [*columns[:_NAMED], *(["…"] if len(columns) > _NAMED else [])]
     return f"If this says something about the respondents: {named('attribute_cols', given)}."
 
 
 def _item_ids(names: Sequence[str]) -> NDArray[Any]:
-    """Return the item columns' names as ids, int64 where all are canonical integers."""
     if all(is_canonical_integer(name) for name in names):
         return np.array([int(name) for name in names], dtype=np.int64)
     return np.array(names, dtype=np.object_)

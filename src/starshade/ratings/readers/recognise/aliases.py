@@ -112,11 +112,6 @@ def headless(*before: tuple[str, Value]) -> str:
     )
 
 
-def _if_wide() -> str:
-    row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
-    return f"If every row is one user and every item has a column: {row}."
-
-
 def normalized(name: str) -> str:
     """Return a column name without case and separators."""
     return re.sub(r"[\W_]+", "", name).casefold()
@@ -271,7 +266,8 @@ def _refuse_unclear(
         f" ({', '.join(options)})." if options else "."
     )
     if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
-        advice += f" {_if_wide()}"
+        row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
+        advice += f" If every row is one user and every item has a column: {row}."
     raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
 
 

@@ -53,18 +53,17 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised
             f"ratings cannot be read from {type(source).__name__}",
             advice="Give a path, a list of paths, a frame with columns, or a sparse matrix.",
         )
-    if isinstance(source, (list, tuple)):
-        files = [path for entry in source for path in _paths(entry)]
-        if not files:
-            raise InputError("an empty list of files: no ratings to read")
-        return _alike([Input(path, str(path)) for path in files], "the list")
-    if not str(source):
+    listed = isinstance(source, (list, tuple))
+    if not listed and not str(source):
         raise ConfigError("ratings: an empty path", advice="Name a file or a folder.")
-    paths = _paths(source)
-    if len(paths) > 1:
-        return _alike([Input(path, str(path)) for path in paths], str(source))
-    item = Input(paths[0], str(paths[0]))
-    return _folder(item) if item.path.is_dir() else _file(item, scratch)
+    entries = source if isinstance(source, (list, tuple)) else [source]
+    paths = [path for entry in entries for path in _paths(entry)]
+    if not paths:
+        raise InputError("an empty list of files: no ratings to read")
+    first, *others = items = [Input(path, str(path)) for path in paths]
+    if listed or others:
+        return _alike(items, "the list" if listed else str(source))
+    return _folder(first) if first.path.is_dir() else _file(first, scratch)
 
 
 def as_format(inputs: Recognised, name: str | None) -> Recognised:
@@ -118,12 +117,9 @@ def _file(item: Input, scratch: Path) -> Recognised:
     name = _bare(item.path.name)
     for family in FAMILIES:
         if name == family.ratings:  # a file alone brings the items' names, not the users
-            return Recognised(
-                "text", (item,), names=_at(siblings, family.items), family=family.format
-            )
-    if name.endswith(".inter"):
-        return _recbole(item, siblings)
-    return Recognised("text", (item,))
+            names = _at(siblings, family.items)
+            return Recognised("text", (item,), names=names, family=family.format)
+    return _recbole(item, siblings) if name.endswith(".inter") else Recognised("text", (item,))
 
 
 def _zip(item: Input, scratch: Path) -> Recognised:
@@ -161,22 +157,15 @@ def _folder(item: Input) -> Recognised:
 
 
 def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
-    """Choose among the files of a folder or zip by their names."""
     bare = {_bare(name): entry for name, entry in sorted(entries.items())}
     families = [family for family in FAMILIES if family.ratings in bare]
     inters = [name for name in bare if name.endswith(".inter")]
     if len(families) + len(inters) > 1:
-        names = ", ".join([family.ratings for family in families] + inters)
-        raise InputError(f"{shown}: several data sets: {names}", advice="Name one of the files.")
-    if families:
-        family = families[0]
-        return Recognised(
-            "text",
-            (bare[family.ratings],),
-            users=_at(bare, family.users),
-            names=_at(bare, family.items),
-            family=family.format,
-        )
+        several = ", ".join([family.ratings for family in families] + inters)
+        raise InputError(f"{shown}: several data sets: {several}", advice="Name one of the files.")
+    for family in families:
+        users, names = _at(bare, family.users), _at(bare, family.items)
+        return Recognised("text", (bare[family.ratings],), users, names, family.format)
     if inters:
         return _recbole(bare[inters[0]], bare)
     tables = [e for name, e in bare.items() if _ends(name, _TABLES) and name[0] not in "._"]
@@ -190,7 +179,6 @@ def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
 
 
 def _alike(files: list[Input], shown: str) -> Recognised:
-    """Take several files as the parts of one table."""
     for file in files:
         if file.path.is_dir():
             raise InputError(f"{file.shown}: a folder among files", advice="Name files only.")

@@ -78,7 +78,6 @@ def look(
 
 
 def _head(item: Input) -> tuple[str, bool]:
-    """Return the first bytes as text, and whether they are all."""
     with reading(item), open(item.path, "rb") as file:
         head = file.read(_HEAD)
         while head.count(b"\n") < 2 and len(head) < _LONGEST_HEAD:
