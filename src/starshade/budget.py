@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+_UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _CGROUP = Path("/sys/fs/cgroup")
 _UNKNOWN = 2 * 10**9  # a machine that does not say what is free
 
@@ -112,7 +112,7 @@ def parse_bytes(text: str) -> int:
     """
     bare = text.strip().upper().removesuffix("B")
     number = bare.rstrip("KMGTI")
-    factor = {**_UNITS, **_BINARY}.get(bare[len(number) :])
+    factor = _UNITS.get(bare[len(number) :])
     try:
         amount = float(number) * (factor or math.nan)
     except ValueError:

@@ -223,7 +223,7 @@ def _built(opened: Opened, request: Request) -> Ratings:
         with suppress(NotPlain):
             return make(_some(opened.plain(), opened.where))
     ratings = make(_some(table.batches(), opened.where))
-    report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes()))
+    report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes))
     if not isinstance(table, WideTable):
         return ratings.annotate(report=report)
     report = replace(

@@ -166,10 +166,7 @@ class Ratings:
     @cached_property
     def by_item(self) -> ByItem:
         """The cells item by item; computed on first use, read from disk on a stored table."""
-        order_ptr, rows, codes, days = transpose(
-            self.indptr, self.columns, self.codes, self.days, self.n_items
-        )
-        return ByItem(order_ptr, rows, codes, days)
+        return ByItem(*transpose(self.indptr, self.columns, self.codes, self.days, self.n_items))
 
     @cached_property
     def item_support(self) -> NDArray[np.int64]:

@@ -93,8 +93,8 @@ def resolve_folder(where: Where) -> Path:
 
 def output_error(error: OSError, path: Path | Place, needs: int | None = None) -> OutputError:
     """Say in words why `path` cannot be written."""
+    size = "" if needs is None else f", {_megabytes(needs)} needed"
     if error.errno in FULL:
-        size = "" if needs is None else f", {_megabytes(needs)} needed"
         with suppress(OSError):
             size += f", {_megabytes(shutil.disk_usage(path.parent).free)} free"
         return OutputError(
@@ -102,7 +102,6 @@ def output_error(error: OSError, path: Path | Place, needs: int | None = None) -
             advice="Free some space or choose a place on another disk.",
         )
     if error.errno == errno.EFBIG:
-        size = "" if needs is None else f", {_megabytes(needs)} needed"
         return OutputError(
             f"{path}: larger than a file may be here{size}; nothing was kept",
             advice="Raise the limit of the shell (ulimit -f) or choose another file system.",

@@ -13,7 +13,7 @@ from starshade.plain import counted
 from starshade.ratings.building.batch import Batch
 from starshade.ratings.readers.columns import NUMBER
 from starshade.ratings.readers.formats.long import LongTable
-from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC, amazon_order, name_format
+from starshade.ratings.readers.formats.movielens import DIALECTS, amazon_order, name_format
 from starshade.ratings.readers.formats.plain import plain_batches
 from starshade.ratings.readers.formats.recbole import is_typed, untyped
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource
@@ -26,7 +26,7 @@ from starshade.ratings.readers.recognise.aliases import (
     title_column,
     unread,
 )
-from starshade.ratings.readers.recognise.detect import Recognised
+from starshade.ratings.readers.recognise.detect import Recognised, bare
 from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.request import Request
@@ -36,7 +36,6 @@ from starshade.ratings.vocabulary import is_canonical_integer
 
 __all__ = ["Opened", "open_table", "open_text"]
 
-_DIALECTS = {family.format: family.dialect for family in FAMILIES} | GENERIC
 _ROLES = ("user", "item", "rating", "day")
 
 
@@ -111,7 +110,7 @@ def _long(
     table = LongTable(source, roles, request.nulls, request.show_values, where)
     in_order = sorted(roles.items(), key=lambda entry: source.columns.index(entry[1]))
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
-    usual = _DIALECTS[format_].delimiter if format_ in _DIALECTS else ","
+    usual = DIALECTS[format_].delimiter if format_ in DIALECTS else ","
     if isinstance(source, TextSource) and source.dialect.delimiter != usual:
         mapping["delimiter"] = source.dialect.delimiter
     notes = unread(source.columns, roles, dates=request.dates) if is_named else ()
@@ -156,7 +155,7 @@ def _parts(files: Sequence[Input], scratch: Path) -> tuple[list[Input], int]:
 
 def _agreeing_head(files: Sequence[Input], request: Request) -> Head:
     """Look at the first file, and hold the headers of the others against its."""
-    fixed = _DIALECTS.get(request.format or "")
+    fixed = DIALECTS.get(request.format or "")
     delimiter = request.delimiter or (fixed.delimiter if fixed else None)
     header = request.header
     if header is None and (fixed or request.wide):
@@ -187,10 +186,9 @@ def _format(name: str, head: Head, typed: bool, request: Request, where: str) ->
         return request.format, head
     if typed:
         return "recbole", head
-    stem = next((name[: -len(e)] for e in (".gz", ".bz2", ".xz", ".zst") if name.endswith(e)), name)
-    format_ = name_format(stem, head.dialect, head.columns)
+    format_ = name_format(bare(name), head.dialect, head.columns)
     if format_ in ("movielens-100k", "movielens-dat"):
-        head = replace(head, dialect=_DIALECTS[format_])
+        head = replace(head, dialect=DIALECTS[format_])
     return format_, head
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starshade.errors import ConfigError
 from starshade.naming import called, named
 from starshade.ratings.readers.columns import NullValues
-from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
+from starshade.ratings.readers.formats.movielens import DIALECTS
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import check
@@ -15,14 +15,7 @@ from starshade.setting import check
 __all__ = ["FORMATS", "Request"]
 
 #: what `format` may be; the first ones are dialects of text
-FORMATS = (
-    *(family.format for family in FAMILIES),
-    *GENERIC,
-    "netflix",
-    "parquet",
-    "wide",
-    "store",
-)
+FORMATS = (*DIALECTS, "netflix", "parquet", "wide", "store")
 
 
 @dataclass(frozen=True)
@@ -70,12 +63,7 @@ class Request(ReadingSettings):
 
     def given(self) -> dict[str, str | None]:
         """Return the columns that were named, by role."""
-        return {
-            "user": self.user_col,
-            "item": self.item_col,
-            "rating": self.rating_col,
-            "day": self.day_col,
-        }
+        return {role: getattr(self, f"{role}_col") for role in ("user", "item", "rating", "day")}
 
     @property
     def nulls(self) -> NullValues:

@@ -9,7 +9,7 @@ from starshade.naming import aside, called
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file, together
 from starshade.ratings.places.place import Place, Where
-from starshade.ratings.readers.formats.movielens import FAMILIES, GENERIC
+from starshade.ratings.readers.formats.movielens import DIALECTS
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.table import Ratings
 from starshade.ratings.write.parquet import ids_of, write_parquet
@@ -23,9 +23,8 @@ from starshade.ratings.write.text import (
 
 __all__ = ["WRITTEN", "format_of", "write_ratings"]
 
-_LONG = {family.format: family.dialect for family in FAMILIES} | GENERIC
 #: what `write_ratings` can write
-WRITTEN = ("store", "parquet", "wide", *_LONG)
+WRITTEN = ("store", "parquet", "wide", *DIALECTS)
 _BY_ENDING = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -92,7 +91,7 @@ def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> s
     if format == "store":
         ratings.save(place)
         return format
-    if format == "csv" and ratings.report.format in (*_LONG, "wide"):
+    if format == "csv" and ratings.report.format in (*DIALECTS, "wide"):
         format = ratings.report.format  # noqa: A001
         format = "csv" if format == "recbole" else format  # noqa: A001
     with together():
@@ -119,7 +118,7 @@ def _write_rows(ratings: Ratings, target: Path, format_: str) -> None:
 def _long_form(ratings: Ratings, format_: str) -> LongForm:
     """Say how a text format is written: as it was read, where it was read from that format."""
     report = ratings.report
-    dialect = _LONG[format_]
+    dialect = DIALECTS[format_]
     columns = dict(_COLUMNS)
     if format_ in _HEADERS:
         columns = dict(zip(_COLUMNS, _HEADERS[format_], strict=True))
@@ -172,5 +171,5 @@ def _write_columns(place: Place, format_: str, header: list[str], columns: list[
             with target.open("wb") as file:
                 pq.write_table(pa.Table.from_arrays(columns, names=header), file)
             return
-        dialect = GENERIC["recbole"] if format_ == "recbole" else GENERIC["csv"]
+        dialect = DIALECTS["recbole" if format_ == "recbole" else "csv"]
         write_table(target, dialect, header, [column.to_pylist() for column in columns])  # type: ignore[attr-defined]

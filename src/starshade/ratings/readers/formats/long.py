@@ -72,15 +72,11 @@ class LongTable:
 
     def __post_init__(self) -> None:
         self._kept = KeptRows()
-        self._notes: list[str] = []
+        self.notes: list[str] = []  # what a person should know, after all was read
 
     def locate(self, row: int) -> str:
         """Say where a row handed on (from 0) stands."""
         return self.source.locate(self._kept.original(row))
-
-    def notes(self) -> tuple[str, ...]:
-        """Return what a person should know, after all was read."""
-        return tuple(self._notes)
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows in file order."""
@@ -110,13 +106,13 @@ class LongTable:
             yield Batch(of_users, of_items, values, dates, handed)
             handed += len(values)
         faults.refuse()
-        self._notes += [*id_notes(users), *id_notes(items)]
+        self.notes += [*id_notes(users), *id_notes(items)]
         if days.n_missing:
-            self._notes.append(f"{counted(days.n_missing, 'row')} without a date")
+            self.notes.append(f"{counted(days.n_missing, 'row')} without a date")
         if days.all_in_1970:
-            self._notes.append(IN_1970)
+            self.notes.append(IN_1970)
         if read > handed:
-            self._notes.append(f"{counted(read - handed, 'row')} not rated: left out")
+            self.notes.append(f"{counted(read - handed, 'row')} not rated: left out")
 
 
 def id_notes(column: IdColumn) -> Iterator[str]:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from starshade.ratings.readers.text import Dialect
 
-__all__ = ["FAMILIES", "GENERIC", "USERS_1M", "USERS_100K", "Family", "amazon_order", "name_format"]
+__all__ = [
+    "DIALECTS",
+    "FAMILIES",
+    "USERS_1M",
+    "USERS_100K",
+    "Family",
+    "amazon_order",
+    "name_format",
+]
 
 USERS_100K = ("user", "Age", "Gender", "Occupation", "Zip code")
 USERS_1M = ("user", "Gender", "Age", "Occupation", "Zip code")
@@ -37,8 +45,8 @@ FAMILIES = (
     Family("movielens-dat", "ratings.dat", "users.dat", "movies.dat", Dialect("::", False, False)),
     Family("movielens-csv", "ratings.csv", "", "movies.csv", Dialect(",", True)),
 )
-#: dialects that have a name of their own
-GENERIC = {
+#: format → how its text is written
+DIALECTS = {family.format: family.dialect for family in FAMILIES} | {
     "csv": Dialect(",", True),
     "tsv": Dialect("\t", True),
     "recbole": Dialect("\t", True),

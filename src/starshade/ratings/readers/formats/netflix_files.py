@@ -12,9 +12,9 @@ from typing import IO, Any, BinaryIO, cast
 from starshade.errors import InputError
 from starshade.ratings.readers.recognise.inputs import Input, opener_of, reading
 
-__all__ = ["is_tar", "movie_titles", "rating_files", "whole"]
+__all__ = ["RATING_FILES", "is_tar", "movie_titles", "rating_files", "whole"]
 
-_RATINGS = ("mv_*.txt", "combined_data_*.txt")
+RATING_FILES = ("mv_*.txt", "combined_data_*.txt")
 _ARCHIVES = ("training_set.tar", "training_set.tar.*", "training_set.tgz")
 _TITLES = ("movie_titles.txt", "movie_titles.csv")
 _RECORD = 512  # a tar's unit
@@ -90,10 +90,10 @@ def _sources(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     names = sorted(entry.name for entry in path.iterdir())
-    kinds = [[name for name in names if fnmatch(name, pattern)] for pattern in _RATINGS]
+    kinds = [[name for name in names if fnmatch(name, pattern)] for pattern in RATING_FILES]
     if all(kinds):
         raise InputError(
-            f"{path}: both {_RATINGS[0]} and {_RATINGS[1]}, which hold the same ratings",
+            f"{path}: both {RATING_FILES[0]} and {RATING_FILES[1]}, which hold the same ratings",
             advice="Name the files of one kind, or move the others away.",
         )
     if any(kinds):
@@ -104,7 +104,7 @@ def _sources(path: Path) -> list[Path]:
 
 
 def _is_ratings(name: str) -> bool:
-    return any(fnmatch(name, pattern) for pattern in _RATINGS)
+    return any(fnmatch(name, pattern) for pattern in RATING_FILES)
 
 
 def _members(path: Path) -> Iterator[tuple[str, BinaryIO]]:

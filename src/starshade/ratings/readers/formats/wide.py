@@ -66,7 +66,7 @@ class WideTable:
         self._kept = KeptRows()
         self._attributes: list[pa.RecordBatch] = []
         self._ids: list[NDArray[Any]] = []
-        self._notes: list[str] = []
+        self.notes: list[str] = []  # what a person should know, after all was read
         self._strange: Counter[str] = Counter()  # item column → cells that are none, less rated
         self.empty_rows = self.empty_columns = 0
 
@@ -134,22 +134,18 @@ class WideTable:
         row_faults.refuse()
         self._refuse(cell_faults)
         self.empty_columns = int(np.count_nonzero(~rated))
-        self._notes += id_notes(ids)
+        self.notes += id_notes(ids)
         if ratings.n_declared:
             words = " or ".join(sorted(self._nulls.texts))
-            self._notes.append(
+            self.notes.append(
                 f"{counted(ratings.n_declared, 'cell')} with {words} counted as not rated"
             )
         if self.empty_rows:
-            self._notes.append(
+            self.notes.append(
                 f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
             )
         if self.empty_columns:
-            self._notes.append(f"{counted(self.empty_columns, 'item')} that nobody rated left out")
-
-    def notes(self) -> tuple[str, ...]:
-        """Return what a person should know, after all was read."""
-        return tuple(self._notes)
+            self.notes.append(f"{counted(self.empty_columns, 'item')} that nobody rated left out")
 
     def attributes(self) -> tuple[list[str], pa.Table]:
         """Return the respondents' ids and their attributes, after all was read."""

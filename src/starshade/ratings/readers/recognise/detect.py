@@ -10,7 +10,7 @@ from pathlib import Path
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
 from starshade.ratings.readers.formats.movielens import FAMILIES
-from starshade.ratings.readers.formats.netflix_files import is_tar
+from starshade.ratings.readers.formats.netflix_files import RATING_FILES, is_tar
 from starshade.ratings.readers.recognise.inputs import (
     Input,
     is_parquet,
@@ -19,13 +19,12 @@ from starshade.ratings.readers.recognise.inputs import (
     unzip,
 )
 
-__all__ = ["Recognised", "as_format", "find"]
+__all__ = ["Recognised", "as_format", "bare", "find"]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
-_NETFLIX = ("mv_*.txt", "combined_data_*.txt")
-_NETFLIX_SET = (*_NETFLIX, "training_set", "training_set.tar*")
+_NETFLIX_SET = (*RATING_FILES, "training_set", "training_set.tar*")
 
 
 @dataclass(frozen=True)
@@ -111,10 +110,10 @@ def _file(item: Input, scratch: Path) -> Recognised:
         raise InputError(f"{item.shown}: an empty zip: no file in it")
     if is_parquet(item):
         return Recognised("parquet", (item,))
-    if _is(item, _NETFLIX) or is_tar(item.path):
+    if _is(item, RATING_FILES) or is_tar(item.path):
         return Recognised("netflix", (item,), family="netflix")
     siblings = {path.name: Input(path, str(path)) for path in _listed(item.path.parent)}
-    name = _bare(item.path.name)
+    name = bare(item.path.name)
     for family in FAMILIES:
         if name == family.ratings:  # a file alone brings the items' names, not the users
             names = _at(siblings, family.items)
@@ -127,12 +126,12 @@ def _zip(item: Input, scratch: Path) -> Recognised:
     endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
 
     def wanted(name: str) -> bool:
-        bare = _bare(name)
-        extra = (*_NETFLIX, "movie_titles.*")
-        return bare in known or _ends(bare, endings) or _is(Input(Path(name), ""), extra)
+        plain = bare(name)
+        extra = (*RATING_FILES, "movie_titles.*")
+        return plain in known or _ends(plain, endings) or _is(Input(Path(name), ""), extra)
 
     members = unzip(item, scratch, wanted)
-    if any(_is(member, _NETFLIX) for member in members):
+    if any(_is(member, RATING_FILES) for member in members):
         return Recognised("netflix", (Input(scratch, item.shown),), family="netflix")
     if not members:
         raise InputError(
@@ -157,19 +156,19 @@ def _folder(item: Input) -> Recognised:
 
 
 def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
-    bare = {_bare(name): entry for name, entry in sorted(entries.items())}
-    families = [family for family in FAMILIES if family.ratings in bare]
-    inters = [name for name in bare if name.endswith(".inter")]
+    by_name = {bare(name): entry for name, entry in sorted(entries.items())}
+    families = [family for family in FAMILIES if family.ratings in by_name]
+    inters = [name for name in by_name if name.endswith(".inter")]
     if len(families) + len(inters) > 1:
         several = ", ".join([family.ratings for family in families] + inters)
         raise InputError(f"{shown}: several data sets: {several}", advice="Name one of the files.")
     for family in families:
-        users, names = _at(bare, family.users), _at(bare, family.items)
-        return Recognised("text", (bare[family.ratings],), users, names, family.format)
+        users, names = _at(by_name, family.users), _at(by_name, family.items)
+        return Recognised("text", (by_name[family.ratings],), users, names, family.format)
     if inters:
-        return _recbole(bare[inters[0]], bare)
-    tables = [e for name, e in bare.items() if _ends(name, _TABLES) and name[0] not in "._"]
-    parquet = [e for name, e in bare.items() if _ends(name, _PARQUET) and name[0] not in "._"]
+        return _recbole(by_name[inters[0]], by_name)
+    tables = [e for name, e in by_name.items() if _ends(name, _TABLES) and name[0] not in "._"]
+    parquet = [e for name, e in by_name.items() if _ends(name, _PARQUET) and name[0] not in "._"]
     if bool(tables) == bool(parquet):
         raise InputError(
             f"{shown}: " + ("both CSV and Parquet files" if tables else "no ratings known in it"),
@@ -182,7 +181,7 @@ def _alike(files: list[Input], shown: str) -> Recognised:
     for file in files:
         if file.path.is_dir():
             raise InputError(f"{file.shown}: a folder among files", advice="Name files only.")
-        if _is(file, _NETFLIX):
+        if _is(file, RATING_FILES):
             raise InputError(
                 f"{file.shown}: the Netflix Prize's files are read one at a time or as a folder",
                 advice="Name the folder that they lie in.",
@@ -197,7 +196,7 @@ def _alike(files: list[Input], shown: str) -> Recognised:
 
 
 def _recbole(item: Input, siblings: Mapping[str, Input]) -> Recognised:
-    stem = _bare(Path(item.path).name).removesuffix(".inter")
+    stem = bare(Path(item.path).name).removesuffix(".inter")
     users, names = _at(siblings, f"{stem}.user"), _at(siblings, f"{stem}.item")
     return Recognised("text", (item,), users=users, names=names, family="recbole")
 
@@ -214,7 +213,7 @@ def _at(entries: Mapping[str, Input], name: str) -> Input | None:
     return next((entry for entry in packed if entry is not None), None) if name else None
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
     """Take the ending of a compression off."""
     return next((name.removesuffix(end) for end in _PACKED if name.endswith(end)), name)
 
@@ -224,4 +223,4 @@ def _is(item: Input, patterns: tuple[str, ...]) -> bool:
 
 
 def _ends(name: str, endings: tuple[str, ...]) -> bool:
-    return _bare(name).lower().endswith(endings)
+    return bare(name).lower().endswith(endings)

@@ -103,7 +103,7 @@ def plain_text(item: Input, scratch: Path) -> Input:
     head = _first_bytes(item)
     opener = opener_of(head)
     if opener is not None:
-        item = _unpacked(item, scratch, lambda path: opener(path))
+        item = _unpacked(item, scratch, opener)
         head = _first_bytes(item)
     start = head.lstrip()
     for magic, what in _FOREIGN.items():
@@ -160,15 +160,13 @@ def _first_bytes(item: Input) -> bytes:
 
 def opener_of(head: bytes) -> Callable[[Path], IO[bytes]] | None:
     """Recognise a compression by its first bytes, whatever the file is called."""
-    if head.startswith(b"\x1f\x8b"):
-        return lambda path: gzip.open(path, "rb")  # type: ignore[return-value]
-    if head.startswith(b"BZh"):
-        return lambda path: bz2.open(path, "rb")
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return lambda path: lzma.open(path, "rb")
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        return _open_zstandard
-    return None
+    openers: dict[bytes, Callable[[Path], Any]] = {
+        b"\x1f\x8b": gzip.open,
+        b"BZh": bz2.open,
+        b"\xfd7zXZ\x00": lzma.open,
+        b"\x28\xb5\x2f\xfd": _open_zstandard,
+    }
+    return next((opener for magic, opener in openers.items() if head.startswith(magic)), None)
 
 
 def _open_zstandard(path: Path) -> IO[bytes]:
