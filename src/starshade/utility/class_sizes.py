@@ -14,8 +14,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.content import canonical, class_numbers
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.result import UtilityResult
+from starshade.utility.result import Measure, UtilityResult
 from starshade.utility.settings import AverageClassSizeSettings
 
 __all__ = ["AverageClassSize", "Discernibility", "class_sizes"]
@@ -37,11 +36,17 @@ def class_sizes(release: Release) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Discernibility:
+class Discernibility(Measure[UtilityResult]):
     """The discernibility metric DM = Σ |class|² (KL Eq. 1).
 
     Every record is charged the number of records it cannot be told from.
     """
+
+    name: ClassVar[str] = "discernibility"
+    MEANING: ClassVar[str] = (
+        "Low is more useful: records x k is the least a k-anonymous release can reach, records "
+        "squared means that all records are alike."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -73,20 +78,17 @@ class Discernibility:
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
         sizes = class_sizes(release)
-        return UtilityResult(
-            measure="discernibility",
-            figures={
+        return self.result(
+            {
                 "dm": sum(size * size for size in sizes.tolist()),
                 "classes": len(sizes),
                 "smallest_class": int(sizes[-1]) if len(sizes) else 0,
-            },
-            meaning="Low is more useful: records x k is the least a k-anonymous release can "
-            "reach, records squared means that all records are alike.",
+            }
         )
 
 
 @dataclass(frozen=True)
-class AverageClassSize(AverageClassSizeSettings):
+class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
     """C_AVG = records / (classes · k) (KL Eq. 2).
 
     Parameters
@@ -94,6 +96,13 @@ class AverageClassSize(AverageClassSizeSettings):
     k : int, optional
         None: the k that the release claims; without such a claim the figure does not apply.
     """
+
+    name: ClassVar[str] = "class-size"
+    MEANING: ClassVar[str] = (
+        "1 is best: classes are no larger than k asks for. Above 1 records hide among more others "
+        "than asked, at the cost of detail. Below 1 records are not made equal at all: they hide "
+        "among others that are near, if a model says so."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -107,19 +116,11 @@ class AverageClassSize(AverageClassSizeSettings):
         ),
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-
     @announced("measuring class-size")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``c_avg``; `original` is not needed."""
         k = self.k if self.k is not None else release.manifest.claimed_k
         sizes = class_sizes(release)
-        known = k is not None and len(sizes) > 0
-        return UtilityResult(
-            measure="class-size",
-            figures={"c_avg": int(sizes.sum()) / (len(sizes) * k) if known and k else None},
-            meaning="1 is best: classes are no larger than k asks for. Above 1 records hide "
-            "among more others than asked, at the cost of detail. Below 1 records are not made "
-            "equal at all: they hide among others that are near, if a model says so.",
+        return self.result(
+            {"c_avg": int(sizes.sum()) / (len(sizes) * k)} if k and len(sizes) else {}
         )

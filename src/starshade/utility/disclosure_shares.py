@@ -15,19 +15,26 @@ from starshade.release.disclosure import (
     users_rating_exists,
 )
 from starshade.release.table import Release
-from starshade.utility.result import UtilityResult
+from starshade.utility.result import Measure, UtilityResult
 
 __all__ = ["DisclosureShares"]
 
 
 @dataclass(frozen=True)
-class DisclosureShares:
+class DisclosureShares(Measure[UtilityResult]):
     """Shares of users whose class gives away a rating, or that there is one.
 
     "Hides among k" is not "hides what you rated": where all of a class rated an item alike, its
     cell has one single member, and whoever knows that a person is in the class knows the rating.
     And records of a class that have sensitive attributes as they are need not be equal.
     """
+
+    name: ClassVar[str] = "disclosure-shares"
+    MEANING: ClassVar[str] = (
+        "High means risk: that share of users is in a class with a cell that tells their rating "
+        "(disclosed), or that they rated the item at all (exists), or that share of records alone "
+        "in their class with their sensitive attributes."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -64,22 +71,12 @@ class DisclosureShares:
         anybody's rating, or that there is one. ``records_alone_with_sensitive`` is the share of
         records that are alone in their class with their sensitive attributes, None without any.
         """
-        sensitive = release.manifest.sensitive_attributes
-        cells = release.classes if isinstance(release.classes, Cells) else None
-        return UtilityResult(
-            measure="disclosure-shares",
-            figures={
-                "users_rating_disclosed": users_rating_disclosed(cells)
-                if cells is not None
-                else None,
-                "users_rating_exists": users_rating_exists(cells) if cells is not None else None,
-                "records_alone_with_sensitive": None
-                if release.attributes is None
-                else records_alone_with_sensitive(
-                    release.class_of_record, release.attributes.select(list(sensitive))
-                ),
-            },
-            meaning="High means risk: that share of users is in a class with a cell that tells "
-            "their rating (disclosed), or that they rated the item at all (exists), or that share "
-            "of records alone in their class with their sensitive attributes.",
-        )
+        cells, figures = release.classes, dict[str, float | int | None]()
+        if isinstance(cells, Cells):
+            figures["users_rating_disclosed"] = users_rating_disclosed(cells)
+            figures["users_rating_exists"] = users_rating_exists(cells)
+        if release.attributes is not None:
+            sensitive = release.attributes.select(list(release.manifest.sensitive_attributes))
+            alone = records_alone_with_sensitive(release.class_of_record, sensitive)
+            figures["records_alone_with_sensitive"] = alone
+        return self.result(figures)

@@ -12,19 +12,26 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Changes, Match, not_made_of
 from starshade.release.table import Release
-from starshade.utility.result import UtilityResult
+from starshade.utility.result import Measure, UtilityResult
 
 __all__ = ["Distortion"]
 
 
 @dataclass(frozen=True)
-class Distortion:
+class Distortion(Measure[UtilityResult]):
     """Sum over records of Σ|t - t′|, where a null for a rating, or a rating for a null, costs R.
 
     R is the larger of the scale's maximum and its width. It is asked where every record has a
     row of ratings of its own (layout "record"), and only whoever holds the link can answer.
     Users whom a method left out are in no record and add nothing.
     """
+
+    name: ClassVar[str] = "distortion"
+    MEANING: ClassVar[str] = (
+        "Low is more useful: 0 leaves every rating of every record as it was. It applies where "
+        "each record was released by itself, and takes the owner's receipt. Who was left out adds "
+        "nothing: users_deleted counts them."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -88,25 +95,8 @@ class Distortion:
         ConfigError
             Somebody in the release is not in `original`.
         """
-        figures: dict[str, float | int | None] = dict.fromkeys(
-            (
-                "distortion",
-                "distortion_per_record",
-                "ratings_moved",
-                "ratings_suppressed",
-                "ratings_invented",
-            )
-        )
-        origin = None if original is None else Match(release, original)
-        if origin is not None and origin.changes is not None:
-            figures = _figures(origin.changes, release)
-        return UtilityResult(
-            measure="distortion",
-            figures=figures,
-            meaning="Low is more useful: 0 leaves every rating of every record as it was. It "
-            "applies where each record was released by itself, and takes the owner's receipt. Who "
-            "was left out adds nothing: users_deleted counts them.",
-        )
+        changes = None if original is None else Match(release, original).changes
+        return self.result({} if changes is None else _figures(changes, release))
 
 
 def _figures(moved: Changes, release: Release) -> dict[str, float | int | None]:

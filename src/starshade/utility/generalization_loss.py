@@ -13,19 +13,25 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
 from starshade.release.table import Release
-from starshade.utility.result import UtilityResult
+from starshade.utility.result import Measure, UtilityResult
 
 __all__ = ["GeneralizationLoss", "column_ranges"]
 
 
 @dataclass(frozen=True)
-class GeneralizationLoss:
+class GeneralizationLoss(Measure[UtilityResult]):
     """Mean over all cells of (max - min of the cell) / (max - min of its original column).
 
     A null counts as the level below the scale, in cells and in columns; a set is charged from
     its least to its greatest member. A constant column contributes 0. Nothing is capped: a
     hierarchy whose intervals reach beyond what a column holds can cost more than 1.
     """
+
+    name: ClassVar[str] = "generalization-loss"
+    MEANING: ClassVar[str] = (
+        "Low is more useful: 0 leaves every cell as it was, 1 makes every cell as wide as its "
+        "column."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -54,16 +60,8 @@ class GeneralizationLoss:
         ConfigError
             A released item is not in `original`.
         """
-        return UtilityResult(
-            measure="generalization-loss",
-            figures={
-                "gen_iloss": _mean_loss(release, original)
-                if release.manifest.layout == "generalized"
-                else None
-            },
-            meaning="Low is more useful: 0 leaves every cell as it was, 1 makes every cell as "
-            "wide as its column.",
-        )
+        generalized = release.manifest.layout == "generalized"
+        return self.result({"gen_iloss": _mean_loss(release, original)} if generalized else {})
 
 
 def _mean_loss(release: Release, original: Ratings) -> float | None:

@@ -19,7 +19,7 @@ from starshade.release.cells import Cells, cells_of
 from starshade.release.match.match import Match
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
-from starshade.utility.result import UtilityResult
+from starshade.utility.result import Measure, UtilityResult
 
 __all__ = ["HistogramResult", "RatingHistogram", "released_shares"]
 
@@ -70,12 +70,20 @@ class HistogramResult(UtilityResult):
 
 
 @dataclass(frozen=True)
-class RatingHistogram:
+class RatingHistogram(Measure[HistogramResult]):
     """How cells are shared out among null and the ratings, before and after.
 
     A released rating between two of the scale counts as the nearest one, half up. A cell that
     leaves several open counts for each of them in equal parts.
     """
+
+    name: ClassVar[str] = "rating-histogram"
+    RESULT: ClassVar[type[HistogramResult]] = HistogramResult
+    MEANING: ClassVar[str] = (
+        "Low is more useful: 0 leaves as many cells of each rating, and of null, as there were; 1 "
+        "leaves none where there was one; `rated` counts cells with a rating alone. A release "
+        "without nulls no longer tells who rated what, and counts of ratings on it mean nothing."
+    )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -138,26 +146,20 @@ class RatingHistogram:
             The release was not made of these ratings.
         """
         scale = release.scale
-        before = after = np.empty(0)
-        if scale.step is not None:
-            before = _shares(_of_cells(cells_of(Match(release, original).part), scale))
-            after = released_shares(release)
-        some = len(before) > 0
-        return HistogramResult(
-            measure="rating-histogram",
-            figures={
-                "histogram_distance": float(np.abs(before - after).sum() / 2) if some else None,
+        if scale.step is None:
+            return self.result({})
+        before = _shares(_of_cells(cells_of(Match(release, original).part), scale))
+        after = released_shares(release)
+        return self.result(
+            {
+                "histogram_distance": float(np.abs(before - after).sum() / 2),
                 "histogram_distance_rated": _rated_distance(before[1:], after[1:]),
-                "null_share_before": float(before[0]) if some else None,
-                "null_share_after": float(after[0]) if some else None,
+                "null_share_before": float(before[0]),
+                "null_share_after": float(after[0]),
             },
-            meaning="Low is more useful: 0 leaves as many cells of each rating, and of null, as "
-            "there were; 1 leaves none where there was one; `rated` counts cells with a rating "
-            "alone. A release without nulls no longer "
-            "tells who rated what, and counts of ratings on it mean nothing.",
             before=tuple(before.tolist()),
             after=tuple(after.tolist()),
-            levels=() if scale.step is None else tuple(scale.levels.tolist()),
+            levels=tuple(scale.levels.tolist()),
         )
 
 

@@ -1,16 +1,21 @@
-"""`UtilityResult`: named figures and what they mean."""
+"""`Measure` and its `UtilityResult`: named figures and what they mean."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
 
 from starshade._version import __version__
 from starshade.figure import Figure
 from starshade.markup import block, facts, paragraph
 from starshade.registry import find
+from starshade.setting import check
 from starshade.utility.registry import ENTRIES
 
-__all__ = ["UtilityResult"]
+__all__ = ["Measure", "UtilityResult"]
+
+Result = TypeVar("Result", bound="UtilityResult", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -55,3 +60,24 @@ class UtilityResult:
 
 def _value_text(figure: Figure) -> str:
     return "does not apply" if figure.value is None else figure.text
+
+
+class Measure(Generic[Result]):
+    """What all measures have: a name, figures, and a sentence or two on what they mean."""
+
+    name: ClassVar[str]  # as ``starshade list measures`` has it
+    FIGURES: ClassVar[tuple[Figure, ...]]
+    MEANING: ClassVar[str]  # may name settings in braces
+    RESULT: ClassVar[Any] = UtilityResult
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def result(
+        self, figures: Mapping[str, float | int | None], reason: str = "", **more: Any
+    ) -> Result:
+        """Return the figures, None for those that are not given; `reason` says why."""
+        every = dict.fromkeys(figure.key for figure in self.FIGURES) | dict(figures)
+        meaning = self.MEANING.format_map(vars(self)) + reason
+        found: Result = self.RESULT(measure=self.name, figures=every, meaning=meaning, **more)
+        return found

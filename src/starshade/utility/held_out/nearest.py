@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.held_out.probe import Probe
+from starshade.utility.held_out.probe import HeldOut, Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import compared, sample_within
 from starshade.utility.held_out.training import chosen, trained
+from starshade.utility.result import Result
 from starshade.utility.settings import NearnessSettings
 
 __all__ = ["Nearness"]
 
 
 @dataclass(frozen=True)
-class Nearness(NearnessSettings):
+class Nearness(NearnessSettings, HeldOut[Result]):
     """How people are compared with released profiles.
 
     Where profiles are full (layout "profile" with a profile other than `simple`), a person is
@@ -47,9 +47,6 @@ class Nearness(NearnessSettings):
     ConfigError
         A value outside its range.
     """
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def sample(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
         """Return who is compared: users of the probe, ascending."""

@@ -13,14 +13,13 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.figure import Figure
-from starshade.progress import announced, task
+from starshade.progress import task
 from starshade.ratings.sample import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.dissimilarity import dissimilarities
 from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.held_out.probe import UNMEASURED, linked_users
+from starshade.utility.held_out.probe import HeldOut, linked_users
 from starshade.utility.held_out.similarity import owner_rows, sample_within
 from starshade.utility.held_out.training import chosen, trained
 from starshade.utility.result import UtilityResult
@@ -76,7 +75,7 @@ class PairwiseResult(UtilityResult):
 
 
 @dataclass(frozen=True)
-class PairwiseDissimilarity(PairwiseDissimilaritySettings):
+class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResult]):
     """Dissimilarities of padded rows: of any two people, and of two in one cluster.
 
     A cluster is who has the same released profile. Rows are padded by the recommender trained
@@ -103,6 +102,8 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings):
         A value outside its range.
     """
 
+    name: ClassVar[str] = "pairwise-dissimilarity"
+    RESULT: ClassVar[type[PairwiseResult]] = PairwiseResult
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "dissimilarity_all",
@@ -134,67 +135,30 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings):
         ),
     )
 
-    def __post_init__(self) -> None:
-        check(self)
+    MEANING: ClassVar[str] = (
+        "The lower within clusters than among all, the more alike are those who share a profile: "
+        "the mean dissimilarity of two people's padded rows."
+    )
 
-    @announced("measuring pairwise-dissimilarity")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> PairwiseResult:
-        """Return ``dissimilarity_all``, ``dissimilarity_within`` and how many were compared.
-
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it. Its ratings are not used; but where there is none, nothing is
-            trained, here as in the other measures that take one.
-
-        Returns
-        -------
-        PairwiseResult
-            Means in [0, 1]; ``dissimilarity_users``, ``dissimilarity_pairs_within`` are counts.
-            None without a probe or a link, and of pairs where there are none.
-
-        Raises
-        ------
-        ConfigError
-            The ratings do not belong to the release.
-        """
-        figures: dict[str, float | int | None] = dict.fromkeys(
-            (
-                "dissimilarity_all",
-                "dissimilarity_within",
-                "dissimilarity_users",
-                "dissimilarity_pairs_within",
-            )
-        )
-        every = own = np.zeros(1 + BINS)
-        reason = UNMEASURED
+    def _asked(self, release: Release, original: Ratings, probe: Ratings | None) -> PairwiseResult:
+        """Compare pairs; the probe is not used, but without one nothing is trained here either."""
         rows = linked_users(release, original)
-        if rows is not None and probe is not None and original.n_ratings:
-            reason = ""
-            fitted = trained(chosen(self.recommender, release), original, self.seed)
-            linked = np.flatnonzero(rows >= 0)
-            work = min(self.users, len(linked)) * release.classes.n_items // 2
-            sample = sample_within(original, linked, self.users, work, self.seed)
-            every = self._tally(release, original, fitted, [sample])
-            clusters = list(self._clusters(original, rows, linked, len(sample)))
-            own = self._tally(release, original, fitted, clusters)
-            figures = {
+        if rows is None or probe is None or not original.n_ratings:
+            return self.unmeasured()
+        fitted = trained(chosen(self.recommender, release), original, self.seed)
+        linked = np.flatnonzero(rows >= 0)
+        work = min(self.users, len(linked)) * release.classes.n_items // 2
+        sample = sample_within(original, linked, self.users, work, self.seed)
+        every = self._tally(release, original, fitted, [sample])
+        clusters = list(self._clusters(original, rows, linked, len(sample)))
+        own = self._tally(release, original, fitted, clusters)
+        return self.result(
+            {
                 "dissimilarity_all": _mean(every),
                 "dissimilarity_within": _mean(own),
                 "dissimilarity_users": len(sample),
                 "dissimilarity_pairs_within": int(own[_BIN].sum()),
-            }
-        return PairwiseResult(
-            measure="pairwise-dissimilarity",
-            figures=figures,
-            meaning="The lower within clusters than among all, the more alike are those who share "
-            f"a profile: the mean dissimilarity of two people's padded rows.{reason}",
+            },
             all_pairs=_shares(every),
             within=_shares(own),
         )

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.kernels.lookup import find_cells
+from starshade.progress import task
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
+from starshade.utility.result import Measure, Result
 
-__all__ = ["UNMEASURED", "Probe", "linked_probe", "linked_users"]
+__all__ = ["HeldOut", "Probe", "linked_probe", "linked_users"]
 
-#: ends the meaning of a figure of held-out ratings where it could not be had
-UNMEASURED = " It takes a probe and the owner's receipt."
+_UNMEASURED = " It takes a probe and the owner's receipt."
 
 _ADVICE = (
     "`starshade data split RATINGS --out train/ --probe probe/` makes both: written as stores "
@@ -112,3 +113,42 @@ def _cells(
             advice="Give the part that was not held out, of which the release was made.",
         )
     return users, items, probe.values()
+
+
+class HeldOut(Measure[Result]):
+    """A measure by ratings that were held out of what the release was made of."""
+
+    def measure(
+        self, release: Release, *, original: Ratings, probe: Ratings | None = None
+    ) -> Result:
+        """Return the figures, None without a probe or a link.
+
+        A refit that takes more memory than there is has none either.
+
+        Parameters
+        ----------
+        release : Release
+            With its private facts (just made, or read with the receipt).
+        original : Ratings
+            The training part: what the release was made of.
+        probe : Ratings, optional
+            What was held out of it: its users are asked, on its items.
+
+        Raises
+        ------
+        ConfigError
+            The probe does not belong to these ratings, or they to the release.
+        """
+        with task(f"measuring {self.name}"):
+            return self._asked(release, original, probe)
+
+    def _asked(self, release: Release, original: Ratings, probe: Ratings | None) -> Result:
+        linked = linked_probe(release, original, probe)
+        return self.unmeasured() if linked is None else self._found(release, original, linked)
+
+    def unmeasured(self, **figures: int) -> Result:
+        """Return no figures, or few, and say what the others take."""
+        return self.result(figures, _UNMEASURED)
+
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> Result:
+        raise NotImplementedError

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import Figure
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Recommender
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.probe import HeldOut, Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.training import chosen, refit, trained
 from starshade.utility.result import UtilityResult
@@ -24,9 +22,25 @@ __all__ = ["RecommenderError", "errors_of", "errors_on"]
 
 Floats = NDArray[np.float64]
 
+_ERRORS = ("rmse", "mae")
+#: what predicts, and what its error means
+_READINGS = (
+    (
+        "original",
+        "a recommender on the original",
+        "The typical distance of a predicted rating from the true one.",
+    ),
+    ("release", "the released cells", "The same, where the released cell itself predicts."),
+    (
+        "refit",
+        "a recommender on the release",
+        "The same, where a recommender is trained on the release.",
+    ),
+)
+
 
 @dataclass(frozen=True)
-class RecommenderError(RecommenderErrorSettings):
+class RecommenderError(RecommenderErrorSettings, HeldOut[UtilityResult]):
     """RMSE and MAE on held-out ratings: of the release, and of the original.
 
     A person's rating is predicted from the row that stands for them, in two readings. `release`:
@@ -59,76 +73,23 @@ class RecommenderError(RecommenderErrorSettings):
     True
     """
 
+    name: ClassVar[str] = "recommender-error"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "rmse_original",
-            "RMSE of a recommender on the original",
-            "error",
-            True,
-            "The typical distance of a predicted rating from the true one.",
+        *(
+            Figure(f"{error}_{reading}", f"{error.upper()} of {of}", "error", True, meaning)
+            for error in _ERRORS
+            for reading, of, meaning in _READINGS
         ),
-        Figure(
-            "rmse_release",
-            "RMSE of the released cells",
-            "error",
-            True,
-            "The same, where the released cell itself predicts.",
-        ),
-        Figure(
-            "rmse_refit",
-            "RMSE of a recommender on the release",
-            "error",
-            True,
-            "The same, where a recommender is trained on the release.",
-        ),
-        Figure(
-            "mae_original",
-            "MAE of a recommender on the original",
-            "error",
-            True,
-            "The typical distance of a predicted rating from the true one.",
-        ),
-        Figure(
-            "mae_release",
-            "MAE of the released cells",
-            "error",
-            True,
-            "The same, where the released cell itself predicts.",
-        ),
-        Figure(
-            "mae_refit",
-            "MAE of a recommender on the release",
-            "error",
-            True,
-            "The same, where a recommender is trained on the release.",
-        ),
-        Figure(
-            "rmse_ratio_release",
-            "RMSE of the released cells, of the original's",
-            "error",
-            True,
-            "1 predicts as well from the release as from the original; above 1, worse.",
-        ),
-        Figure(
-            "rmse_ratio_refit",
-            "RMSE of a recommender on the release, of the original's",
-            "error",
-            True,
-            "1 predicts as well from the release as from the original; above 1, worse.",
-        ),
-        Figure(
-            "mae_ratio_release",
-            "MAE of the released cells, of the original's",
-            "error",
-            True,
-            "1 predicts as well from the release as from the original; above 1, worse.",
-        ),
-        Figure(
-            "mae_ratio_refit",
-            "MAE of a recommender on the release, of the original's",
-            "error",
-            True,
-            "1 predicts as well from the release as from the original; above 1, worse.",
+        *(
+            Figure(
+                f"{error}_ratio_{reading}",
+                f"{error.upper()} of {of}, of the original's",
+                "error",
+                True,
+                "1 predicts as well from the release as from the original; above 1, worse.",
+            )
+            for error in _ERRORS
+            for reading, of, _ in _READINGS[1:]
         ),
         Figure(
             "probe_ratings", "Held-out ratings tested", "count", None, "What the errors rest on."
@@ -141,62 +102,26 @@ class RecommenderError(RecommenderErrorSettings):
             "They are left out on both sides.",
         ),
     )
+    MEANING: ClassVar[str] = (
+        "Low is more useful: a ratio of 1 predicts held-out ratings as well from the release as "
+        "from the original; `refit` trains on the release, `release` reads its cells."
+    )
 
-    def __post_init__(self) -> None:
-        check(self)
-
-    @announced("measuring recommender-error")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> UtilityResult:
-        """Return RMSE and MAE, each ``_original``, ``_release``, ``_refit`` and as ratios.
-
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it.
-
-        Returns
-        -------
-        UtilityResult
-            In ratings; ``probe_ratings`` and ``probe_left_out`` are counts. None without a probe
-            or a link, and of a refit that takes more memory than there is.
-
-        Raises
-        ------
-        ConfigError
-            The probe does not belong to these ratings, or they to the release.
-        """
-        figures = dict.fromkeys(_NAMES)
-        reason = UNMEASURED
-        linked = linked_probe(release, original, probe)
-        if linked is not None:
-            figures |= {"probe_ratings": len(linked.values), "probe_left_out": linked.left_out}
-        if linked is not None and len(linked.values):
-            recommender = chosen(self.recommender, release)
-            before = trained(recommender, original, self.seed).predict(linked.users, linked.items)
-            errors, reason = errors_on(release, linked, recommender, self.seed)
-            figures |= _figures({"original": errors_of(before, linked.values)} | errors)
-        return UtilityResult(
-            measure="recommender-error",
-            figures=figures,
-            meaning="Low is more useful: a ratio of 1 predicts held-out ratings as well from the "
-            "release as from the original; `refit` trains on the release, `release` reads its "
-            f"cells.{reason}",
-        )
-
-
-_READINGS = ("original", "release", "refit")
-_NAMES = (
-    *(f"{error}_{reading}" for error in ("rmse", "mae") for reading in _READINGS),
-    *(f"{error}_ratio_{reading}" for error in ("rmse", "mae") for reading in _READINGS[1:]),
-    "probe_ratings",
-    "probe_left_out",
-)
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        counts = {"probe_ratings": len(probe.values), "probe_left_out": probe.left_out}
+        if not len(probe.values):
+            return self.unmeasured(**counts)
+        recommender = chosen(self.recommender, release)
+        before = trained(recommender, original, self.seed).predict(probe.users, probe.items)
+        base = errors_of(before, probe.values)
+        errors, reason = errors_on(release, probe, recommender, self.seed)
+        figures: dict[str, float | int | None] = {}
+        for reading, found in ({"original": base} | errors).items():
+            for error, own, least in zip(_ERRORS, found or (), base or (), strict=False):
+                figures[f"{error}_{reading}"] = own
+                if reading != "original" and least > 0:
+                    figures[f"{error}_ratio_{reading}"] = own / least
+        return self.result(figures | counts, reason)
 
 
 def errors_on(
@@ -219,18 +144,3 @@ def errors_of(predicted: Floats | None, true: Floats) -> tuple[float, float] | N
         return None
     off = np.abs(predicted - true)
     return float(np.sqrt(np.mean(off * off))), float(off.mean())
-
-
-def _figures(errors: dict[str, tuple[float, float] | None]) -> dict[str, float | int | None]:
-    figures: dict[str, float | int | None] = {}
-    base = errors["original"]
-    for place, error in enumerate(("rmse", "mae")):
-        for reading in _READINGS:
-            own = errors[reading]
-            figures[f"{error}_{reading}"] = None if own is None else own[place]
-            if reading != "original":
-                some = own is not None and base is not None and base[place] > 0
-                figures[f"{error}_ratio_{reading}"] = (
-                    own[place] / base[place] if some and own and base else None
-                )
-    return figures

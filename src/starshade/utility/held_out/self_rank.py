@@ -12,11 +12,10 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.figure import Figure
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.held_out.nearest import Nearness
-from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.probe import Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import SAME
 from starshade.utility.result import UtilityResult
@@ -60,7 +59,7 @@ class SelfRankResult(UtilityResult):
 
 
 @dataclass(frozen=True)
-class SelfRank(Nearness):
+class SelfRank(Nearness[SelfRankResult]):
     """The rank of each person's own profile among the distinct ones, most similar first.
 
     1 where no other profile is as similar; profiles that tie share the middle of their ranks. As
@@ -69,6 +68,8 @@ class SelfRank(Nearness):
     mean as well that who knows a person's ratings finds the group.
     """
 
+    name: ClassVar[str] = "self-rank"
+    RESULT: ClassVar[type[SelfRankResult]] = SelfRankResult
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "self_rank_mean",
@@ -102,65 +103,27 @@ class SelfRank(Nearness):
         ),
     )
 
-    @announced("measuring self-rank")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> SelfRankResult:
-        """Return mean and median percentile, the share of first places, and who was asked.
+    MEANING: ClassVar[str] = (
+        "Low is more useful, and helps who looks for a group: a percentile of 1 means that 1 % of "
+        "the profiles are at least as similar to a person as their own anonymized version, itself "
+        "included."
+    )
 
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it: its users are asked.
-
-        Returns
-        -------
-        SelfRankResult
-            ``self_rank_mean`` and ``self_rank_median`` are percentiles, ``self_rank_first`` a
-            share, ``self_rank_users`` and ``self_rank_profiles`` counts. None without a probe or
-            a link.
-
-        Raises
-        ------
-        ConfigError
-            The probe does not belong to these ratings, or they to the release.
-        """
-        figures: dict[str, float | int | None] = dict.fromkeys(
-            (
-                "self_rank_mean",
-                "self_rank_median",
-                "self_rank_first",
-                "self_rank_users",
-                "self_rank_profiles",
-            )
-        )
-        within: tuple[float, ...] = ()
-        reason = UNMEASURED
-        linked = linked_probe(release, original, probe)
-        if linked is not None and len(linked.users):
-            ranks, profiles = self._ranks(release, original, linked)
-            percentile = 100 * ranks / profiles
-            reason = ""
-            figures = {
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:
+        if not len(probe.users):
+            return self.unmeasured()
+        ranks, profiles = self._ranks(release, original, probe)
+        percentile = 100 * ranks / profiles
+        upto = np.searchsorted(np.sort(percentile), np.arange(1, 101) + SAME, side="right")
+        return self.result(
+            {
                 "self_rank_mean": float(percentile.mean()),
                 "self_rank_median": float(np.median(percentile)),
                 "self_rank_first": float((ranks == 1).mean()),
                 "self_rank_users": len(ranks),
                 "self_rank_profiles": profiles,
-            }
-            upto = np.searchsorted(np.sort(percentile), np.arange(1, 101) + SAME, side="right")
-            within = tuple((upto / len(ranks)).tolist())
-        return SelfRankResult(
-            measure="self-rank",
-            figures=figures,
-            meaning="Low is more useful, and helps who looks for a group: a percentile of 1 means "
-            "that 1 % of the profiles are at least as similar to a person as their own anonymized "
-            f"version, itself included.{reason}",
-            within=within,
+            },
+            within=tuple((upto / len(ranks)).tolist()),
         )
 
     def _ranks(
@@ -168,19 +131,12 @@ class SelfRank(Nearness):
     ) -> tuple[NDArray[np.float64], int]:
         """Return the rank of each asked user's own profile, and how many profiles there are."""
         released = ReleasedRows(release)
-        first = np.unique(probe.users, return_index=True)
-        own_of = dict(
-            zip(
-                first[0].tolist(),
-                released.profile_of_row[probe.rows[first[1]]].tolist(),
-                strict=True,
-            )
-        )
+        users, first = np.unique(probe.users, return_index=True)
+        profile = released.profile_of_row[probe.rows[first]]
         ranks = []
-        for block, unlike in self.compared(
-            release, original, self.sample(release, original, probe)
-        ):
-            own = np.array([own_of[user] for user in block.tolist()])
+        sample = self.sample(release, original, probe)
+        for block, unlike in self.compared(release, original, sample):
+            own = profile[np.searchsorted(users, block)]
             mine = unlike[np.arange(len(block)), own][:, None]
             nearer = (unlike < mine - SAME).sum(axis=1)
             tied = (np.abs(unlike - mine) <= SAME).sum(axis=1)

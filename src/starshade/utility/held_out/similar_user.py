@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import Figure
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.held_out.nearest import Nearness
-from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.probe import Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import SAME
 from starshade.utility.held_out.training import Refit, chosen, refit
@@ -25,7 +24,7 @@ Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class SimilarUserDeviation(Nearness):
+class SimilarUserDeviation(Nearness[UtilityResult]):
     """RMSE on held-out ratings when each person is predicted from the most similar profile.
 
     Nobody outside knows which row stands for whom; whoever uses a release looks for a profile
@@ -34,6 +33,7 @@ class SimilarUserDeviation(Nearness):
     the level below the scale; `refit` asks a recommender trained on the release.
     """
 
+    name: ClassVar[str] = "similar-user-deviation"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "similar_user_deviation_release",
@@ -59,53 +59,24 @@ class SimilarUserDeviation(Nearness):
         ),
     )
 
-    @announced("measuring similar-user-deviation")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> UtilityResult:
-        """Return ``similar_user_deviation_release`` and ``similar_user_deviation_refit``.
+    MEANING: ClassVar[str] = (
+        "Low is more useful: how far held-out ratings are, as a root mean square, from what the "
+        "released profile that is most like each person says."
+    )
 
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it.
-
-        Returns
-        -------
-        UtilityResult
-            In ratings; ``similar_user_users`` counts the people asked. None without a probe or a
-            link, and of a refit that takes more memory than there is.
-
-        Raises
-        ------
-        ConfigError
-            The probe does not belong to these ratings, or they to the release.
-        """
-        figures: dict[str, float | int | None] = dict.fromkeys(
-            (
-                "similar_user_deviation_release",
-                "similar_user_deviation_refit",
-                "similar_user_users",
-            )
-        )
-        reason = UNMEASURED
-        linked = linked_probe(release, original, probe)
-        if linked is not None and len(linked.values):
-            again = refit(chosen(self.recommender, release), release, self.seed)
-            users = self.sample(release, original, linked)
-            read, learned = self._errors(release, original, linked, users, again)
-            figures = dict(zip(figures, (read, learned, len(users)), strict=True))
-            reason = again.reason
-        return UtilityResult(
-            measure="similar-user-deviation",
-            figures=figures,
-            meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
-            "what the released profile that is most like each person "
-            f"says.{reason}",
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        if not len(probe.values):
+            return self.unmeasured()
+        again = refit(chosen(self.recommender, release), release, self.seed)
+        users = self.sample(release, original, probe)
+        read, learned = self._errors(release, original, probe, users, again)
+        return self.result(
+            {
+                "similar_user_deviation_release": read,
+                "similar_user_deviation_refit": learned,
+                "similar_user_users": len(users),
+            },
+            again.reason,
         )
 
     def _errors(

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from starshade.figure import Figure
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.held_out.probe import UNMEASURED, linked_probe
+from starshade.utility.held_out.probe import HeldOut, Probe
 from starshade.utility.held_out.recommender_error import errors_on
 from starshade.utility.held_out.training import chosen
 from starshade.utility.result import UtilityResult
@@ -20,7 +18,7 @@ __all__ = ["TargetDeviation"]
 
 
 @dataclass(frozen=True)
-class TargetDeviation(RecommenderErrorSettings):
+class TargetDeviation(RecommenderErrorSettings, HeldOut[UtilityResult]):
     """RMSE on held-out ratings when each person is predicted from the row that stands for them.
 
     What the owner alone can measure: it takes the link. `release` reads the released cell, null
@@ -37,6 +35,7 @@ class TargetDeviation(RecommenderErrorSettings):
         For training.
     """
 
+    name: ClassVar[str] = "target-deviation"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "target_deviation_release",
@@ -55,47 +54,14 @@ class TargetDeviation(RecommenderErrorSettings):
         ),
     )
 
-    def __post_init__(self) -> None:
-        check(self)
+    MEANING: ClassVar[str] = (
+        "Low is more useful: how far held-out ratings are, as a root mean square, from what each "
+        "person's own anonymized version says."
+    )
 
-    @announced("measuring target-deviation")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> UtilityResult:
-        """Return ``target_deviation_release`` and ``target_deviation_refit``, in ratings.
-
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it.
-
-        Returns
-        -------
-        UtilityResult
-            None without a probe or a link, and of a refit that takes more memory than there is.
-
-        Raises
-        ------
-        ConfigError
-            The probe does not belong to these ratings, or they to the release.
-        """
-        errors: dict[str, tuple[float, float] | None] = {"release": None, "refit": None}
-        reason = UNMEASURED
-        linked = linked_probe(release, original, probe)
-        if linked is not None and len(linked.values):
-            recommender = chosen(self.recommender, release)
-            errors, reason = errors_on(release, linked, recommender, self.seed)
-        return UtilityResult(
-            measure="target-deviation",
-            figures={
-                f"target_deviation_{reading}": None if error is None else error[0]
-                for reading, error in errors.items()
-            },
-            meaning="Low is more useful: how far held-out ratings are, as a root mean square, from "
-            "what each person's own anonymized version "
-            f"says.{reason}",
-        )
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        if not len(probe.values):
+            return self.unmeasured()
+        errors, reason = errors_on(release, probe, chosen(self.recommender, release), self.seed)
+        found = {f"target_deviation_{reading}": e[0] for reading, e in errors.items() if e}
+        return self.result(found, reason)

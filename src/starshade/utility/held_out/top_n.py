@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import Figure
-from starshade.progress import announced, task
+from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
-from starshade.setting import check
-from starshade.utility.held_out.probe import UNMEASURED, Probe, linked_probe
+from starshade.utility.held_out.probe import HeldOut, Probe
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import sample_within
 from starshade.utility.held_out.training import Refit, chosen, refit, trained
@@ -30,7 +29,7 @@ _CELLS = 2**22  # numbers written out at once
 
 
 @dataclass(frozen=True)
-class TopN(TopNSettings):
+class TopN(TopNSettings, HeldOut[UtilityResult]):
     """Share of the N best items of the original that are among the N best of the release.
 
     Best among the items that a person has not rated in training, by prediction, ties by item
@@ -58,6 +57,7 @@ class TopN(TopNSettings):
         A value outside its range.
     """
 
+    name: ClassVar[str] = "top-n-agreement"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "top_n_agreement_release",
@@ -82,54 +82,26 @@ class TopN(TopNSettings):
         ),
     )
 
-    def __post_init__(self) -> None:
-        check(self)
+    MEANING: ClassVar[str] = (
+        "High is more useful: the share of the {n} items that a recommender on the original would "
+        "recommend to a person that are also among the {n} of the release."
+    )
 
-    @announced("measuring top-n-agreement")
-    def measure(
-        self, release: Release, *, original: Ratings, probe: Ratings | None = None
-    ) -> UtilityResult:
-        """Return ``top_n_agreement_release``, ``top_n_agreement_refit``, ``top_n_users``.
-
-        Parameters
-        ----------
-        release : Release
-            With its private facts (just made, or read with the receipt).
-        original : Ratings
-            The training part: what the release was made of.
-        probe : Ratings, optional
-            What was held out of it: its users are asked.
-
-        Returns
-        -------
-        UtilityResult
-            Shares in [0, 1], and how many people were asked. None without a probe or a link, and
-            of a refit that takes more memory than there is.
-
-        Raises
-        ------
-        ConfigError
-            The probe does not belong to these ratings, or they to the release.
-        """
-        figures: dict[str, float | int | None] = dict.fromkeys(
-            ("top_n_agreement_release", "top_n_agreement_refit", "top_n_users")
-        )
-        reason = UNMEASURED
-        linked = linked_probe(release, original, probe)
-        users = np.empty(0, np.int64) if linked is None else self._sample(release, original, linked)
-        if linked is not None and len(users):
-            recommender = chosen(self.recommender, release)
-            again = refit(recommender, release, self.seed)
-            fitted = trained(recommender, original, self.seed)
-            read, learned = self._agreement(release, original, linked, users, fitted, again)
-            figures = dict(zip(figures, (read, learned, len(users)), strict=True))
-            reason = again.reason
-        return UtilityResult(
-            measure="top-n-agreement",
-            figures=figures,
-            meaning=f"High is more useful: the share of the {self.n} items that a recommender on "
-            "the original would recommend to a person that are also among the "
-            f"{self.n} of the release.{reason}",
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        users = self._sample(release, original, probe)
+        if not len(users):
+            return self.unmeasured()
+        recommender = chosen(self.recommender, release)
+        again = refit(recommender, release, self.seed)
+        fitted = trained(recommender, original, self.seed)
+        read, learned = self._agreement(release, original, probe, users, fitted, again)
+        return self.result(
+            {
+                "top_n_agreement_release": read,
+                "top_n_agreement_refit": learned,
+                "top_n_users": len(users),
+            },
+            again.reason,
         )
 
     def _sample(self, release: Release, original: Ratings, probe: Probe) -> Indices:

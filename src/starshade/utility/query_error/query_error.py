@@ -23,7 +23,7 @@ from starshade.release.table import Release
 from starshade.rng import generator
 from starshade.setting import check
 from starshade.utility.query_error.conditions import WIDTHS, drawn_any, fitting_all, windows
-from starshade.utility.query_error.result import QueryErrorResult, Step
+from starshade.utility.query_error.result import KINDS, QueryErrorResult, Step
 from starshade.utility.settings import QueryErrorSettings
 
 if TYPE_CHECKING:
@@ -70,47 +70,16 @@ class QueryError(QueryErrorSettings):
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "query_error_and",
-            "Averages of people who meet all conditions",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the answer; 0 is exact.",
-        ),
-        Figure(
-            "query_error_and_of_truth",
-            "Averages of people who meet all conditions, of the truth",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the true one; 0 is exact.",
-        ),
-        Figure(
-            "query_error_or",
-            "Averages of people who meet any of the conditions",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the answer; 0 is exact.",
-        ),
-        Figure(
-            "query_error_or_of_truth",
-            "Averages of people who meet any of the conditions, of the truth",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the true one; 0 is exact.",
-        ),
-        Figure(
-            "query_error_range",
-            "Averages of people whose ratings of an item lie in a range",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the answer; 0 is exact.",
-        ),
-        Figure(
-            "query_error_range_of_truth",
-            "Averages of people whose ratings of an item lie in a range, of the truth",
-            "percent",
-            True,
-            "How far the answer lies from the true average, of the true one; 0 is exact.",
+        *(
+            Figure(
+                f"query_error_{kind}{key}",
+                f"Averages of people {who}{of}",
+                "percent",
+                True,
+                f"How far the answer lies from the true average, of the {base}; 0 is exact.",
+            )
+            for kind, who in KINDS.items()
+            for key, of, base in (("", "", "answer"), ("_of_truth", ", of the truth", "true one"))
         ),
         Figure(
             "query_error_conditions", "Averages compared", "count", None, "What the errors rest on."
@@ -140,14 +109,14 @@ class QueryError(QueryErrorSettings):
         name = self._name(release.attributes)
         scale = release.scale
         if name is None or scale.step is None or len(scale.levels) > _LEVELS:
-            return QueryErrorResult.of(None, ())
+            return QueryErrorResult.of(None)
         part = Match(release, original).part
         if part.attributes is None or name not in part.attributes.column_names:
             note(
                 f"query error: the ratings were read without {name}, so nothing can be compared; "
                 f"give the file of personal attributes{aside('users', 'FILE')}"
             )
-            return QueryErrorResult.of(None, ())
+            return QueryErrorResult.of(None)
         chosen = np.sort(part.most_rated(self.items))
         levels = scale.levels
         plain = _column(part.attributes, name, None)

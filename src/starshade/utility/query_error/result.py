@@ -15,7 +15,12 @@ from starshade.utility.result import UtilityResult
 
 __all__ = ["KINDS", "QueryErrorResult", "Step"]
 
-KINDS = ("and", "or", "range")
+#: kinds of condition, and who meets one
+KINDS = {
+    "and": "who meet all conditions",
+    "or": "who meet any of the conditions",
+    "range": "whose ratings of an item lie in a range",
+}
 
 
 @dataclass(frozen=True)
@@ -95,23 +100,21 @@ class QueryErrorResult(UtilityResult):
         )
 
     @classmethod
-    def of(cls, attribute: str | None, steps: tuple[Step, ...]) -> QueryErrorResult:
+    def of(cls, attribute: str | None, steps: tuple[Step, ...] = ()) -> QueryErrorResult:
         """Sum the steps up."""
         figures: dict[str, float | int | None] = {}
         for kind in KINDS:
             ours = [step for step in steps if step.kind == kind]
             figures[f"query_error_{kind}"] = _mean([step.error for step in ours])
             figures[f"query_error_{kind}_of_truth"] = _mean([s.error_of_truth for s in ours])
-        figures["query_error_conditions"] = (
-            sum(step.conditions for step in steps) if attribute is not None else None
-        )
-        what = "an attribute" if attribute is None else attribute
+        asked = sum(step.conditions for step in steps)
+        figures["query_error_conditions"] = None if attribute is None else asked
         return cls(
             measure="query-error",
             figures=figures,
-            meaning=f"Low is more useful: how far, in percent, the average of {what} that a query "
-            "on the release gives lies from the true one; of the answer given (the paper's "
-            "formula), and of the truth.",
+            meaning="Low is more useful: how far, in percent, the average of "
+            f"{attribute or 'an attribute'} that a query on the release gives lies from the true "
+            "one; of the answer given (the paper's formula), and of the truth.",
             attribute=attribute,
             steps=steps,
         )
