@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade._version import __version__
 from starshade.attack.figures import (
     BITS,
     BITS_MEDIAN,
@@ -23,9 +22,9 @@ from starshade.attack.figures import (
     SUCCESS,
     TARGETS,
 )
-from starshade.attack.shown import found_chart, found_html
+from starshade.attack.shown import Found, found_chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate
 from starshade.naming import aside
 from starshade.plain import counted
 
@@ -57,13 +56,9 @@ class Bits:
         """Sum up one figure per target."""
         return cls(float(np.mean(bits)), float(np.median(bits)))
 
-    def to_dict(self) -> dict[str, float]:
-        """Return ``{"mean", "median"}``."""
-        return {"mean": self.mean, "median": self.median}
 
-
-@dataclass(frozen=True)
-class AttackResult:
+@dataclass(frozen=True, kw_only=True)
+class AttackResult(Found):
     """What one attack on all targets came to (definitions, "scoreboard-rh").
 
     Attributes
@@ -116,63 +111,26 @@ class AttackResult:
         The figures target by target: internal, never part of `to_dict`.
     """
 
-    attack: str
-    records: int
-    targets: int
-    ineligible: int
-    credit: Literal["linked", "compatible"]
     success: Rate
     expected_top1: Rate
     disclosed: Rate
     false_match: Rate
     false_match_absent: Rate | None
+    tradeoff: TradeOff | None = None
     no_answer: float
     entropy_bits: Bits
     entropy_bits_profile: Bits
-    seconds: float
-    postings_per_second: float
-    config: dict[str, Any]
     knowledge: dict[str, Any]
-    seed: int
-    digest: str
-    per_target: Outcomes = field(repr=False, compare=False)
     known_released: float = 1.0
-    read_seconds: float = 0.0
-    tradeoff: TradeOff | None = None
-    version: str = field(default=__version__)
+    seed: int
+    per_target: Outcomes = field(repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; nothing in it is about a single user."""
-        absent = self.false_match_absent
-        return {
-            "attack": self.attack,
-            "records": self.records,
-            "targets": self.targets,
-            "ineligible": self.ineligible,
-            "credit": self.credit,
-            "success": self.success.to_dict(),
-            "expected_top1": self.expected_top1.rate,
-            "expected_top1_interval": {
-                "low": self.expected_top1.low,
-                "high": self.expected_top1.high,
-            },
-            "disclosed": self.disclosed.to_dict(),
-            "false_match": self.false_match.to_dict(),
-            "false_match_absent": None if absent is None else absent.to_dict(),
-            "tradeoff": None if self.tradeoff is None else self.tradeoff.to_dict(),
-            "no_answer": self.no_answer,
-            "entropy_bits": self.entropy_bits.to_dict(),
-            "entropy_bits_profile": self.entropy_bits_profile.to_dict(),
-            "seconds": self.seconds,
-            "read_seconds": self.read_seconds,
-            "postings_per_second": self.postings_per_second,
-            "config": dict(self.config),
-            "knowledge": dict(self.knowledge),
-            "known_released": self.known_released,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
-        }
+    NULL: ClassVar[tuple[str, ...]] = ()
+
+    def _own(self) -> dict[str, Any]:
+        top1 = self.expected_top1
+        interval = {"low": top1.low, "high": top1.high}
+        return super()._own() | {"expected_top1": top1.rate, "expected_top1_interval": interval}
 
     def __str__(self) -> str:
         true = "their own record" if self.credit == "linked" else "a record like theirs"
@@ -228,23 +186,14 @@ class AttackResult:
         """Every figure, with its title, its unit and what high and low mean."""
         return (*self._sizes(), *self._shares(), *self._silence())
 
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Figures that are compared side by side."""
-        return ()
-
     def _sizes(self) -> tuple[Figure, ...]:
-        left = self.ineligible or None
-        return RECORDS.of(self.records), TARGETS.of(self.targets), INELIGIBLE.of(left)
+        return *self._of(RECORDS, TARGETS), INELIGIBLE.of(self.ineligible or None)
 
     def _shares(self) -> tuple[Figure, ...]:
         curve = self.tradeoff
         return (
             self._guess(EXPECTED_TOP1),
-            SUCCESS.of(self.success),
-            DISCLOSED.of(self.disclosed),
-            FALSE_MATCH.of(self.false_match),
-            FALSE_MATCH_ABSENT.of(self.false_match_absent),
+            *self._of(SUCCESS, DISCLOSED, FALSE_MATCH, FALSE_MATCH_ABSENT),
             *(() if curve is None else curve.found),
         )
 
@@ -271,6 +220,5 @@ class AttackResult:
             Level(1 / self.records, "guessing"),
         )
 
-    def _repr_html_(self) -> str:
-        title = f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"
-        return found_html(title, self.found, str(self), self.tables)
+    def _headline(self) -> str:
+        return f"{self.attack}: right in {self.expected_top1.rate:.1%} when it must answer"

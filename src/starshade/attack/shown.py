@@ -1,16 +1,36 @@
-"""What an attack found, as a table for notebooks and as a chart: the same shares in both."""
+"""What an attack found, as JSON, as a table for notebooks and as a chart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Literal
 
+from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.figure import Figure, Rate, Table, shares_of
 from starshade.markup import block, paragraph, table
 
-__all__ = ["found_chart", "found_html"]
+__all__ = ["NOT_ASKED", "Found", "found_chart", "found_html", "payload"]
 
+#: figures of attacks on single targets, null where an attack is none
+NOT_ASKED = (
+    "success",
+    "expected_top1",
+    "expected_top1_interval",
+    "disclosed",
+    "false_match",
+    "false_match_absent",
+    "no_answer",
+    "entropy_bits",
+    "entropy_bits_profile",
+    "knowledge",
+    "known_released",
+    "seed",
+)
+_FIRST = ("attack", "records", "targets", "ineligible", "credit")
+_LAST = ("seconds", "read_seconds", "postings_per_second", "config", "digest", "version")
 _HEAD = ("figure", "value", "what it means")
 
 
@@ -35,3 +55,75 @@ def found_chart(
         if isinstance(each.value, Rate)
     ]
     return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)
+
+
+def payload(found: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain JSON values; internal ones are not in its repr."""
+    return {each.name: _plain(getattr(found, each.name)) for each in fields(found) if each.repr}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return payload(value)
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What the results of all attacks have in common.
+
+    `targets`, `ineligible`: users attacked, and those who could not be. `credit`: whether an answer
+    counts when it is the target's record, or when it is compatible with the target's true row.
+    `seconds`, `read_seconds`: for the attack, and for reading the data (0 when they were in
+    memory). `postings_per_second`: cells looked at. `digest`: SHA-256 over the original table.
+    """
+
+    attack: str
+    records: int
+    targets: int
+    ineligible: int
+    credit: Literal["linked", "compatible"] = "linked"
+    seconds: float
+    read_seconds: float = 0.0
+    postings_per_second: float | None = None
+    config: dict[str, Any]
+    digest: str
+    version: str = field(default=__version__)
+
+    #: keys of JSON that are null
+    NULL: ClassVar[tuple[str, ...]] = NOT_ASKED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values; nothing in it is about a single user."""
+        first, last = (
+            {name: _plain(getattr(self, name)) for name in names} for names in (_FIRST, _LAST)
+        )
+        return first | dict.fromkeys(self.NULL) | self._own() | last
+
+    def _own(self) -> dict[str, Any]:
+        """Return the part of JSON that other attacks do not have."""
+        return {k: v for k, v in payload(self).items() if k not in _FIRST + _LAST}
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Figures that are compared side by side."""
+        return ()
+
+    def _of(self, *figures: Figure) -> tuple[Figure, ...]:
+        """Return figures with the values that have their keys."""
+        return tuple(figure.of(getattr(self, figure.key)) for figure in figures)
+
+    def _headline(self) -> str:
+        return self.attack
+
+    def _repr_html_(self) -> str:
+        return found_html(self._headline(), self.found, str(self), self.tables)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from unicodedata import category
 
 from starshade._version import __version__
+from starshade.attack.shown import payload
 from starshade.markup import block, paragraph, table
 from starshade.naming import aside, named
 from starshade.plain import counted
@@ -103,21 +104,13 @@ class NameAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        profile = self.profile
-        return {
-            "name": self.name,
-            "known": self.known,
-            "in_data": self.in_data,
-            "eccentricity": self.eccentricity,
-            "profile_eccentricity": self.profile_eccentricity,
-            "tied": self.tied,
-            "answer": None if self.answer is None else self.answer.record,
-            "profile": None
-            if profile is None
-            else {"record": profile.record, "class": profile.class_, "records": profile.records},
-            "no_answer": self.no_answer,
-            "candidates": [candidate.to_dict() for candidate in self.candidates],
+        profile = self.profile and {
+            "record": self.profile.record,
+            "class": self.profile.class_,
+            "records": self.profile.records,
         }
+        answer = self.answer and self.answer.record
+        return payload(self) | {"answer": answer, "profile": profile}
 
     def row(self) -> tuple[str, str, str, str, str, str]:
         """Return the cells of a table for people; see `AuxiliaryResult.head`."""
@@ -212,29 +205,13 @@ class AuxiliaryResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {
-            "attack": self.attack,
-            "data": self.data,
-            "records": self.records,
+        counts = {
             "names": len(self.per_name),
             "answered": self.answered,
             "no_answer": len(self.per_name) - self.answered,
             "profiles": self.profiles,
-            "rows": self.rows,
-            "repeated_rows": self.repeated_rows,
-            "unknown_items": self.unknown_items,
-            "ambiguous_items": self.ambiguous_items,
-            "matched_by": self.matched_by,
-            "scale": self.scale,
-            "aux_scale": self.aux_scale,
-            "one_person": self.one_person,
-            "ratings_used": self.ratings_used,
-            "days_used": self.days_used,
-            "config": dict(self.config),
-            "per_name": [answer.to_dict() for answer in self.per_name],
-            "seconds": self.seconds,
-            "version": self.version,
         }
+        return counts | payload(self)
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from starshade.attack.candidates.result import CandidateResult
 from starshade.figure import Figure, Rate
@@ -118,20 +117,9 @@ class HomogeneityResult(CandidateResult):
     profile_disclosed: Rate
     profile_found: Rate
     cells_disclosed: SharedCells
-    averaged: bool
+    averaged: bool = field(repr=False)
     groups: int
     sensitive: tuple[SensitiveItem, ...] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; nothing in it is about a single user."""
-        items = self.sensitive
-        return super().to_dict() | {
-            "profile_disclosed": self.profile_disclosed.to_dict(),
-            "profile_found": self.profile_found.to_dict(),
-            "cells_disclosed": asdict(self.cells_disclosed),
-            "groups": self.groups,
-            "sensitive": None if items is None else [asdict(item) for item in items],
-        }
 
     def __str__(self) -> str:
         text = (
@@ -146,8 +134,7 @@ class HomogeneityResult(CandidateResult):
         cells = self.cells_disclosed
         return (
             *super()._shares(),
-            _SAME.of(self.profile_disclosed),
-            _RIGHT.of(self.profile_found),
+            *self._of(_SAME, _RIGHT),
             _CELLS.of(cells.single_mean),
             _TRUE.of(cells.single_true if cells.single_true != 1 else None),
             _LEARNT.of(cells.learnt),

@@ -109,16 +109,6 @@ class CandidateResult(AttackResult):
     # internal, and of another attack than AttackResult's
     per_target: CandidateOutcomes = field(repr=False, compare=False)  # type: ignore[assignment]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; nothing in it is about a single user."""
-        return super().to_dict() | {
-            "candidates": self.candidates.to_dict(),
-            "single": self.single.to_dict(),
-            "fewer_than_k": self.fewer_than_k.to_dict(),
-            "k": self.k,
-            "bound": self.bound,
-        }
-
     def __str__(self) -> str:
         theirs = "the target's own" if self.credit == "linked" else "one like the target's"
         text = (
@@ -141,14 +131,10 @@ class CandidateResult(AttackResult):
     def _shares(self) -> tuple[Figure, ...]:
         return (
             self._guess(_PICKED),
-            _SINGLE.of(self.single),
-            replace(_FEWER, title=f"Fewer than {self.k} records fit").of(self.fewer_than_k),
+            *self._of(_SINGLE, replace(_FEWER, title=f"Fewer than {self.k} records fit")),
             _CANDIDATES.of(self.candidates.mean),
             _CANDIDATES_MEDIAN.of(self.candidates.median),
-            _BOUND.of(self.bound),
-            _ALL_TRUE.of(self.disclosed),
-            _OTHERS.of(self.false_match),
-            _THOUGH_ABSENT.of(self.false_match_absent),
+            *self._of(_BOUND, _ALL_TRUE, _OTHERS, _THOUGH_ABSENT),
         )
 
     def _bounded(self) -> str:

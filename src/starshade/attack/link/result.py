@@ -8,61 +8,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade._version import __version__
 from starshade.attack.figures import RECORDS
-from starshade.attack.shown import found_html
+from starshade.attack.shown import Found
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.figure import Figure, Table
 from starshade.naming import named
 from starshade.plain import counted, percent
 
-__all__ = ["NOT_ASKED", "LinkResult", "Tally"]
+__all__ = ["LinkResult", "Tally"]
 
 _BINS = 10  # of j/g between 0 and 1, which have bins of their own
 _SLACK = 1e-9
-#: figures of attacks on single targets, which this is not
-NOT_ASKED = (
-    "success",
-    "expected_top1",
-    "expected_top1_interval",
-    "disclosed",
-    "false_match",
-    "false_match_absent",
-    "no_answer",
-    "entropy_bits",
-    "entropy_bits_profile",
-    "knowledge",
-    "known_released",
-    "seed",
+_FIGURES = (
+    RECORDS,
+    Figure("groups", "Groups", "count", None, "The records that look the same."),
+    Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating."),
+    Figure(
+        "confidence",
+        "Who rated, of those shown to have",
+        "share",
+        True,
+        "High: whoever finds a person's group and reads that an item was rated is right about "
+        "them.",
+        "PA §6",
+    ),
+    Figure(
+        "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
+    ),
+    Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented."),
+    Figure(
+        "missing_true",
+        "No rating, where none is shown",
+        "share",
+        True,
+        "High: that nothing is shown tells that nothing was rated.",
+    ),
 )
 
 
-_GROUPS = Figure("groups", "Groups", "count", None, "The records that look the same.")
-_EDGES = Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating.")
-_CONFIDENCE = Figure(
-    "confidence",
-    "Who rated, of those shown to have",
-    "share",
-    True,
-    "High: whoever finds a person's group and reads that an item was rated is right about them.",
-    "PA §6",
-)
-_EVERYBODY = Figure(
-    "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
-)
-_NOBODY = Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented.")
-_MISSING_TRUE = Figure(
-    "missing_true",
-    "No rating, where none is shown",
-    "share",
-    True,
-    "High: that nothing is shown tells that nothing was rated.",
-)
-
-
-@dataclass(frozen=True)
-class LinkResult:
+@dataclass(frozen=True, kw_only=True)
+class LinkResult(Found):
     """How sure released edges make an adversary (definitions, "link-existence").
 
     An edge is a record and an item that it shows as rated; its group has g users, of whom j did
@@ -104,11 +90,7 @@ class LinkResult:
         As in `AttackResult`.
     """
 
-    attack: str
-    records: int
     groups: int
-    targets: int
-    ineligible: int
     edges: int
     confidence: float | None
     histogram: tuple[dict[str, float], ...]
@@ -124,22 +106,9 @@ class LinkResult:
     missing: int
     missing_share: float | None
     missing_true: float | None
-    seconds: float
-    postings_per_second: float
-    config: dict[str, Any]
-    digest: str
-    read_seconds: float = 0.0
-    version: str = field(default=__version__)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; null where an attack's figure does not apply."""
+    def _own(self) -> dict[str, Any]:
         return {
-            "attack": self.attack,
-            "records": self.records,
-            "targets": self.targets,
-            "ineligible": self.ineligible,
-            "credit": "linked",
-            **dict.fromkeys(NOT_ASKED),
             "groups": self.groups,
             "edges": self.edges,
             "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},
@@ -153,12 +122,6 @@ class LinkResult:
                 "share": self.missing_share,
                 "true": self.missing_true,
             },
-            "seconds": self.seconds,
-            "read_seconds": self.read_seconds,
-            "postings_per_second": self.postings_per_second,
-            "config": dict(self.config),
-            "digest": self.digest,
-            "version": self.version,
         }
 
     @property
@@ -253,16 +216,7 @@ class LinkResult:
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        sizes = RECORDS.of(self.records), _GROUPS.of(self.groups), _EDGES.of(self.edges)
-        if self.nothing_to_infer:
-            return sizes
-        return (
-            *sizes,
-            _CONFIDENCE.of(self.confidence),
-            _EVERYBODY.of(self.everybody),
-            _NOBODY.of(self.nobody),
-            _MISSING_TRUE.of(self.missing_true),
-        )
+        return self._of(*(_FIGURES[:3] if self.nothing_to_infer else _FIGURES))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -282,9 +236,8 @@ class LinkResult:
             ),
         )
 
-    def _repr_html_(self) -> str:
-        title = f"{self.attack}: how sure a cell that is shown makes of a rating"
-        return found_html(title, self.found, str(self), self.tables)
+    def _headline(self) -> str:
+        return f"{self.attack}: how sure a cell that is shown makes of a rating"
 
 
 def _bin(low: float, high: float) -> str:

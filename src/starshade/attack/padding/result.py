@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from starshade._version import __version__
 from starshade.attack.figures import RECORDS
-from starshade.attack.link.result import NOT_ASKED
-from starshade.attack.shown import found_chart, found_html
+from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
 from starshade.figure import Figure, Rate, Table
@@ -26,47 +24,52 @@ class OfRank:
     auc_within_items: float | None
 
 
-_GROUPS = Figure("groups", "Groups", "count", None, "Of the release.")
-_TRIED = Figure("groups_tried", "Groups looked at", "count", None, "What the figures rest on.")
-_SHOWN = Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not.")
-_RATED = Figure(
-    "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
+_SIZES = (
+    RECORDS,
+    Figure("groups", "Groups", "count", None, "Of the release."),
+    Figure("groups_tried", "Groups looked at", "count", None, "What the figures rest on."),
+    Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not."),
+    Figure(
+        "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
+    ),
 )
-_AUC = Figure(
-    "auc",
-    "A rated cell ranked above an unrated one (AUC)",
-    "share",
-    True,
-    "50% is nothing learnt; high: which cells rest on a rating is told from the release alone.",
-)
-_WITHIN = Figure(
-    "auc_within_items",
-    "The same on one item",
-    "share",
-    True,
-    "How popular items are is of no help there.",
-)
-_MEMBER = Figure(
-    "auc_member",
-    "The same, for a single member of the group",
-    "share",
-    True,
-    "High: that very person rated the item.",
-)
-_POPULARITY = Figure(
-    "popularity",
-    "By how popular items are, without the release",
-    "share",
-    None,
-    "What one who sees no release comes to.",
+_AUCS = (
+    Figure(
+        "auc",
+        "A rated cell ranked above an unrated one (AUC)",
+        "share",
+        True,
+        "50% is nothing learnt; high: which cells rest on a rating is told from the release alone.",
+    ),
+    Figure(
+        "auc_within_items",
+        "The same on one item",
+        "share",
+        True,
+        "How popular items are is of no help there.",
+    ),
+    Figure(
+        "auc_member",
+        "The same, for a single member of the group",
+        "share",
+        True,
+        "High: that very person rated the item.",
+    ),
+    Figure(
+        "popularity",
+        "By how popular items are, without the release",
+        "share",
+        None,
+        "What one who sees no release comes to.",
+    ),
 )
 _PRECISION = Figure(
     "precision", "Rated, of those ranked highest", "share", True, "High: the surest are right."
 )
 
 
-@dataclass(frozen=True)
-class PaddingResult:
+@dataclass(frozen=True, kw_only=True)
+class PaddingResult(Found):
     """How well an adversary tells which cells of profiles rest on a real rating.
 
     An AUC is the chance that of two cells, one that rests on a rating and one that does not, the
@@ -108,11 +111,7 @@ class PaddingResult:
         As in `AttackResult`.
     """
 
-    attack: str
-    records: int
     groups: int
-    targets: int
-    ineligible: int
     groups_tried: int
     rank: int
     shown: float
@@ -125,13 +124,7 @@ class PaddingResult:
     by_level: OfRank
     popularity: float | None
     top: dict[str, float]
-    seconds: float
-    postings_per_second: float
-    config: dict[str, Any]
     seed: int
-    digest: str
-    read_seconds: float = 0.0
-    version: str = field(default=__version__)
 
     @property
     def best(self) -> OfRank:
@@ -143,39 +136,10 @@ class PaddingResult:
         )
         return max((own, *self.by_rank), key=lambda of: of.auc_within_items or 0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; null where an attack's figure does not apply."""
-        return {
-            "attack": self.attack,
-            "records": self.records,
-            "targets": self.targets,
-            "ineligible": self.ineligible,
-            "credit": "linked",
-            **dict.fromkeys(NOT_ASKED),
-            "groups": self.groups,
-            "groups_tried": self.groups_tried,
-            "rank": self.rank,
-            "shown": self.shown,
-            "rated": self.rated,
-            "confidence": self.confidence,
-            "auc": _payload(self.auc),
-            "auc_within_items": _payload(self.auc_within_items),
-            "auc_member": _payload(self.auc_member),
-            "by_rank": [asdict(of) for of in self.by_rank],
-            "by_level": {
-                "auc": self.by_level.auc,
-                "auc_within_items": self.by_level.auc_within_items,
-            },
-            "popularity": self.popularity,
-            "top": dict(self.top),
-            "seconds": self.seconds,
-            "read_seconds": self.read_seconds,
-            "postings_per_second": self.postings_per_second,
-            "config": dict(self.config),
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
-        }
+    def _own(self) -> dict[str, Any]:
+        own = super()._own()
+        del own["by_level"]["rank"]
+        return own
 
     def __str__(self) -> str:
         head = (
@@ -228,23 +192,10 @@ class PaddingResult:
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        figures = (
-            RECORDS.of(self.records),
-            _GROUPS.of(self.groups),
-            _TRIED.of(self.groups_tried),
-            _SHOWN.of(self.shown),
-            _RATED.of(self.rated),
-        )
+        shown = self._of(*_SIZES)
         if self.auc is None:
-            return figures
-        return (
-            *figures,
-            _AUC.of(self.auc),
-            _WITHIN.of(self.auc_within_items),
-            _MEMBER.of(self.auc_member),
-            _POPULARITY.of(self.popularity),
-            _PRECISION.of(self.top["precision"]),
-        )
+            return shown
+        return *shown, *self._of(*_AUCS), _PRECISION.of(self.top["precision"])
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -271,11 +222,5 @@ class PaddingResult:
             Level(0.5, "nothing learnt"),
         )
 
-    def _repr_html_(self) -> str:
-        return found_html(
-            f"{self.attack}: 50 % is nothing learnt", self.found, str(self), self.tables
-        )
-
-
-def _payload(rate: Rate | None) -> dict[str, float] | None:
-    return None if rate is None else rate.to_dict()
+    def _headline(self) -> str:
+        return f"{self.attack}: 50 % is nothing learnt"

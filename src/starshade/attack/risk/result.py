@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
-from starshade.attack.shown import found_html
+from starshade.attack.shown import found_html, payload
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
@@ -97,31 +97,10 @@ class RiskResult:
 
         `at_most` is the share of targets whom so many cells, or fewer, identify.
         """
-        steps = [
-            {
-                "known": step.known,
-                "tried": step.tried,
-                "identified": step.identified,
-                "ineligible": step.ineligible,
-                "at_most": at_most.to_dict(),
-            }
-            for step, at_most in zip(self.steps, self._at_most(), strict=True)
-        ]
-        return {
-            "attack": self.attack,
-            "records": self.records,
-            "targets": self.targets,
-            "ineligible": self.ineligible,
-            "draws": self.draws,
-            "share": self.share,
-            "steps": steps,
+        steps = zip(self.steps, self._at_most(), strict=True)
+        return payload(self) | {
+            "steps": [payload(step) | {"at_most": rate.to_dict()} for step, rate in steps],
             "never": self.never,
-            "knowledge": dict(self.knowledge),
-            "config": dict(self.config),
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
         }
 
     @property

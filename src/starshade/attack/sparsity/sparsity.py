@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from starshade._version import __version__
 from starshade.attack.settings import SparsitySettings
+from starshade.attack.shown import payload
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
@@ -121,17 +122,7 @@ class SparsityResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values; nothing in it is about a single user."""
-        return {
-            "records": self.records,
-            "targets": self.targets,
-            "neighbours": [curve.to_dict() for curve in self.neighbours],
-            "rating_error": self.rating_error,
-            "day_error": self.day_error,
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
-        }
+        return payload(self)
 
     def __str__(self) -> str:
         deltas = "; ".join(f"{curve.delta(0.5)} ({curve.name})" for curve in self.neighbours)

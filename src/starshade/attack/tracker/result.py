@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from starshade._version import __version__
 from starshade.attack.figures import CREDIT, INELIGIBLE, RECORDS, TARGETS
-from starshade.attack.link.result import NOT_ASKED
-from starshade.attack.shown import found_chart, found_html
+from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted
@@ -39,16 +37,6 @@ class Background:
     one_condition: Rate
     queries: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return {
-            "attributes": list(self.attributes),
-            "breached": self.breached.to_dict(),
-            "mistaken": self.mistaken.to_dict(),
-            "one_condition": self.one_condition.to_dict(),
-            "queries": self.queries,
-        }
-
 
 _AT_RISK = Figure(
     "at_risk", "Singled out by counts", "share", True, "High: some count is one person's."
@@ -67,8 +55,8 @@ _REFUSED = Figure("refused", "Queries that are refused", "count", False)
 _FEWEST = Figure("fewest", "Fewest records that an answer rests on", "count", False)
 
 
-@dataclass(frozen=True)
-class TrackerResult:
+@dataclass(frozen=True, kw_only=True)
+class TrackerResult(Found):
     """What asking counts came to (definitions, "tracker").
 
     Attributes
@@ -108,11 +96,6 @@ class TrackerResult:
         As in `AttackResult`.
     """
 
-    attack: str
-    records: int
-    targets: int
-    ineligible: int
-    credit: Literal["linked", "compatible"]
     at_risk: Rate
     by_length: tuple[int, ...]
     backgrounds: tuple[Background, ...]
@@ -125,48 +108,14 @@ class TrackerResult:
     complete: bool
     unasked: tuple[str, ...]
     singled: dict[int, Condition] = field(repr=False)
-    seconds: float
-    config: dict[str, Any]
-    digest: str
-    read_seconds: float = 0.0
-    version: str = field(default=__version__)
 
     @property
     def breached(self) -> Rate:
         """Share of targets breached with all of the background."""
         return self.backgrounds[-1].breached
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values; null where an attack's figure does not apply.
-
-        Single people, as in `singled`, are not in it.
-        """
-        return {
-            "attack": self.attack,
-            "records": self.records,
-            "targets": self.targets,
-            "ineligible": self.ineligible,
-            "credit": self.credit,
-            **dict.fromkeys(NOT_ASKED),
-            "at_risk": self.at_risk.to_dict(),
-            "by_length": list(self.by_length),
-            "breached": self.breached.to_dict(),
-            "backgrounds": [known.to_dict() for known in self.backgrounds],
-            "queries": self.queries,
-            "empty": self.empty,
-            "refused": self.refused,
-            "fewest": self.fewest,
-            "floor": self.floor,
-            "items": self.items,
-            "complete": self.complete,
-            "unasked": list(self.unasked),
-            "seconds": self.seconds,
-            "read_seconds": self.read_seconds,
-            "postings_per_second": None,
-            "config": dict(self.config),
-            "digest": self.digest,
-            "version": self.version,
-        }
+    def _own(self) -> dict[str, Any]:
+        return super()._own() | {"breached": self.breached.to_dict()}
 
     def __str__(self) -> str:
         longest = self.config["conditions"]
@@ -227,8 +176,7 @@ class TrackerResult:
         """Every figure, with its title, its unit and what high and low mean."""
         singled = enumerate(self.by_length, 1)
         return (
-            RECORDS.of(self.records),
-            TARGETS.of(self.targets),
+            *self._of(RECORDS, TARGETS),
             INELIGIBLE.of(self.ineligible or None),
             _AT_RISK.of(self.at_risk, people=self.targets),
             *(
@@ -243,13 +191,11 @@ class TrackerResult:
                 for n, people in singled
                 if people
             ),
-            _QUERIES.of(self.queries),
-            _EMPTY.of(self.empty),
+            *self._of(_QUERIES, _EMPTY),
             replace(_REFUSED, meaning=f"They rest on fewer than {self.floor:,} records.").of(
                 self.refused or None
             ),
-            _FEWEST.of(self.fewest),
-            CREDIT.of(self.credit),
+            *self._of(_FEWEST, CREDIT),
         )
 
     @property
@@ -282,9 +228,8 @@ class TrackerResult:
             self.found,
         )
 
-    def _repr_html_(self) -> str:
-        title = f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
-        return found_html(title, self.found, str(self), self.tables)
+    def _headline(self) -> str:
+        return f"{self.attack}: {self.at_risk.rate:.1%} of the people are singled out by counts"
 
 
 def _listed(names: tuple[str, ...]) -> str:
