@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.figure import Rate
 
-__all__ = ["bootstrap", "wilson"]
+__all__ = ["bootstrap", "share", "wilson"]
 
 _Z95 = 1.959963984540054  # the normal's 97.5 % point
 
@@ -31,6 +31,11 @@ def wilson(successes: int, trials: int) -> Rate:
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == trials else min(1.0, centre + half)
     return Rate(p, low, high)
+
+
+def share(which: NDArray[np.bool_]) -> Rate:
+    """Return the share of those for whom something is so."""
+    return wilson(int(which.sum()), len(which))
 
 
 def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> Rate:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.attack.candidates.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.candidates import Hunt, clues_of, judge, seen_by
 from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.candidates.structure import StructureAttack
@@ -97,10 +97,8 @@ def test_copies_share_their_profile() -> None:
     from tests.golden.test_scoreboard_rh import COPIES
 
     view = look(COPIES, None, None)
-    goal = goal_of(view, 1.0, absent=True)
-    plan = Plan("test", {}, Knowledge(), Thresholds(0.0, -1), absent=True)
     about = known(0, (0, 5, None))
-    found, _ = judge(Hunt(plan, None, 0, 0.0, view, about, 0, seen_by(view, goal), goal))
+    found, _ = judge(Hunt.of(view, about, Thresholds(0.0, -1), absent=True))
     assert found.credit[0] == 0.5
     assert found.entropy_bits[0] == 1
     assert found.entropy_bits_profile[0] == 0
@@ -146,13 +144,11 @@ def test_the_label_attack_without_any_randomness(ml100k: Ratings) -> None:
     about = lowest_ids(ml100k, 4)
     values = ml100k.dense()
     view = look(ml100k, None, None)
-    goal = goal_of(view, 1.0, absent=False)
     for rating, fits in (
         (0.0, lambda known, theirs: known == theirs),
         (np.inf, lambda _, theirs: ~np.isnan(theirs)),
     ):
-        plan = Plan("test", {}, Knowledge(), Thresholds(rating, -1))
-        found, _ = judge(Hunt(plan, None, 0, 0.0, view, about, 0, seen_by(view, goal), goal))
+        found, _ = judge(Hunt.of(view, about, Thresholds(rating, -1)))
         expected = [
             fits(about.ratings[t], values[:, about.items[t]]).all(axis=1).sum()
             for t in range(len(about))

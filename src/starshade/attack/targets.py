@@ -2,20 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.knowledge import Knowledge
-from starshade.attack.view import View
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.result import Bits
+from starshade.attack.view import View, look
 from starshade.errors import ConfigError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.sample import check_targets, sample_users
+from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
+from starshade.release.table import Link, Release
+from starshade.rng import Rng, resolve_seed
+from starshade.stats import share
 
-__all__ = ["choose_targets", "usable"]
+__all__ = ["Drawn", "choose_targets", "draw", "usable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Who is attacked, and with what: `known` by `knowledge`, of `targets` users (None: all)."""
+
+    view: View
+    knowledge: Knowledge
+    known: Known
+    targets: int | None
+    ineligible: int
+    seed: int
+    started: float
+
+    def facts(
+        self, outcomes: Any, config: dict[str, Any], looked_at: int, since: float
+    ) -> dict[str, Any]:
+        """Return the fields of a result that are found alike whatever the attack.
+
+        `looked_at`: cells, from the moment `since` on.
+        """
+        view, ended = self.view, perf_counter()
+        return {
+            "records": view.cells.n_records,
+            "targets": len(outcomes.users),
+            "ineligible": self.ineligible,
+            "credit": view.credit,
+            "disclosed": share(outcomes.disclosed),
+            "false_match": share(outcomes.false_match),
+            "entropy_bits": Bits.of(outcomes.entropy_bits),
+            "entropy_bits_profile": Bits.of(outcomes.entropy_bits_profile),
+            "seconds": ended - self.started,
+            "postings_per_second": looked_at / max(ended - since, 1e-9),
+            "config": config | {"targets": self.targets},
+            "knowledge": {"name": self.knowledge.name} | asdict(self.knowledge),
+            "known_released": float((view.item_of[self.known.items] >= 0).mean()),
+            "seed": self.seed,
+            "digest": digest_of(view.original),
+            "per_target": outcomes,
+        }
+
+
+def draw(
+    data: Ratings | Release,
+    knowledge: Knowledge,
+    *,
+    original: Ratings | None,
+    targets: int | None,
+    rng: Rng,
+    link: Link | None,
+    absent: bool,
+) -> Drawn:
+    """Look at the data, choose the targets and draw what is known of them."""
+    seed, started = resolve_seed(rng), perf_counter()
+    view = look(data, original, link)
+    if absent and view.credit == "compatible":
+        raise ConfigError(
+            f"{called('absent')}: without a link nobody can say which record to take out",
+            advice="Give the private receipt, or leave absent out.",
+        )
+    knowledge = usable(knowledge, view)
+    users, ineligible = choose_targets(view, knowledge, targets, seed)
+    known = knowledge.draw(view.original, users, seed)
+    return Drawn(view, knowledge, known, targets, ineligible, seed, started)
 
 
 def choose_targets(

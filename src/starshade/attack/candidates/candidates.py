@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,103 +16,139 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.layout import NO_DAYS, rows_of
 from starshade.attack.result import Bits
 from starshade.attack.scoreboard_rh.scoring import goal_of
-from starshade.attack.targets import choose_targets
-from starshade.attack.view import View, look
-from starshade.errors import ConfigError
+from starshade.attack.targets import Drawn, draw
+from starshade.attack.view import View
 from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
 from starshade.kernels.attack.postings import EVERY_ROW
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.kernels.readonly import fixed
-from starshade.naming import called
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
-from starshade.rng import Rng, resolve_seed
-from starshade.stats import bootstrap, wilson
+from starshade.rng import Rng
+from starshade.setting import check
+from starshade.stats import bootstrap, share
 
-__all__ = [
-    "Hunt",
-    "Plan",
-    "attack",
-    "batches",
-    "clues_of",
-    "judge",
-    "prepare",
-    "seen_by",
-    "sum_up",
-]
+__all__ = ["CandidateAttack", "Hunt", "Plan", "batches", "clues_of", "judge", "seen_by"]
+
+Result = TypeVar("Result", bound=CandidateResult, covariant=True)
 
 _BATCH = 4096  # targets between two signs of progress
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What one attack by candidates does.
+    """What an attack makes use of.
 
-    `name`: as ``starshade list attacks`` names it. `config`: the attack's settings, as the result
-    tells them. `knowledge`: what the adversary makes use of. `within`: how far a cell may be from
-    what is known. `theta`: record similarity, in (0, 1], from which on a record agrees with the
-    target's truth. `absent`: also ask who is left when the target's record is taken out. `k`: fewer
-    candidates than this are counted, at least 1.
+    `within`: how far a cell may be from what is known. `used`: settings as they came to be.
     """
 
-    name: str
-    config: dict[str, Any]
     knowledge: Knowledge
     within: Thresholds
-    theta: float = 1.0
-    absent: bool = False
-    k: int = 5
+    used: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Hunt:
-    """One run of a plan: what is attacked, what is known, and what the kernel reads."""
+    """What is attacked, what is known, and what the kernel reads."""
 
-    plan: Plan
-    targets: int | None
-    seed: int
-    started: float
     view: View
     known: Known
-    ineligible: int
+    within: Thresholds
     seen: Seen
     goal: Goal
 
+    @classmethod
+    def of(
+        cls,
+        view: View,
+        known: Known,
+        within: Thresholds,
+        theta: float = 1.0,
+        *,
+        absent: bool = False,
+    ) -> Hunt:
+        """Lay it out; a record agrees with a target's truth if they are as alike as `theta`."""
+        goal = goal_of(view, theta, absent=absent)
+        return cls(view, known, within, seen_by(view, goal), goal)
 
-def attack(plan: Plan, data: Ratings | Release, **who: Any) -> CandidateResult:
-    """Carry out a plan; `who` as in `prepare`."""
-    hunt = prepare(plan, data, **who)
-    searching = perf_counter()
-    outcomes, looked_at = judge(hunt)
-    return CandidateResult(**sum_up(hunt, outcomes, looked_at, perf_counter() - searching))
-
-
-def prepare(
-    plan: Plan,
-    data: Ratings | Release,
-    *,
-    original: Ratings | None,
-    targets: int | None,
-    rng: Rng,
-    link: Link | None,
-) -> Hunt:
-    """Look at the data, choose the targets and draw what is known of them."""
-    seed = resolve_seed(rng)
-    started = perf_counter()
-    view = look(data, original, link)
-    if plan.absent and view.credit == "compatible":
-        raise ConfigError(
-            f"{called('absent')}: without a link nobody can say which record to take out",
-            advice="Give the private receipt, or leave absent out.",
+    def count(self, clues: Clues) -> NDArray[Any]:
+        """Count the candidates of some targets."""
+        goal = self.goal
+        return count_candidates(
+            self.seen, clues, self.within, goal.truth, goal.theta, own_only=goal.own_only
         )
-    if view.cells.days is None:  # days have draws of their own: nothing else changes
-        plan = replace(plan, knowledge=replace(plan.knowledge, dates=False))
-    users, ineligible = choose_targets(view, plan.knowledge, targets, seed)
-    known = plan.knowledge.draw(view.original, users, seed)
-    goal = goal_of(view, plan.theta, absent=plan.absent)
-    return Hunt(plan, targets, seed, started, view, known, ineligible, seen_by(view, goal), goal)
+
+
+class CandidateAttack(Generic[Result]):
+    """An attack by candidates; `theta`, `absent` and `k` are settings.
+
+    `theta`: record similarity from which on a record agrees with the target's truth. `absent`: also
+    ask who is left when the target's record is taken out. `k`: fewer candidates than this are
+    counted.
+    """
+
+    name: ClassVar[str]
+    theta: float
+    absent: bool
+    k: int
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> Result:
+        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`."""
+        with task(f"attacking: {self.name}"):
+            plan = self._plan(knowledge or Knowledge(), data)
+            drawn = draw(
+                data,
+                plan.knowledge,
+                original=original,
+                targets=targets,
+                rng=rng,
+                link=link,
+                absent=self.absent,
+            )
+            hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
+            found: Result = self._result(data, drawn, hunt, plan.used)
+            return found
+
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        raise NotImplementedError
+
+    def _result(
+        self, data: Ratings | Release, drawn: Drawn, hunt: Hunt, used: dict[str, Any]
+    ) -> Any:
+        return CandidateResult(**self._figures(drawn, hunt, used))
+
+    def _figures(self, drawn: Drawn, hunt: Hunt, used: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a `CandidateResult`."""
+        since = perf_counter()
+        outcomes, looked_at = judge(hunt)
+        best = bootstrap(outcomes.credit, seed=drawn.seed)
+        records, absent = outcomes.candidates, outcomes.some_absent
+        config: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return drawn.facts(outcomes, config | used, looked_at, since) | {
+            "attack": self.name,
+            "success": best,
+            "expected_top1": best,
+            "false_match_absent": None if absent is None else share(absent),
+            "no_answer": float(1 - (records > 0).mean()),
+            "candidates": Bits.of(records.astype(np.float64)),
+            "single": share(records == 1),
+            "fewer_than_k": share((records > 0) & (records < self.k)),
+            "k": int(self.k),
+            "bound": 1 / int(hunt.view.copies.min()),
+        }
 
 
 def seen_by(view: View, goal: Goal) -> Seen:
@@ -165,16 +201,10 @@ def batches(hunt: Hunt, label: str) -> Iterator[Clues]:
 
 def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
     """Attack every target; returns what came of it and the cells looked at."""
-    goal, plan = hunt.goal, hunt.plan
     counted = np.concatenate(
-        [
-            count_candidates(
-                hunt.seen, clues, plan.within, goal.truth, goal.theta, own_only=goal.own_only
-            )
-            for clues in batches(hunt, "looking for candidates")
-        ]
+        [hunt.count(clues) for clues in batches(hunt, "looking for candidates")]
     )
-    outcomes = _outcomes_of(hunt.view, hunt.known.users, counted, absent=plan.absent)
+    outcomes = _outcomes_of(hunt.view, hunt.known.users, counted, absent=hunt.goal.absent)
     return outcomes, int(counted["looked_at"].sum())
 
 
@@ -198,43 +228,3 @@ def _outcomes_of(
         entropy_bits_profile=np.where(alike, 0.0 - np.log2(share), prior),
         some_absent=records - counted["own"] > 0 if absent else None,
     )
-
-
-def sum_up(
-    hunt: Hunt, outcomes: CandidateOutcomes, looked_at: int, seconds: float
-) -> dict[str, Any]:
-    """Return the fields of a `CandidateResult`; `seconds` went into the search itself."""
-    n = len(outcomes.users)
-    plan, view = hunt.plan, hunt.view
-    best = bootstrap(outcomes.credit, seed=hunt.seed)
-    some = outcomes.candidates > 0
-    too_few = some & (outcomes.candidates < plan.k)
-    absent = outcomes.some_absent
-    return {
-        "attack": plan.name,
-        "records": view.cells.n_records,
-        "targets": n,
-        "ineligible": hunt.ineligible,
-        "credit": view.credit,
-        "success": best,
-        "expected_top1": best,
-        "disclosed": wilson(int(outcomes.disclosed.sum()), n),
-        "false_match": wilson(int(outcomes.false_match.sum()), n),
-        "false_match_absent": None if absent is None else wilson(int(absent.sum()), n),
-        "no_answer": float(1 - some.mean()),
-        "entropy_bits": Bits.of(outcomes.entropy_bits),
-        "entropy_bits_profile": Bits.of(outcomes.entropy_bits_profile),
-        "candidates": Bits.of(outcomes.candidates.astype(np.float64)),
-        "single": wilson(int((outcomes.candidates == 1).sum()), n),
-        "fewer_than_k": wilson(int(too_few.sum()), n),
-        "k": int(plan.k),
-        "bound": 1 / int(view.copies.min()),
-        "seconds": perf_counter() - hunt.started,
-        "postings_per_second": looked_at / max(seconds, 1e-9),
-        "config": plan.config | {"targets": hunt.targets},
-        "knowledge": {"name": plan.knowledge.name} | asdict(plan.knowledge),
-        "known_released": float((view.item_of[hunt.known.items] >= 0).mean()),
-        "seed": hunt.seed,
-        "digest": digest_of(view.original),
-        "per_target": outcomes,
-    }

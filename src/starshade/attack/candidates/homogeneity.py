@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
-from time import perf_counter
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidates.candidates import (
-    Hunt,
-    Plan,
-    batches,
-    judge,
-    prepare,
-    sum_up,
-)
+from starshade.attack.candidates.candidates import CandidateAttack, Hunt, Plan, batches
 from starshade.attack.candidates.homogeneity_result import (
     HomogeneityResult,
     SensitiveItem,
     SharedCells,
 )
-from starshade.attack.candidates.label import labelled
+from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.groups import Groups, groups_of
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.layout import truth_of
-from starshade.attack.profiles import averaged, tolerance_of
+from starshade.attack.profiles import averaged
 from starshade.attack.settings import HomogeneityAttackSettings
+from starshade.attack.targets import Drawn
 from starshade.errors import ConfigError
-from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.attack.homogeneity import shared_cells
 from starshade.kernels.readonly import fixed
 from starshade.naming import called
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
-from starshade.stats import wilson
+from starshade.release.table import Release
+from starshade.stats import share
 
 __all__ = ["HomogeneityAttack"]
 
 
 @dataclass(frozen=True)
-class HomogeneityAttack(HomogeneityAttackSettings):
+class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityResult]):
     """Learn what all candidates have in common, without knowing which of them is the target.
 
     The adversary finds the records in which everything known fits. Where these say the same
@@ -87,64 +76,40 @@ class HomogeneityAttack(HomogeneityAttackSettings):
     name: ClassVar[str] = "homogeneity"
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.by == "structure" and self.tolerance:
             raise ConfigError(
                 f"{called('tolerance')} {self.tolerance:g}: by structure no ratings are compared",
                 advice="Leave the tolerance out, or find candidates by label.",
             )
 
-    @announced("attacking: homogeneity")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> HomogeneityResult:
-        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        label = self.by == "label"
+        attack = LabelAttack(self.tolerance) if label else StructureAttack()
+        plan = attack._plan(knowledge, data)
+        used = {"tolerance": 0.0} | plan.used | {"sensitive": list(self.sensitive)}
+        return replace(plan, used=used)
 
-        ConfigError also for a sensitive item that the original lacks.
-        """
-        plan = self._plan(knowledge or Knowledge(), tolerance_of(data, self.tolerance))
-        hunt = prepare(plan, data, original=original, targets=targets, rng=rng, link=link)
-        beyond = [i for i in self.sensitive if not 0 <= i < hunt.view.original.n_items]
+    def _result(
+        self, data: Ratings | Release, drawn: Drawn, hunt: Hunt, used: dict[str, Any]
+    ) -> HomogeneityResult:
+        n_items = hunt.view.original.n_items
+        beyond = [i for i in self.sensitive if not 0 <= i < n_items]
         if beyond:
             raise ConfigError(
-                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to "
-                f"{hunt.view.original.n_items - 1}"
+                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {n_items - 1}"
             )
-        searching = perf_counter()
-        outcomes, looked_at = judge(hunt)
         shared = _shared(hunt)
-        figures = sum_up(hunt, outcomes, looked_at, perf_counter() - searching)
+        figures = self._figures(drawn, hunt, used)
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
             **figures,
             groups=len(groups),
-            profile_disclosed=wilson(int(shared["identical"].sum()), len(shared)),
-            profile_found=wilson(
-                int((shared["identical"] & (outcomes.credit > 0)).sum()), len(shared)
-            ),
+            profile_disclosed=share(shared["identical"]),
+            profile_found=share(shared["identical"] & (figures["per_target"].credit > 0)),
             cells_disclosed=_counted(hunt, shared),
             averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),
-        )
-
-    def _plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
-        label = self.by == "label"
-        return Plan(
-            self.name,
-            asdict(self)
-            | {"sensitive": list(self.sensitive), "tolerance": tolerance if label else 0.0},
-            labelled(knowledge) if label else replace(knowledge, ratings=False, dates=False),
-            Thresholds(tolerance if label else math.inf, -1),
-            self.theta,
-            self.absent,
-            self.k,
         )
 
     def _sensitive(self, hunt: Hunt, groups: Groups) -> tuple[SensitiveItem, ...] | None:
@@ -161,7 +126,7 @@ def _shared(hunt: Hunt) -> NDArray[Any]:
     single = fixed(symbols.is_single)
     return np.concatenate(
         [
-            shared_cells(hunt.seen, clues, hunt.plan.within, truth, single)
+            shared_cells(hunt.seen, clues, hunt.within, truth, single)
             for clues in batches(hunt, "comparing candidates")
         ]
     )

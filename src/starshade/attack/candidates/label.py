@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from starshade.attack.candidates.candidates import Plan, attack
+from starshade.attack.candidates.candidates import CandidateAttack, Plan
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import tolerance_of
 from starshade.attack.settings import LabelAttackSettings
 from starshade.errors import ConfigError
 from starshade.kernels.attack.candidates import Thresholds
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 
-__all__ = ["LabelAttack", "labelled"]
+__all__ = ["LabelAttack"]
 
 
 @dataclass(frozen=True)
-class LabelAttack(LabelAttackSettings):
+class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
     """Take every record that rated all known items as the target did, and pick one at random.
 
     The adversary knows items and ratings of somebody, not the days: the subgraph of the review
@@ -54,9 +51,6 @@ class LabelAttack(LabelAttackSettings):
 
     name: ClassVar[str] = "label"
 
-    def __post_init__(self) -> None:
-        check(self)
-
     @classmethod
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
@@ -75,41 +69,13 @@ class LabelAttack(LabelAttackSettings):
             return None
         return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))
 
-    @announced("attacking: label")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> CandidateResult:
-        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
-
-        Of the knowledge only items and ratings are used; ConfigError if it has no ratings.
-        """
-        plan = self._plan(knowledge or Knowledge(), tolerance_of(data, self.tolerance))
-        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
-
-    def _plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        if not knowledge.ratings:
+            raise ConfigError(
+                "the label-based attack needs ratings, and the adversary is to know none",
+                advice="Without ratings it is the structure-based attack: use structure.",
+            )
+        tolerance = tolerance_of(data, self.tolerance)
         return Plan(
-            self.name,
-            asdict(self) | {"tolerance": tolerance},
-            labelled(knowledge),
-            Thresholds(tolerance, -1),
-            self.theta,
-            self.absent,
-            self.k,
+            replace(knowledge, dates=False), Thresholds(tolerance, -1), {"tolerance": tolerance}
         )
-
-
-def labelled(knowledge: Knowledge) -> Knowledge:
-    """Return what a label-based attack makes use of: items and ratings."""
-    if not knowledge.ratings:
-        raise ConfigError(
-            "the label-based attack needs ratings, and the adversary is to know none",
-            advice="Without ratings it is the structure-based attack: use structure.",
-        )
-    return replace(knowledge, dates=False)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from starshade.attack.candidates.candidates import Plan, attack
+from starshade.attack.candidates.candidates import CandidateAttack, Plan
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import ScoreboardSettings
 from starshade.kernels.attack.candidates import Thresholds
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 
 __all__ = ["Scoreboard"]
 
@@ -23,7 +20,7 @@ _DAYS = 2**20  # more than lie between any two days
 
 
 @dataclass(frozen=True)
-class Scoreboard(ScoreboardSettings):
+class Scoreboard(ScoreboardSettings, CandidateAttack[CandidateResult]):
     """Take every record in which all that is known fits, and pick one at random.
 
     The adversary trusts what they know: a record that misses one known item, or whose rating or
@@ -61,25 +58,7 @@ class Scoreboard(ScoreboardSettings):
 
     name: ClassVar[str] = "scoreboard"
 
-    def __post_init__(self) -> None:
-        check(self)
-
-    @announced("attacking: scoreboard")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> CandidateResult:
-        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`."""
-        plan = self._plan(knowledge or Knowledge())
-        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
-
-    def _plan(self, knowledge: Knowledge) -> Plan:
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
         rating = knowledge.rating_error if self.rating_error is None else self.rating_error
         day = knowledge.day_error if self.day_error is None else self.day_error
         days = -1 if day is None or day == math.inf else min(math.floor(day), _DAYS)
@@ -87,12 +66,4 @@ class Scoreboard(ScoreboardSettings):
             "rating_error": None if rating == math.inf else rating,
             "day_error": None if days < 0 else days,
         }
-        return Plan(
-            self.name,
-            asdict(self) | used,
-            knowledge,
-            Thresholds(float(rating), days),
-            self.theta,
-            self.absent,
-            self.k,
-        )
+        return Plan(knowledge, Thresholds(float(rating), days), used)

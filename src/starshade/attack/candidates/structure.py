@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from starshade.attack.candidates.candidates import Plan, attack
+from starshade.attack.candidates.candidates import CandidateAttack, Plan
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.profiles import averaged
 from starshade.attack.settings import StructureAttackSettings
 from starshade.kernels.attack.candidates import Thresholds
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 
 __all__ = ["StructureAttack"]
 
 
 @dataclass(frozen=True)
-class StructureAttack(StructureAttackSettings):
+class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult]):
     """Take every record that rated all the items known of the target, and pick one at random.
 
     The adversary knows which items somebody rated, not how and not when: the subgraph of the
@@ -51,9 +48,6 @@ class StructureAttack(StructureAttackSettings):
 
     name: ClassVar[str] = "structure"
 
-    def __post_init__(self) -> None:
-        check(self)
-
     @classmethod
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
@@ -71,31 +65,5 @@ class StructureAttack(StructureAttackSettings):
         exact = not (knowledge.wrong or knowledge.rating_error)
         return cls() if exact and averaged(release) else None
 
-    @announced("attacking: structure")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> CandidateResult:
-        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`.
-
-        Of the knowledge only the items are used.
-        """
-        plan = self._plan(knowledge or Knowledge())
-        return attack(plan, data, original=original, targets=targets, rng=rng, link=link)
-
-    def _plan(self, knowledge: Knowledge) -> Plan:
-        return Plan(
-            self.name,
-            asdict(self),
-            replace(knowledge, ratings=False, dates=False),
-            Thresholds(math.inf, -1),
-            self.theta,
-            self.absent,
-            self.k,
-        )
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        return Plan(replace(knowledge, ratings=False, dates=False), Thresholds(math.inf, -1), {})

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidates.candidates import clues_of, seen_by
+from starshade.attack.candidates.candidates import Hunt, clues_of
 from starshade.attack.knowledge import Known
-from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View
-from starshade.kernels.attack.candidates import Thresholds, count_candidates
+from starshade.kernels.attack.candidates import Thresholds
 
 __all__ = ["Fits", "OnlyFit"]
 
@@ -43,15 +42,7 @@ class OnlyFit:
 
     def judge(self, view: View, known: Known) -> tuple[Fits, int]:
         """Attack with knowledge at hand; returns what came of it and the cells looked at."""
-        goal = goal_of(view, 1.0, absent=False)
-        counted = count_candidates(
-            seen_by(view, goal),
-            clues_of(view, known),
-            Thresholds(0.0, -1),
-            goal.truth,
-            goal.theta,
-            own_only=goal.own_only,
-        )
+        counted = Hunt.of(view, known, Thresholds(0.0, -1)).count(clues_of(view, known))
         return Fits((counted["records"] == 1) & counted["own"]), int(counted["looked_at"].sum())
 
     def settings(self, view: View) -> dict[str, Any]:

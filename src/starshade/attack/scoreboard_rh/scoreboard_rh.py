@@ -11,21 +11,18 @@ import numpy as np
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.outcomes import Outcomes, outcomes_of
-from starshade.attack.result import AttackResult, Bits
+from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoring import Pricing, score_all
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff, trade_off
 from starshade.attack.settings import ScoreboardRHSettings
-from starshade.attack.targets import choose_targets, usable
-from starshade.attack.view import View, look
-from starshade.errors import ConfigError
-from starshade.naming import called
+from starshade.attack.targets import draw
+from starshade.attack.view import View
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
-from starshade.rng import Rng, resolve_seed
+from starshade.rng import Rng
 from starshade.setting import check
-from starshade.stats import bootstrap, wilson
+from starshade.stats import bootstrap, share
 
 __all__ = ["ScoreboardRH"]
 
@@ -131,34 +128,26 @@ class ScoreboardRH(ScoreboardRHSettings):
         ConfigError
             Arguments that do not fit together, or nobody to attack.
         """
-        seed = resolve_seed(rng)
-        started = perf_counter()
-        view = look(data, original, link)
-        knowledge = usable(knowledge or Knowledge(), view)
-        if self.absent and view.credit == "compatible":
-            raise ConfigError(
-                f"{called('absent')}: without a link nobody can say which record to take out",
-                advice="Give the private receipt, or leave absent out.",
-            )
-        users, ineligible = choose_targets(view, knowledge, targets, seed)
-        known = knowledge.draw(view.original, users, seed)
-        scoring = perf_counter()
-        outcomes, postings = self.judge(view, known)
-        ended = perf_counter()
-        return _sum_up(
-            outcomes,
+        drawn = draw(
+            data,
+            knowledge or Knowledge(),
+            original=original,
+            targets=targets,
+            rng=rng,
+            link=link,
+            absent=self.absent,
+        )
+        since = perf_counter()
+        outcomes, postings = self.judge(drawn.view, drawn.known)
+        absent = outcomes.matched_absent
+        return AttackResult(
             attack=self.name,
-            records=view.cells.n_records,
-            ineligible=ineligible,
-            credit=view.credit,
-            seconds=ended - started,
-            postings_per_second=postings / max(ended - scoring, 1e-9),
-            config=self.settings(view) | {"targets": targets},
-            knowledge={"name": knowledge.name} | asdict(knowledge),
-            known_released=float((view.item_of[known.items] >= 0).mean()),
-            seed=seed,
-            digest=digest_of(view.original),
+            success=share(outcomes.success),
+            expected_top1=bootstrap(outcomes.expected_top1, seed=drawn.seed),
+            false_match_absent=None if absent is None else share(absent),
             tradeoff=_trade_off(outcomes, self.phi),
+            no_answer=float(1 - outcomes.matched.mean()),
+            **drawn.facts(outcomes, self.settings(drawn.view), postings, since),
         )
 
     def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
@@ -192,23 +181,3 @@ def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
         return None
     right = outcomes.expected_top1 > 0
     return trade_off(np.where(right, outcomes.eccentricity, 0.0), absent, phi)
-
-
-def _sum_up(outcomes: Outcomes, *, seed: int, **facts: Any) -> AttackResult:
-    """Turn the targets' figures into rates with intervals."""
-    n = len(outcomes.users)
-    absent = outcomes.matched_absent
-    return AttackResult(
-        targets=n,
-        success=wilson(int(outcomes.success.sum()), n),
-        expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
-        disclosed=wilson(int(outcomes.disclosed.sum()), n),
-        false_match=wilson(int(outcomes.false_match.sum()), n),
-        false_match_absent=None if absent is None else wilson(int(absent.sum()), n),
-        no_answer=float(1 - outcomes.matched.mean()),
-        entropy_bits=Bits.of(outcomes.entropy_bits),
-        entropy_bits_profile=Bits.of(outcomes.entropy_bits_profile),
-        seed=seed,
-        per_target=outcomes,
-        **facts,
-    )
