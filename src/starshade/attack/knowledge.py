@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.layout import NO_DAYS, below
 from starshade.attack.settings import KnowledgeSettings
 from starshade.errors import ConfigError
 from starshade.kernels.attack.knowledge import Marginals, Mistakes, Table, count_marked, draw, tally
+from starshade.kernels.attack.postings import EVERY_ROW
 from starshade.kernels.readonly import fixed
 from starshade.naming import aside, called
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
@@ -21,7 +23,6 @@ from starshade.setting import check
 __all__ = ["Knowledge", "Known"]
 
 _SLACK = 1e-9
-_NO_DAYS = np.empty(0, dtype=np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,15 @@ class Known:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    @property
+    def supports(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The fewest and the most ratings that each target may have: n'/1.5 and n'/0.5."""
+        counts = self.rating_counts
+        if counts is None:
+            none = np.zeros(len(self), dtype=np.int64)
+            return none, none + EVERY_ROW
+        return (2 * counts + 2) // 3, 2 * counts
 
     @classmethod
     def join(cls, parts: Sequence[Known]) -> Known:
@@ -183,7 +193,7 @@ class Knowledge(KnowledgeSettings):
             fixed(original.indptr),
             fixed(original.columns),
             fixed(original.codes),
-            fixed(_NO_DAYS if days is None else days),
+            fixed(NO_DAYS if days is None else days),
             eligible,
             np.flatnonzero(eligible),
             np.cumsum(eligible) - 1,
@@ -197,10 +207,10 @@ class Knowledge(KnowledgeSettings):
         dated = tally(table.days[some], UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
         marginals = Marginals(
             fixed(levels),
-            _below(counts),
+            below(counts),
             np.searchsorted(levels, levels - reach),
             np.searchsorted(levels, levels + reach),
-            _below(dated),
+            below(dated),
         )
         scale = original.scale
         mistakes = Mistakes(
@@ -221,10 +231,6 @@ class Knowledge(KnowledgeSettings):
         if not self.ratings:
             ratings = np.full_like(ratings, np.nan)
         return Known(users, items, ratings, known_days, rating_counts if self.about_count else None)
-
-
-def _below(counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def _whole_days(error: float | None) -> int | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.kernels.attack.agreement import Contents, Rows, Truth
 from starshade.kernels.readonly import fixed
@@ -10,10 +13,24 @@ from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.symbols import Symbols
 
-__all__ = ["NO_DAYS", "contents_of", "rows_of", "truth_of"]
+__all__ = ["NO_DAYS", "below", "contents_of", "rows_of", "support_of", "truth_of"]
 
 NO_DAYS = np.empty(0, dtype=np.uint16)
 _NO_RATINGS = np.empty(0)
+
+
+def below(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Add up what comes before each; one more than there are."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def support_of(cells: Cells) -> NDArray[Any]:
+    """Count the cells of each row that may hold a rating."""
+    rated, lengths = cells.symbols.has_rating, np.diff(cells.indptr)
+    if rated.all():
+        return lengths
+    of_row = np.repeat(np.arange(cells.n_groups), lengths)
+    return np.bincount(of_row, weights=rated[cells.codes], minlength=cells.n_groups)
 
 
 def rows_of(cells: Cells) -> Rows:

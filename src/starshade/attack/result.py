@@ -155,7 +155,6 @@ class AttackResult(Found):
         return text + self._beside_guessing()
 
     def _opening(self) -> str:
-        """Say what was attacked, with what knowledge, and what keeps that from being of use."""
         head = (
             f"{self.attack} on {counted(self.records, 'record')}, for "
             f"{counted(self.targets, 'target')}; facts about each: {self._facts()}."
@@ -163,7 +162,6 @@ class AttackResult(Found):
         return " ".join([head, *self._caveats()])
 
     def _facts(self) -> str:
-        """Name the knowledge."""
         return str(self.knowledge["name"])
 
     def _caveats(self) -> list[str]:
@@ -198,7 +196,6 @@ class AttackResult(Found):
         )
 
     def _guess(self, figure: Figure) -> Figure:
-        """Return how often the adversary is right, beside guessing."""
         beside = f"{figure.meaning} Guessing is right in 1 of {self.records:,}."
         return replace(figure, meaning=beside).of(self.expected_top1, people=self.targets)
 

@@ -56,6 +56,10 @@ class View:
             return np.diff(self.postings.indptr)
         return cells.support
 
+    def places(self, items: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return where items of the original are among the released ones; -1: nowhere."""
+        return np.where(items >= 0, self.item_of[items], -1).astype(np.int32)
+
     def truth(self) -> Ratings:
         """Return the original on the released items, numbered as there; no user is dropped."""
         return truth_on(self.original, self.cells.items, self.item_of)
@@ -130,7 +134,6 @@ def _see(
     *,
     ungeneralized: bool = False,
 ) -> View:
-    """Find the equal rows and put the view together."""
     first = first_equal_row(cells.indptr, cells.columns, cells.codes, cells.days)
     # whole numbers below 2**53 are exact in float64, which is what bincount sums in
     records = np.bincount(first, weights=cells.sizes).astype(np.int64)

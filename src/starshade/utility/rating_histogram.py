@@ -164,7 +164,6 @@ class RatingHistogram(Measure[HistogramResult]):
 
 
 def _rated_distance(before: Floats, after: Floats) -> float | None:
-    """Return the total variation between two histograms, each brought to a sum of 1."""
     if not before.sum() or not after.sum():
         return None
     return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, ClassVar, Literal
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
+from starshade.attack.knowledge import Known
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.outcomes import eccentricity_of, stands_out
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
@@ -35,6 +36,7 @@ from starshade.progress import announced, task
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.table import Release
 from starshade.setting import check
 
@@ -141,9 +143,14 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         rho0 = self.rho0
         if rho0 is None:  # on a scale of one single rating every rating is right
             rho0 = 0.375 * view.cells.symbols.scale.width or math.inf
-        answers = self._answers(data, view, matched, auxiliary.names, Pricing(rho0, self.d0))
-        if show_values and isinstance(data, Ratings):
-            answers = tuple(answer.with_ids(data.users) for answer in answers)
+        search = _Search(
+            self,
+            view,
+            matched,
+            Pricing(rho0, self.d0),
+            data.users if show_values and isinstance(data, Ratings) else None,
+            by_class=isinstance(data, Release) and data.manifest.layout != "record",
+        )
         return AuxiliaryResult(
             attack=self.name,
             data="ratings" if isinstance(data, Ratings) else "release",
@@ -152,30 +159,32 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             repeated_rows=matched.repeated,
             unknown_items=matched.unknown,
             ambiguous_items=matched.ambiguous,
-            matched_by=_way(mapping is not None, by_name),
+            matched_by=("" if mapping is None else "mapping to ") + ("name" if by_name else "id"),
             scale=str(view.cells.symbols.scale),
             aux_scale=None if theirs is None else str(theirs),
             one_person=not auxiliary.named,
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
-            config={
-                "phi": self.phi,
-                "rho0": rho0 if math.isfinite(rho0) else None,
-                "d0": self.d0,
-                "candidates": self.candidates,
-            },
-            per_name=answers,
+            config=asdict(self) | {"rho0": rho0 if math.isfinite(rho0) else None},
+            per_name=search.answers(auxiliary.names),
             seconds=perf_counter() - started,
         )
 
-    def _answers(
-        self,
-        data: Ratings | Release,
-        view: View,
-        matched: Matched,
-        names: tuple[str, ...],
-        pricing: Pricing,
-    ) -> tuple[NameAnswer, ...]:
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """One search for everybody: `users` have the ids that are shown, classes numbers or not."""
+
+    settings: AuxiliaryAttack
+    view: View
+    matched: Matched
+    pricing: Pricing
+    users: Vocabulary | None
+    by_class: bool
+
+    def answers(self, names: tuple[str, ...]) -> tuple[NameAnswer, ...]:
+        """Look for everybody."""
+        view, matched = self.view, self.matched
         most = int(np.diff(matched.indptr).argmax())
         tables = sorted(table_bytes(view.cells.symbols, n) for n in matched.different_ratings())
         together = sum(tables[-get_num_threads() :])
@@ -183,12 +192,10 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         block = block_of(view)
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
-        by_class = isinstance(data, Release) and data.manifest.layout != "record"
         answers: dict[int, NameAnswer] = {}
 
         def answer(person: int) -> None:
-            scored = _score(view, block, goal, matched, person, pricing)
-            answers[person] = _answer(names[person], scored, view, self, by_class=by_class)
+            answers[person] = self._answer(names[person], matched.of(person), block, goal)
 
         with task("attacking", len(names)) as step:
             answer(0)  # in this thread, which is told what has to be compiled
@@ -199,68 +206,55 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
                 step(n)
         return tuple(answers[person] for person in range(len(names)))
 
+    def _answer(self, name: str, known: Known, block: Block, goal: Goal) -> NameAnswer:
+        aux, tables = prepare(self.view, known, self.pricing)
+        summary, masses = attack(block, aux, tables, goal)
+        mass = float(masses["total"][0]) / mass_unit(self.view.cells.n_records)
+        scored = scores(block, aux, tables)[0]
+        rows = _best_rows(scored, self.settings.candidates)
+        candidates = tuple(
+            self._candidate(row, scored, tables.unit, summary, mass) for row in rows.tolist()
+        )
+        phi, in_data = self.settings.phi, int((known.items >= 0).sum())
+        alone = bool(stands_out(summary, phi)[0])
+        as_profile = bool(stands_out(summary, phi, profiles=True)[0])
+        tied = int(summary["top_records"][0])
+        reason: Literal["nothing-known", "tie", "below-phi"] | None = None
+        if not in_data:
+            reason = "nothing-known"
+        elif not alone:
+            reason = "tie" if tied > 1 else "below-phi"
+        copies = self.view.copies
+        return NameAnswer(
+            name=name,
+            known=known.items.shape[1],
+            in_data=in_data,
+            eccentricity=float(eccentricity_of(summary)[0]),
+            profile_eccentricity=float(eccentricity_of(summary, profiles=True)[0]),
+            tied=tied if candidates else 0,
+            answer=candidates[0] if alone else None,
+            profile=replace(candidates[0], records=int(copies[rows[0]])) if as_profile else None,
+            no_answer=reason,
+            candidates=candidates,
+        )
 
-def _way(mapped: bool, by_name: bool) -> str:
-    return ("mapping to " if mapped else "") + ("name" if by_name else "id")
-
-
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """One person's scores: of every row in whole units, and summed up."""
-
-    scores: NDArray[np.int32]
-    unit: float
-    summary: NDArray[Any]
-    sigma: float  # of the scores of all records
-    mass: float  # sum over records of e^((Score - top)/σ)
-    known: int
-    in_data: int
-
-
-def _score(
-    view: View, block: Block, goal: Goal, matched: Matched, person: int, pricing: Pricing
-) -> _Scored:
-    known = matched.of(person)
-    aux, tables = prepare(view, known, pricing)
-    summary, masses = attack(block, aux, tables, goal)
-    return _Scored(
-        scores=scores(block, aux, tables)[0],
-        unit=tables.unit,
-        summary=summary,
-        sigma=float(sigmas(summary)[0]),
-        mass=float(masses["total"][0]) / mass_unit(view.cells.n_records),
-        known=known.items.shape[1],
-        in_data=int((known.items >= 0).sum()),
-    )
-
-
-def _answer(
-    name: str, scored: _Scored, view: View, settings: AuxiliaryAttack, *, by_class: bool
-) -> NameAnswer:
-    """Say who stands out, and list the best."""
-    summary = scored.summary
-    rows = _best_rows(scored.scores, settings.candidates)
-    candidates = tuple(_candidate(int(row), scored, view, by_class=by_class) for row in rows)
-    alone = bool(stands_out(summary, settings.phi)[0])
-    as_profile = bool(stands_out(summary, settings.phi, profiles=True)[0])
-    tied = int(summary["top_records"][0])
-    reason: Literal["nothing-known", "tie", "below-phi"] | None = None
-    if not scored.in_data:
-        reason = "nothing-known"
-    elif not alone:
-        reason = "tie" if tied > 1 else "below-phi"
-    return NameAnswer(
-        name=name,
-        known=scored.known,
-        in_data=scored.in_data,
-        eccentricity=float(eccentricity_of(summary)[0]),
-        profile_eccentricity=float(eccentricity_of(summary, profiles=True)[0]),
-        tied=tied if candidates else 0,
-        answer=candidates[0] if alone else None,
-        profile=replace(candidates[0], records=int(view.copies[rows[0]])) if as_profile else None,
-        no_answer=reason,
-        candidates=candidates,
-    )
+    def _candidate(
+        self, row: int, scored: NDArray[np.int32], unit: float, summary: NDArray[Any], mass: float
+    ) -> Candidate:
+        """`mass` is the sum over records of e^((Score - top)/σ)."""
+        sizes, sigma = self.view.cells.sizes, float(sigmas(summary)[0])
+        size, score = int(sizes[row]), int(scored[row])
+        below = score - int(summary["top"][0])
+        record = int(sizes[:row].sum()) if size == 1 else None
+        return Candidate(
+            record=record,
+            class_=row if self.by_class else None,
+            records=size,
+            score=score / unit,
+            tied=int(sizes[scored == score].sum()),
+            probability=size * (math.exp(below / sigma) if sigma else 1.0) / mass,
+            id=None if self.users is None or record is None else self.users[record],
+        )
 
 
 def _best_rows(scores: NDArray[np.int32], wanted: int) -> NDArray[np.int64]:
@@ -269,19 +263,3 @@ def _best_rows(scores: NDArray[np.int32], wanted: int) -> NDArray[np.int64]:
     least = max(int(np.partition(scores, -wanted)[-wanted]), 1)
     rows = np.flatnonzero(scores >= least)
     return rows[np.argsort(-scores[rows], kind="stable")][:wanted]
-
-
-def _candidate(row: int, scored: _Scored, view: View, *, by_class: bool) -> Candidate:
-    sizes = view.cells.sizes
-    size = int(sizes[row])
-    score = int(scored.scores[row])
-    below = score - int(scored.summary["top"][0])
-    share = math.exp(below / scored.sigma) if scored.sigma else 1.0
-    return Candidate(
-        record=int(sizes[:row].sum()) if size == 1 else None,
-        class_=row if by_class else None,
-        records=size,
-        score=score / scored.unit,
-        tied=int(sizes[scored.scores == score].sum()),
-        probability=size * share / scored.mass,
-    )

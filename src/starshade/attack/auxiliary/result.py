@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from unicodedata import category
 
@@ -11,7 +11,6 @@ from starshade.attack.shown import payload
 from starshade.markup import block, paragraph, table
 from starshade.naming import aside, named
 from starshade.plain import counted
-from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
 
@@ -42,10 +41,6 @@ class Candidate:
     tied: int
     probability: float
     id: str | None = None
-
-    def with_id(self, users: Vocabulary) -> Candidate:
-        """Return the same with the user's id."""
-        return self if self.record is None else replace(self, id=users[self.record])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; ``id`` only where it was asked for."""
@@ -92,15 +87,6 @@ class NameAnswer:
     profile: Candidate | None
     no_answer: Literal["nothing-known", "tie", "below-phi"] | None
     candidates: tuple[Candidate, ...]
-
-    def with_ids(self, users: Vocabulary) -> NameAnswer:
-        """Return the same with the ids of a rating table's users."""
-        return replace(
-            self,
-            answer=None if self.answer is None else self.answer.with_id(users),
-            profile=None if self.profile is None else self.profile.with_id(users),
-            candidates=tuple(candidate.with_id(users) for candidate in self.candidates),
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -244,7 +230,6 @@ class AuxiliaryResult:
         return text
 
     def _known(self) -> str:
-        """Say how many items are known, and why some of them say nothing."""
         known = sum(answer.known for answer in self.per_name)
         text = f"{_count(known, 'known item')}, {self.unknown_items / known:.1%} of them not in "
         text += "the data"

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.layout import NO_DAYS, rows_of
+from starshade.attack.layout import NO_DAYS, rows_of, support_of
 from starshade.attack.result import Bits
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.targets import Drawn, draw
 from starshade.attack.view import View
 from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
-from starshade.kernels.attack.postings import EVERY_ROW
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.kernels.readonly import fixed
 from starshade.progress import task
@@ -131,7 +130,6 @@ class CandidateAttack(Generic[Result]):
         return CandidateResult(**self._figures(drawn, hunt, used))
 
     def _figures(self, drawn: Drawn, hunt: Hunt, used: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a `CandidateResult`."""
         since = perf_counter()
         outcomes, looked_at = judge(hunt)
         best = bootstrap(outcomes.credit, seed=drawn.seed)
@@ -154,11 +152,6 @@ class CandidateAttack(Generic[Result]):
 def seen_by(view: View, goal: Goal) -> Seen:
     """Lay out what the adversary sees for the kernel."""
     rows, postings = view.cells, view.postings
-    rated = rows.symbols.has_rating
-    support = np.diff(rows.indptr)
-    if not rated.all():
-        of_row = np.repeat(np.arange(rows.n_groups), support)
-        support = np.bincount(of_row, weights=rated[rows.codes], minlength=rows.n_groups)
     return Seen(
         Postings(
             fixed(postings.indptr),
@@ -169,7 +162,7 @@ def seen_by(view: View, goal: Goal) -> Seen:
         rows_of(rows),
         fixed(rows.sizes),
         fixed(view.copies),
-        fixed(support.astype(np.int64)),
+        fixed(support_of(rows).astype(np.int64)),
         bool((rows.sizes == 1).all()),
         goal.contents,
     )
@@ -177,16 +170,13 @@ def seen_by(view: View, goal: Goal) -> Seen:
 
 def clues_of(view: View, known: Known) -> Clues:
     """Say where each known cell is looked up, and which rows come into question."""
-    none = np.zeros(len(known), dtype=np.int64)
-    counts = known.rating_counts  # n'/1.5 ≤ |supp| ≤ n'/0.5
     return Clues(
-        np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32),
+        view.places(known.items),
         known.ratings,
         known.days,
         view.row_of_user[known.users],
         known.users,
-        none if counts is None else (2 * counts + 2) // 3,
-        none + EVERY_ROW if counts is None else 2 * counts,
+        *known.supports,
     )
 
 

@@ -113,14 +113,12 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         )
 
     def _sensitive(self, hunt: Hunt, groups: Groups) -> tuple[SensitiveItem, ...] | None:
-        """Look at each sensitive item; None without a link."""
         if hunt.view.credit == "compatible":
             return None
         return tuple(_alike(hunt.view.original, item, groups) for item in self.sensitive)
 
 
 def _shared(hunt: Hunt) -> NDArray[Any]:
-    """Intersect every target's candidates."""
     table, symbols = hunt.view.truth(), hunt.view.cells.symbols
     truth = truth_of(table)
     single = fixed(symbols.is_single)
@@ -133,7 +131,6 @@ def _shared(hunt: Hunt) -> NDArray[Any]:
 
 
 def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
-    """Sum up over the targets."""
     released = (hunt.view.item_of[hunt.known.items] >= 0).sum(axis=1)
     further = int((hunt.view.cells.n_items - released).sum())
     cells, single = int(shared["cells"].sum()), int(shared["single"].sum())
@@ -155,7 +152,6 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _alike(original: Ratings, item: int, groups: Groups) -> SensitiveItem:
-    """Count the groups in which every user rated an item, and all alike."""
     by_item = original.by_item
     cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
     group = groups.of_user[by_item.users[cells]]

@@ -142,7 +142,6 @@ class HomogeneityResult(CandidateResult):
         )
 
     def _single(self) -> str:
-        """Say what is learnt exactly."""
         cells = self.cells_disclosed
         if self.averaged:
             return self._means()
@@ -164,7 +163,6 @@ class HomogeneityResult(CandidateResult):
         )
 
     def _means(self) -> str:
-        """Say what averages tell of a person in their group."""
         cells = self.cells_disclosed
         text = (
             "The cells are means or predictions: what all that fit agree on is what the group is "
@@ -184,7 +182,6 @@ class HomogeneityResult(CandidateResult):
         )
 
     def _how_true(self, share: float) -> str:
-        """Say how many of these are true, and where that could not be otherwise."""
         if share < 1:
             return f"{share:.1%} of these are the target's true rating"
         if self.credit == "linked" and self.false_match.rate == 0:
@@ -192,7 +189,6 @@ class HomogeneityResult(CandidateResult):
         return "all of these are the target's true rating"
 
     def _wider(self) -> str:
-        """Say how many cells are alike, yet leave open what the rating is, or whether there is."""
         wider = self.cells_disclosed.mean - self.cells_disclosed.single_mean
         if wider < 1e-9:  # a difference of two means
             return ""
@@ -214,5 +210,4 @@ class HomogeneityResult(CandidateResult):
 
 
 def _mean(n: float) -> str:
-    """Write a mean that may be small."""
     return f"{n:,.1f}" if n >= 1 else f"{n:.2g}"

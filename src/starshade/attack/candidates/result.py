@@ -138,7 +138,6 @@ class CandidateResult(AttackResult):
         )
 
     def _bounded(self) -> str:
-        """Say what PA Thm 6.1 promises here."""
         alike = round(1 / self.bound)
         if alike == 1:
             return "Some record is like no other, so the data set no limit to this."
@@ -148,7 +147,6 @@ class CandidateResult(AttackResult):
         )
 
     def _facts(self) -> str:
-        """Name the knowledge, and how far from it a rating may be that counts as the same."""
         name, allowed = str(self.knowledge["name"]), self.config.get("tolerance")
         if not allowed or not self.knowledge["ratings"]:
             return name
@@ -185,7 +183,6 @@ class CandidateResult(AttackResult):
         return sentences
 
     def _too_strict(self) -> Iterator[tuple[str, float, float]]:
-        """Name the settings that allow for less than the error: setting, allowed, error."""
         known = self.knowledge
         errors = {
             "tolerance": known["rating_error"] if known["ratings"] else 0,

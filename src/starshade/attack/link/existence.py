@@ -81,16 +81,10 @@ class LinkExistence(LinkExistenceSettings):
         rng: Rng = None,
         link: Link | None = None,
     ) -> LinkResult:
-        """Count the edges of ratings or of a release.
+        """Count the edges of ratings or of a release; parameters as in `ScoreboardRH.run`.
 
-        Parameters
-        ----------
-        data, original, link
-            As in `ScoreboardRH.run`; a release needs its original and the link.
-        knowledge, rng
-            Of no influence; here so that every attack is called alike.
-        targets
-            Must be None: all edges are counted.
+        A release needs its original and the link. Knowledge and `rng` are of no influence, and
+        `targets` must be None: all edges are counted.
 
         Raises
         ------
@@ -134,7 +128,6 @@ class LinkExistence(LinkExistenceSettings):
         )
 
     def _tally(self, shown: Shown) -> Tally:
-        """Count all edges, some groups at a time."""
         tally = Tally(cells=shown.records * shown.n_items)
         priors = self._priors(shown)
         with task("counting edges", len(shown.groups)) as step:
@@ -156,7 +149,6 @@ class LinkExistence(LinkExistenceSettings):
 
 
 def _shown(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Shown | None:
-    """Say what is shown and who is behind it; None without a link."""
     if isinstance(data, Release) and isinstance(data.classes, Profiles):
         roles = roles_of(data, original, link)
         return None if roles.credit == "compatible" else shown_profiles(data.classes, roles)

@@ -56,8 +56,8 @@ class LinkResult(Found):
 
     Attributes
     ----------
-    attack : str
-        As ``starshade list attacks`` names it.
+    attack, seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
     records, groups : int
         Records that the adversary sees, and the groups they were put in.
     targets, ineligible : int
@@ -86,8 +86,6 @@ class LinkResult(Found):
         is proven.
     missing_true : float or None
         Share of them that the user truly did not rate.
-    seconds, read_seconds, postings_per_second, config, digest, version
-        As in `AttackResult`.
     """
 
     groups: int
@@ -175,7 +173,6 @@ class LinkResult(Found):
         )
 
     def _theory(self) -> str:
-        """Say what the theorems would have one expect, each with what it covers."""
         prior = "how popular each item is"
         if self.config["prior"] is not None:
             prior = f"that {self.config['prior']:.1%} of the people rate an item"
@@ -241,7 +238,6 @@ class LinkResult(Found):
 
 
 def _bin(low: float, high: float) -> str:
-    """Name a bin of shares."""
     if low == high:
         return "none" if low == 0 else "all"
     return f"to {high:.0%}"

@@ -93,16 +93,9 @@ class PaddingAttack(PaddingAttackSettings):
     ) -> PaddingResult:
         """Attack a release of profiles (or ratings, of whose cells nothing is hidden).
 
-        Parameters
-        ----------
-        data, original, link
-            As in `ScoreboardRH.run`; a release needs its original and the link.
-        knowledge
-            Of no influence; here so that every attack is called alike.
-        targets
-            Must be None: groups are looked at, see `groups`.
-        rng : int, Generator or None
-            Which groups are looked at, and the interval.
+        Parameters are as in `ScoreboardRH.run`. A release needs its original and the link.
+        Knowledge is of no influence, and `targets` must be None: groups are looked at, see
+        `groups`. `rng` draws these, and the interval.
 
         Raises
         ------
@@ -158,7 +151,6 @@ class PaddingAttack(PaddingAttackSettings):
     def _figures(
         self, cells: PaddedCells, seed: int, step: Callable[[float], None]
     ) -> dict[str, Any]:
-        """Return the figures of a `PaddingResult`."""
         part = low_rank(cells.shown)
         step(1)
         rank = part.rank if self.rank is None else min(self.rank, len(part.values))
@@ -195,7 +187,6 @@ class PaddingAttack(PaddingAttackSettings):
 
 
 def _shown(data: Ratings | Release) -> Ratings | Profiles:
-    """Return what is looked at."""
     if isinstance(data, Ratings):
         return data
     if not isinstance(data.classes, Profiles):

@@ -77,8 +77,8 @@ class PaddingResult(Found):
 
     Attributes
     ----------
-    attack : str
-        As ``starshade list attacks`` names it.
+    attack, seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
     records, groups : int
         Of the release.
     targets, ineligible : int
@@ -107,8 +107,6 @@ class PaddingResult(Found):
     top : dict
         ``share`` of the cells ranked highest; of them ``precision``, the share that some member
         rated, and ``confidence``, the mean of j/g.
-    seconds, read_seconds, postings_per_second, config, seed, digest, version
-        As in `AttackResult`.
     """
 
     groups: int
@@ -168,7 +166,6 @@ class PaddingResult(Found):
         )
 
     def _otherwise(self) -> str:
-        """Say what other adversaries would achieve."""
         text = ""
         best = self.best
         if best.rank != self.rank and best.auc is not None and best.auc_within_items is not None:

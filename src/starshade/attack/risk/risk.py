@@ -131,7 +131,6 @@ class Risk(RiskSettings):
         )
 
     def _starting(self, knowledge: Knowledge) -> Knowledge:
-        """Return the knowledge that the search begins with."""
         fewest = self.known[0]
         if knowledge.wrong > fewest:
             raise ConfigError(

@@ -175,7 +175,6 @@ class ScoreboardRH(ScoreboardRHSettings):
 
 
 def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
-    """Trace the errors over φ, where absence was asked for."""
     absent = outcomes.eccentricity_absent
     if absent is None:
         return None

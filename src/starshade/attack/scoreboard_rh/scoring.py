@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
-from starshade.attack.layout import NO_DAYS, contents_of, rows_of, truth_of
+from starshade.attack.layout import NO_DAYS, below, contents_of, rows_of, support_of, truth_of
 from starshade.attack.memory import refuse_too_little
 from starshade.attack.view import View
-from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY, windows_of
+from starshade.kernels.attack.postings import NO_DAY, windows_of
 from starshade.kernels.attack.scoreboard import (
     Aux,
     Block,
@@ -77,12 +77,7 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
         rows = rows.keep_rows(np.arange(start, stop))
         postings = rows.by_item
     repeats = view.repeats[(view.repeats >= start) & (view.repeats < stop)] - start
-    rated = rows.symbols.has_rating
-    lengths = np.diff(rows.indptr)
-    if not rated.all():
-        of_row = np.repeat(np.arange(rows.n_groups), lengths)
-        lengths = np.bincount(of_row, weights=rated[rows.codes], minlength=rows.n_groups)
-    support = lengths.astype(np.int32)
+    support = support_of(rows).astype(np.int32)
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
     days = NO_DAYS if postings.days is None else postings.days
@@ -98,8 +93,8 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
         fixed(view.copies[start:stop]),
         fixed(repeats),
         fixed(support),
-        fixed(_below(np.bincount(support, minlength=longest))),
-        fixed(_below(records)),
+        fixed(below(np.bincount(support, minlength=longest))),
+        fixed(below(records)),
         bool((rows.sizes == 1).all()),
         rows_of(rows),
     )
@@ -129,7 +124,7 @@ def prepare(
 
     With `absent`, an item's support is that of the data without the target's record.
     """
-    item = np.where(known.items >= 0, view.item_of[known.items], -1).astype(np.int32)
+    item = view.places(known.items)
     own = view.row_of_user[known.users]
     support = view.support[item]
     if absent:
@@ -137,7 +132,6 @@ def prepare(
         support = support - holds(rows_of(view.cells), rated, own, item)
     unit = 2.0 ** fraction_bits(known.items.shape[1])
     sim, tables = _tables(view, known, pricing, unit)
-    none = np.zeros(len(known), dtype=np.int64)
     return (
         Aux(
             item,
@@ -147,8 +141,7 @@ def prepare(
             known.days,
             own,
             known.users,
-            none if known.rating_counts is None else (2 * known.rating_counts + 2) // 3,
-            none + EVERY_ROW if known.rating_counts is None else 2 * known.rating_counts,
+            *known.supports,
         ),
         tables,
     )
@@ -157,7 +150,6 @@ def prepare(
 def _tables(
     view: View, known: Known, pricing: Pricing, unit: float
 ) -> tuple[NDArray[np.int32], Tables]:
-    """Return each known cell's row of the similarity table, and the tables."""
     symbols = view.cells.symbols
     rated = ~np.isnan(known.ratings)
     one_by_one = _one_by_one(symbols)
@@ -203,7 +195,3 @@ def _one_by_one(symbols: Symbols) -> bool:
     if len(symbols) <= _MANY:
         return False
     return bool((symbols.n_members == 1).all() and not symbols.null.any())
-
-
-def _below(counts: NDArray[Any]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -151,7 +151,6 @@ def trade_off(
 
 
 def _reaching(eccentricity: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Count the targets for whom a record stands out, at each φ."""
     some = np.sort(eccentricity[eccentricity > 0])
     return np.asarray(len(some) - np.searchsorted(some, phi * (1 - SLACK)))
 

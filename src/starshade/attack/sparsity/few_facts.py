@@ -171,7 +171,6 @@ def _few_facts_of(
 
 
 def _having(ratings: Ratings, facts: int | None) -> float | None:
-    """Share of the users with at least so many ratings."""
     return None if facts is None else float((ratings.user_support >= facts).mean())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.attack.layout import NO_DAYS
 from starshade.attack.settings import SparsitySettings
 from starshade.attack.shown import payload
 from starshade.chart import Chart
@@ -29,13 +29,12 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
-from starshade.stats import wilson
+from starshade.stats import share
 
 __all__ = ["Neighbours", "Sparsity", "SparsityResult", "about_one_star"]
 
 _GRID = tuple(i / 40 for i in range(41))
 _BATCH = 64  # targets between two signs of progress
-_NO_DAYS = np.empty(0, dtype=np.uint16)
 
 
 def about_one_star(scale: Scale) -> float:
@@ -63,15 +62,15 @@ class Neighbours:
 
     def at_least(self, x: float) -> Rate:
         """Share of records whose neighbour has Sim ≥ x (Fig 1)."""
-        return wilson(int(np.count_nonzero(self.similarity >= x)), len(self.similarity))
+        return share(self.similarity >= x)
 
     def delta(self, eps: float) -> Rate:
         """Share of records whose neighbour has Sim > eps: the δ of (ε,δ)-sparsity (Def 1)."""
-        return wilson(int(np.count_nonzero(self.similarity > eps)), len(self.similarity))
+        return share(self.similarity > eps)
 
     def covered_at_least(self, x: float) -> Rate:
         """Share of records of which another one has at least a share x in common."""
-        return wilson(int(np.count_nonzero(self.covered >= x)), len(self.covered))
+        return share(self.covered >= x)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves on a grid of steps of 1/40."""
@@ -241,22 +240,18 @@ def _nearest(
         fixed(ratings.indptr),
         fixed(ratings.columns),
         fixed(ratings.codes),
-        fixed(_NO_DAYS if ratings.days is None else ratings.days),
+        fixed(NO_DAYS if ratings.days is None else ratings.days),
         fixed(by_item.indptr),
         fixed(by_item.users),
         fixed(by_item.codes),
-        fixed(_NO_DAYS if by_item.days is None else by_item.days),
+        fixed(NO_DAYS if by_item.days is None else by_item.days),
     )
     low, high = near_levels(ratings.levels, rating_error)
     likeness = Likeness(low, high, int(day_error))
     with task("seeking nearest neighbours", len(users)) as step:
         parts = []
-        for batch in _batches(users):
+        for start in range(0, len(users), _BATCH):
+            batch = users[start : start + _BATCH]
             parts.append(nearest(rows, likeness, batch))
             step(len(batch))
     return np.concatenate([a for a, _ in parts]), np.concatenate([c for _, c in parts])
-
-
-def _batches(users: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(users), _BATCH):
-        yield users[start : start + _BATCH]

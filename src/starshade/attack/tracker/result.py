@@ -61,8 +61,8 @@ class TrackerResult(Found):
 
     Attributes
     ----------
-    attack : str
-        As ``starshade list attacks`` names it.
+    attack, seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
     records : int
         Records behind the interface.
     targets, ineligible : int
@@ -92,8 +92,6 @@ class TrackerResult(Found):
         Known attributes that the interface does not have, so nothing could be verified by them.
     singled : dict
         Target → the shortest condition that singles them out; in memory alone.
-    seconds, read_seconds, config, digest, version
-        As in `AttackResult`.
     """
 
     at_risk: Rate

@@ -106,16 +106,10 @@ class TrackerAttack(TrackerAttackSettings):
         rng: Rng = None,
         link: Link | None = None,
     ) -> TrackerResult:
-        """Attack an interface to ratings, or to a release.
+        """Attack an interface to ratings, or to a release; parameters as in `ScoreboardRH.run`.
 
-        Parameters
-        ----------
-        data, original, link
-            As in `ScoreboardRH.run`. Without a link the targets are the records themselves.
-        knowledge, rng
-            Of no influence; here so that every attack is called alike.
-        targets
-            Must be None: everybody is attacked at once.
+        Without a link the targets are the records themselves. Knowledge and `rng` are of no
+        influence, and `targets` must be None: everybody is attacked at once.
 
         Raises
         ------
@@ -164,7 +158,6 @@ class TrackerAttack(TrackerAttackSettings):
         )
 
     def _ask(self, items: Items, view: View, floor: int) -> tuple[Singled, NDArray[np.int64], int]:
-        """Ask until every condition was asked, or the queries run out."""
         singled = nobody(view.cells.n_groups, self.conditions)
         counts = np.zeros(5, dtype=np.int64)
         n_items = 0
@@ -181,7 +174,6 @@ class TrackerAttack(TrackerAttackSettings):
 def _conditions(
     row_of_target: NDArray[np.int64], singled: Singled, items: Items, levels: NDArray[np.float64]
 ) -> dict[int, Condition]:
-    """Write out the shortest condition of everybody at risk."""
     has = row_of_target >= 0
     at_risk = np.flatnonzero(has & (singled.length[np.where(has, row_of_target, 0)] > 0))
     conditions: dict[int, Condition] = {}

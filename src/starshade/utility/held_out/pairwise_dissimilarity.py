@@ -183,7 +183,6 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
     def _tally(
         self, release: Release, original: Ratings, fitted: Fitted, sets: list[Indices]
     ) -> Floats:
-        """Add up and count the pairs within each set of users."""
         tally = np.zeros(1 + BINS)
         with task("comparing pairs", sum(map(len, sets))) as step:
             for users in sets:
@@ -197,7 +196,6 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
     def _pairs(
         self, release: Release, original: Ratings, fitted: Fitted, users: Indices
     ) -> Iterator[Floats]:
-        """Yield the dissimilarities of all pairs of users, each pair once."""
         rows = owner_rows(release, original, fitted, users)
         step = max(1, _CELLS // max(len(users), 1))
         for start in range(0, len(users), step):

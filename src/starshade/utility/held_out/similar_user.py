@@ -82,7 +82,6 @@ class SimilarUserDeviation(Nearness[UtilityResult]):
     def _errors(
         self, release: Release, original: Ratings, probe: Probe, users: Indices, again: Refit
     ) -> tuple[float, float | None]:
-        """Return the two deviations."""
         rows = ReleasedRows(release)
         sums, cells = np.zeros(2), 0
         for block, unlike in self.compared(release, original, users):

@@ -122,7 +122,6 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
         fitted: Fitted,
         again: Refit,
     ) -> tuple[float, float | None]:
-        """Return the two mean shares."""
         rows = ReleasedRows(release)
         own = probe.rows[np.searchsorted(probe.users, users)]
         items = original.items.indices(release.classes.items)  # of released ones

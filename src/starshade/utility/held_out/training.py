@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -65,31 +65,29 @@ def chosen(recommender: str | Recommender | None, release: Release) -> Recommend
     config = release.manifest.config
     name = recommender or config.get("recommender", "regularized-svd")
     cls = find(ENTRIES, str(name), "recommender").load()
-    settings = {} if recommender else {key: config[key] for key in _names(cls) if key in config}
+    names = (field.name for field in fields(cls))
+    settings = {} if recommender else {key: config[key] for key in names if key in config}
     made: Recommender = cls(**settings)
     return made
 
 
-def _names(cls: type[Any]) -> Iterator[str]:
-    yield from (field.name for field in fields(cls))
-
-
 def trained(recommender: Recommender, ratings: Ratings, seed: int) -> Fitted:
     """Train on ratings; several measures of the same ones ask, and it is done once."""
-    kept = _kept.setdefault(ratings, {})
-    if (recommender, seed) not in kept:
-        kept[recommender, seed] = recommender.fit(ratings, rng=seed)
-    fitted: Fitted = kept[recommender, seed]
+    fitted: Fitted = _once(ratings, recommender, seed, lambda: recommender.fit(ratings, rng=seed))
     return fitted
 
 
 def refit(recommender: Recommender, release: Release, seed: int) -> Refit:
     """Train on a release, every row a user (`as_ratings`); done once for several measures."""
-    kept = _kept.setdefault(release, {})
-    if (recommender, seed) not in kept:
-        kept[recommender, seed] = _refit(recommender, release, seed)
-    made: Refit = kept[recommender, seed]
+    made: Refit = _once(release, recommender, seed, lambda: _refit(recommender, release, seed))
     return made
+
+
+def _once(data: Any, recommender: Recommender, seed: int, train: Callable[[], Any]) -> Any:
+    kept = _kept.setdefault(data, {})
+    if (recommender, seed) not in kept:
+        kept[recommender, seed] = train()
+    return kept[recommender, seed]
 
 
 def _refit(recommender: Recommender, release: Release, seed: int) -> Refit:

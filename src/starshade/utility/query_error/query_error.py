@@ -130,7 +130,6 @@ class QueryError(QueryErrorSettings):
         return QueryErrorResult.of(name, tuple(steps))
 
     def _name(self, attributes: pa.Table | None) -> str | None:
-        """Choose the attribute; None where no numeric one is released."""
         numeric = [] if attributes is None else _numeric(attributes)
         if self.attribute is not None:
             if numeric and self.attribute not in numeric:
@@ -165,13 +164,11 @@ class QueryError(QueryErrorSettings):
 
 
 def _conditions(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) -> Asked:
-    """Join conditions on several sets of items."""
     repeats = [len(each) for each in ratings]
     return Asked(np.repeat(np.array(items, np.int32), repeats, axis=0), np.concatenate(ratings))
 
 
 def _ranges(released: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Step:
-    """Ask for a rating in a range, of each item."""
     item, each = np.divmod(np.arange(len(released.codes) * len(sets), dtype=np.int32), len(sets))
     conditions = Asked(item[:, None], each[:, None])
     x, x0 = (averages_all(_in_sets(board, sets), conditions) for board in (released, true))
@@ -214,7 +211,6 @@ def _column(
 
 
 def _numeric(attributes: pa.Table) -> list[str]:
-    """Name the attributes that have an average: numbers, and ranges of numbers."""
     import pyarrow as pa
 
     kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_struct)
