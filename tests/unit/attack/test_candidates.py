@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from starshade.attack.candidates.candidates import Hunt, Plan, clues_of, judge, seen_by
+from starshade.attack.candidates.candidates import Hunt, clues_of, judge, seen_by
 from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.candidates.result import CandidateOutcomes
 from starshade.attack.candidates.scoreboard import Scoreboard
@@ -40,11 +40,8 @@ THETAS = st.sampled_from([1.0, 0.5])
 
 
 def hunt(view: View, known: Known, within: naive.Within, theta: float, *, absent: bool) -> Hunt:
-    """What `prepare` would make of knowledge at hand."""
     days = -1 if within.day == math.inf else int(within.day)
-    plan = Plan("test", {}, Knowledge(), Thresholds(within.rating, days), theta, absent)
-    goal = goal_of(view, theta, absent=absent)
-    return Hunt(plan, None, 0, 0.0, view, known, 0, seen_by(view, goal), goal)
+    return Hunt.of(view, known, Thresholds(within.rating, days), theta, absent=absent)
 
 
 def differences(fast: CandidateOutcomes, t: int, slow: naive.Found) -> list[str]:
