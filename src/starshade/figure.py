@@ -13,13 +13,12 @@ value under the key.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from starshade.plain import percent
 
-__all__ = ["Figure", "Rate", "Table", "Unit", "Value", "number", "shares_of"]
+__all__ = ["Figure", "Rate", "Table", "Unit", "Value", "number"]
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,3 @@ class Table:
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-
-def shares_of(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Return the figures that are shares with an interval."""
-    return tuple(figure for figure in figures if isinstance(figure.value, Rate))

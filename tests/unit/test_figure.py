@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from starshade.figure import Figure, Rate, Unit, Value, shares_of
+from starshade.attack.shown import found_chart
+from starshade.figure import Figure, Rate, Unit, Value
 
 LOSS = Figure("loss", "Loss of detail", "share", True, "0 loses nothing.", short="loss")
 
@@ -59,6 +60,8 @@ def test_a_page_gets_plain_values() -> None:
     }
 
 
-def test_shares_are_those_with_an_interval() -> None:
+def test_a_chart_draws_the_shares_with_an_interval() -> None:
     known, unknown = LOSS.of(Rate(0.5, 0.4, 0.6)), LOSS.of(0.5)
-    assert shares_of([unknown, known]) == (known,)
+    drawn = found_chart("", "", [unknown, known])
+    assert drawn == found_chart("", "", [known])
+    assert "50.0% [40.0%, 60.0%]" in drawn.description

@@ -58,13 +58,9 @@ class Known:
     def join(cls, parts: Sequence[Known]) -> Known:
         """Put what was drawn at several times, by the same knowledge, one after the other."""
         counts = [part.rating_counts for part in parts if part.rating_counts is not None]
-        return cls(
-            np.concatenate([part.users for part in parts]),
-            np.concatenate([part.items for part in parts]),
-            np.concatenate([part.ratings for part in parts]),
-            np.concatenate([part.days for part in parts]),
-            np.concatenate(counts) if counts else None,
-        )
+        rows = ((part.users, part.items, part.ratings, part.days) for part in parts)
+        users, items, ratings, days = map(np.concatenate, zip(*rows, strict=True))
+        return cls(users, items, ratings, days, np.concatenate(counts) if counts else None)
 
     def take(self, rows: slice) -> Known:
         """Return some of the targets."""

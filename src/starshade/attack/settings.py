@@ -45,29 +45,6 @@ _TOLERANCE = declared(
 )
 
 
-_PHI = declared(
-    "How clearly a match must stand out",
-    "By how many standard deviations the best record must lead; higher: fewer answers, "
-    "fewer wrong ones.",
-    least=0,
-)
-_RHO0 = declared(
-    "Decay of ratings",
-    "Difference in ratings at which likeness falls to 1/e.",
-    least=0,
-    above=True,
-    unset="0.375 of the scale's width",
-    unit="ratings",
-)
-_D0 = declared(
-    "Decay of days",
-    "Difference in days at which likeness falls to 1/e.",
-    least=0,
-    above=True,
-    unit="days",
-)
-
-
 @dataclass(frozen=True)
 class KnowledgeSettings:
     """What is known of each target (NS §5; definitions, "knowledge")."""
@@ -112,12 +89,37 @@ class KnowledgeSettings:
 
 
 @dataclass(frozen=True)
-class ScoreboardRHSettings:
+class _Likeness:
+    phi: float = setting(
+        1.5,
+        "How clearly a match must stand out",
+        "By how many standard deviations the best record must lead; higher: fewer answers, "
+        "fewer wrong ones.",
+        least=0,
+    )
+    rho0: float | None = setting(
+        None,
+        "Decay of ratings",
+        "Difference in ratings at which likeness falls to 1/e.",
+        least=0,
+        above=True,
+        unset="0.375 of the scale's width",
+        unit="ratings",
+    )
+    d0: float = setting(
+        30.0,
+        "Decay of days",
+        "Difference in days at which likeness falls to 1/e.",
+        least=0,
+        above=True,
+        unit="days",
+    )
+
+
+@dataclass(frozen=True)
+class ScoreboardRHSettings(_Likeness):
     """NS §4, §5; definitions, "scoreboard-rh"."""
 
-    phi: float = field(default=1.5, metadata=_PHI)
-    rho0: float | None = field(default=None, metadata=_RHO0)
-    d0: float = field(default=30.0, metadata=_D0)
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
 
@@ -249,12 +251,9 @@ class TrackerAttackSettings:
 
 
 @dataclass(frozen=True)
-class AuxiliaryAttackSettings:
+class AuxiliaryAttackSettings(_Likeness):
     """NS §5."""
 
-    phi: float = field(default=1.5, metadata=_PHI)
-    rho0: float | None = field(default=None, metadata=_RHO0)
-    d0: float = field(default=30.0, metadata=_D0)
     candidates: int = setting(5, "Records listed", "Best records listed per name.", least=1)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
-from starshade.figure import Figure, Rate, Table, shares_of
+from starshade.figure import Figure, Rate, Table
 from starshade.markup import block, paragraph, table
 
 __all__ = ["NOT_ASKED", "Found", "found_chart", "found_html", "payload"]
@@ -51,7 +51,7 @@ def found_chart(
     """Draw shares with their intervals, beside what they must be compared with."""
     dots = [
         Dot(each.title, each.value.rate, each.value.low, each.value.high)
-        for each in shares_of(figures)
+        for each in figures
         if isinstance(each.value, Rate)
     ]
     return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)

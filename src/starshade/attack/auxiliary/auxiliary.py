@@ -140,14 +140,12 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             by_name=by_name,
             aux_scale=theirs,
         )
-        rho0 = self.rho0
-        if rho0 is None:  # on a scale of one single rating every rating is right
-            rho0 = 0.375 * view.cells.symbols.scale.width or math.inf
+        pricing = Pricing.of(self, view)
         search = _Search(
             self,
             view,
             matched,
-            Pricing(rho0, self.d0),
+            pricing,
             data.users if show_values and isinstance(data, Ratings) else None,
             by_class=isinstance(data, Release) and data.manifest.layout != "record",
         )
@@ -165,7 +163,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             one_person=not auxiliary.named,
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
-            config=asdict(self) | {"rho0": rho0 if math.isfinite(rho0) else None},
+            config=asdict(self) | pricing.config,
             per_name=search.answers(auxiliary.names),
             seconds=perf_counter() - started,
         )

@@ -55,16 +55,7 @@ class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
     ) -> LabelAttack | None:
-        """Return it as an audit tries it with such knowledge; None where it cannot be of use.
-
-        Parameters
-        ----------
-        knowledge : Knowledge
-        data : Ratings or Release
-            What it is tried on.
-        release : Release
-            What is audited.
-        """
+        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
         if knowledge.wrong:  # one wrong cell, and nobody fits
             return None
         return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))

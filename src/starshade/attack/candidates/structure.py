@@ -52,16 +52,7 @@ class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult])
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
     ) -> StructureAttack | None:
-        """Return it as an audit tries it with such knowledge; None where it cannot be of use.
-
-        Parameters
-        ----------
-        knowledge : Knowledge
-        data : Ratings or Release
-            What it is tried on.
-        release : Release
-            What is audited.
-        """
+        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
         exact = not (knowledge.wrong or knowledge.rating_error)
         return cls() if exact and averaged(release) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,21 +253,14 @@ class Tally:
     """Edges counted so far; blocks of groups are added one after the other.
 
     `cells`: records times released items. `rated_unreleased`: original ratings that their user's
-    record does not show. `looked_at`: released cells.
+    record does not show. `looked_at`: released cells. `sums`: over the edges, by field of a
+    `LinkResult`.
     """
 
     cells: int
     rated_unreleased: int = 0
     looked_at: int = 0
-    edges: int = 0
-    confidence: float = 0.0
-    no_prior: float = 0.0
-    above: int = 0
-    exact: float = 0.0
-    above_exact: int = 0
-    bounded: int = 0
-    bound: float = 0.0
-    above_bound: int = 0
+    sums: Counter[str] = field(default_factory=Counter)
     histogram: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(_BINS + 2, dtype=np.int64)
     )
@@ -289,37 +283,38 @@ class Tally:
         self.histogram += np.bincount(bins, weights=edges, minlength=_BINS + 2).astype(np.int64)
         bounded = ~np.isnan(bound)
         bound = np.minimum(bound, 1)  # above 1 it says nothing, and is no confidence
-        self.edges += int(edges.sum())
-        self.confidence += float((edges * confidence).sum())
-        self.no_prior += float((edges / size).sum())
-        self.above += int(edges[raters > 1].sum())
-        self.exact += float((edges * exact).sum())
-        self.above_exact += int(edges[confidence > exact + _SLACK].sum())
-        self.bounded += int(edges[bounded].sum())
-        self.bound += float((edges * bound)[bounded].sum())
-        self.above_bound += int(edges[bounded & (confidence > bound + _SLACK)].sum())
+        found = {
+            "edges": edges,
+            "confidence": edges * confidence,
+            "no_prior": edges / size,
+            "above_no_prior": edges[raters > 1],
+            "exact": edges * exact,
+            "above_exact": edges[confidence > exact + _SLACK],
+            "bounded": edges[bounded],
+            "bound": (edges * bound)[bounded],
+            "above_bound": edges[bounded & (confidence > bound + _SLACK)],
+        }
+        for name, values in found.items():
+            self.sums[name] += values.sum().item()
 
     def figures(self) -> dict[str, Any]:
         """Return the fields of a `LinkResult`."""
-        missing = self.cells - self.edges
+        edges, bounded = self.sums["edges"], self.sums["bounded"]
+        missing = self.cells - edges
         inner = range(1, _BINS + 1)
         bounds = [(0.0, 0.0), *(((b - 1) / _BINS, b / _BINS) for b in inner), (1.0, 1.0)]
-        return {
-            "edges": self.edges,
-            "confidence": _share(self.confidence, self.edges),
+        shares = {
+            name: _share(total, bounded if name in ("bound", "above_bound") else edges)
+            for name, total in self.sums.items()
+        }
+        return shares | {
+            "edges": edges,
             "histogram": tuple(
                 {"low": low, "high": high, "edges": int(n)}
                 for (low, high), n in zip(bounds, self.histogram, strict=True)
             ),
-            "everybody": _share(self.histogram[-1], self.edges),
-            "nobody": _share(self.histogram[0], self.edges),
-            "no_prior": _share(self.no_prior, self.edges),
-            "above_no_prior": _share(self.above, self.edges),
-            "exact": _share(self.exact, self.edges),
-            "above_exact": _share(self.above_exact, self.edges),
-            "bounded": _share(self.bounded, self.edges),
-            "bound": _share(self.bound, self.bounded),
-            "above_bound": _share(self.above_bound, self.bounded),
+            "everybody": _share(self.histogram[-1], edges),
+            "nobody": _share(self.histogram[0], edges),
             "missing": missing,
             "missing_share": _share(missing, self.cells),
             "missing_true": _share(missing - self.rated_unreleased, missing),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any, ClassVar
@@ -152,7 +151,7 @@ class ScoreboardRH(ScoreboardRHSettings):
 
     def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
         """Attack with knowledge at hand; returns what came of it and the cells looked at."""
-        pricing = self._pricing(view)
+        pricing = Pricing.of(self, view)
         summaries, masses, postings = score_all(
             view, known, pricing, theta=self.theta, absent=False
         )
@@ -164,14 +163,7 @@ class ScoreboardRH(ScoreboardRHSettings):
 
     def settings(self, view: View) -> dict[str, Any]:
         """Return the settings as plain values, with the ρ0 that this view comes to."""
-        rho0 = self._pricing(view).rho0
-        return asdict(self) | {"rho0": rho0 if math.isfinite(rho0) else None}
-
-    def _pricing(self, view: View) -> Pricing:
-        if self.rho0 is not None:
-            return Pricing(self.rho0, self.d0)
-        # on a scale of one single rating every rating is right
-        return Pricing(0.375 * view.cells.symbols.scale.width or math.inf, self.d0)
+        return asdict(self) | Pricing.of(self, view).config
 
 
 def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Known
 from starshade.attack.layout import NO_DAYS, below, contents_of, rows_of, support_of, truth_of
 from starshade.attack.memory import refuse_too_little
+from starshade.attack.settings import AuxiliaryAttackSettings, ScoreboardRHSettings
 from starshade.attack.view import View
 from starshade.kernels.attack.postings import NO_DAY, windows_of
 from starshade.kernels.attack.scoreboard import (
@@ -41,6 +42,18 @@ class Pricing:
 
     rho0: float
     d0: float
+
+    @classmethod
+    def of(cls, settings: ScoreboardRHSettings | AuxiliaryAttackSettings, view: View) -> Pricing:
+        """Price as is set; on a scale of one single rating every rating is right."""
+        width = view.cells.symbols.scale.width
+        rho0 = 0.375 * width or math.inf if settings.rho0 is None else settings.rho0
+        return cls(rho0, settings.d0)
+
+    @property
+    def config(self) -> dict[str, float | None]:
+        """The ρ0 that it comes to, as a result tells it."""
+        return {"rho0": self.rho0 if math.isfinite(self.rho0) else None}
 
 
 def score_all(

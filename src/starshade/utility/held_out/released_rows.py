@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.lookup import find_cells
-from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.release.symbols import Symbols
@@ -25,11 +24,6 @@ class ReleasedRows:
     """The rows of a release as ratings: means of what a cell says is possible."""
 
     release: Release
-
-    @property
-    def scale(self) -> Scale:
-        """Scale of the ratings that the cells stand for."""
-        return self.release.scale
 
     @cached_property
     def distinct(self) -> NDArray[np.int64]:
@@ -60,7 +54,7 @@ class ReleasedRows:
 
     def readings(self, rows: NDArray[np.int64]) -> Floats:
         """Return rows as a reader takes them (`read`), shape (len(rows), n_items)."""
-        classes, null = self.release.classes, self.scale.null_level
+        classes, null = self.release.classes, self.release.scale.null_level
         if not isinstance(classes, Cells):
             return np.nan_to_num(classes.values(rows), nan=null)
         return _dense(classes.keep_rows(rows), with_null(classes.symbols), null)
@@ -70,7 +64,7 @@ class ReleasedRows:
 
         `rows`, `columns` (p,): released rows and items.
         """
-        classes, null = self.release.classes, self.scale.null_level
+        classes, null = self.release.classes, self.release.scale.null_level
         if not isinstance(classes, Cells):
             return np.append(null, classes.ratings)[classes.levels[rows, columns]]
         place = find_cells(classes.indptr, classes.columns, rows, columns)
