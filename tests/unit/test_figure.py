@@ -64,4 +64,4 @@ def test_a_chart_draws_the_shares_with_an_interval() -> None:
     known, unknown = LOSS.of(Rate(0.5, 0.4, 0.6)), LOSS.of(0.5)
     drawn = found_chart("", "", [unknown, known])
     assert drawn == found_chart("", "", [known])
-    assert "50.0% [40.0%, 60.0%]" in drawn.description
+    assert "50.0% [40.0%, 60.0%]" in str(drawn)
