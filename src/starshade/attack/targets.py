@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.result import Bits
+from starshade.attack.shown import Found
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.naming import aside, called, named
 from starshade.plain import counted
-from starshade.progress import note
+from starshade.progress import note, task
 from starshade.ratings.sample import check_targets, sample_users
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import check
 from starshade.stats import share
 
-__all__ = ["Drawn", "choose_targets", "draw", "usable"]
+__all__ = ["Asked", "Attack", "Drawn", "choose_targets", "draw", "usable"]
+
+Result = TypeVar("Result", bound=Found, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,28 +70,84 @@ class Drawn:
         }
 
 
-def draw(
-    data: Ratings | Release,
-    knowledge: Knowledge,
-    *,
-    original: Ratings | None,
-    targets: int | None,
-    rng: Rng,
-    link: Link | None,
-    absent: bool,
-) -> Drawn:
+@dataclass(frozen=True)
+class Asked:
+    """What an attack is run with, beside data and knowledge; see `Attack.run`."""
+
+    original: Ratings | None
+    targets: int | None
+    rng: Rng
+    link: Link | None
+
+    def refuse_targets(self, why: str, advice: str = "Leave targets out.") -> None:
+        """Raise ConfigError where targets were chosen of an attack that has none."""
+        if self.targets is not None:
+            raise ConfigError(f"{called('targets')} {self.targets}: {why}", advice=advice)
+
+
+class Attack(Generic[Result]):
+    """What all attacks have: a name, settings that are checked, and `run`."""
+
+    name: ClassVar[str]  # as ``starshade list attacks`` has it
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def run(
+        self,
+        data: Ratings | Release,
+        knowledge: Knowledge | None = None,
+        *,
+        original: Ratings | None = None,
+        targets: int | None = None,
+        rng: Rng = None,
+        link: Link | None = None,
+    ) -> Result:
+        """Attack ratings or a release.
+
+        Parameters
+        ----------
+        data : Ratings or Release
+            What the adversary sees.
+        knowledge : Knowledge, optional
+            What they know of each target; the result names what of it was of use: no days
+            where `data` have none.
+        original : Ratings, optional
+            The truth behind a release (required there): targets are its users, knowledge is
+            drawn from it. Known items that are not released say nothing, yet count as known.
+        targets : int, optional
+            How many users to attack, a seeded sample; None: all.
+        rng : int, Generator or None
+        link : Link, optional
+            Who became which record; a release just made carries its own. Without one, an
+            answer counts when it is compatible with the target's true row.
+
+        Raises
+        ------
+        ConfigError
+            Arguments that do not fit together, or nobody to attack.
+        """
+        with task(f"attacking: {self.name}"):
+            asked = Asked(original, targets, rng, link)
+            return self._run(data, knowledge or Knowledge(), asked)
+
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> Result:
+        raise NotImplementedError
+
+
+def draw(data: Ratings | Release, knowledge: Knowledge, asked: Asked, *, absent: bool) -> Drawn:
     """Look at the data, choose the targets and draw what is known of them."""
-    seed, started = resolve_seed(rng), perf_counter()
-    view = look(data, original, link)
+    seed, started = resolve_seed(asked.rng), perf_counter()
+    view = look(data, asked.original, asked.link)
     if absent and view.credit == "compatible":
         raise ConfigError(
             f"{called('absent')}: without a link nobody can say which record to take out",
             advice="Give the private receipt, or leave absent out.",
         )
     knowledge = usable(knowledge, view)
-    users, ineligible = choose_targets(view, knowledge, targets, seed)
+    users, ineligible = choose_targets(view, knowledge, asked.targets, seed)
     known = knowledge.draw(view.original, users, seed)
-    return Drawn(view, knowledge, known, targets, ineligible, seed, started)
+    return Drawn(view, knowledge, known, asked.targets, ineligible, seed, started)
 
 
 def choose_targets(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from time import perf_counter
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,14 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.layout import NO_DAYS, rows_of, support_of
 from starshade.attack.result import Bits
 from starshade.attack.scoreboard_rh.scoring import goal_of
-from starshade.attack.targets import Drawn, draw
+from starshade.attack.targets import Asked, Attack, Drawn, draw
 from starshade.attack.view import View
 from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.kernels.readonly import fixed
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 from starshade.stats import bootstrap, share
 
 __all__ = ["CandidateAttack", "Hunt", "Plan", "batches", "clues_of", "judge", "seen_by"]
@@ -79,7 +77,7 @@ class Hunt:
         )
 
 
-class CandidateAttack(Generic[Result]):
+class CandidateAttack(Attack[Result]):
     """An attack by candidates; `theta`, `absent` and `k` are settings.
 
     `theta`: record similarity from which on a record agrees with the target's truth. `absent`: also
@@ -87,39 +85,16 @@ class CandidateAttack(Generic[Result]):
     counted.
     """
 
-    name: ClassVar[str]
     theta: float
     absent: bool
     k: int
 
-    def __post_init__(self) -> None:
-        check(self)
-
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> Result:
-        """Attack ratings or a release; parameters and errors as in `ScoreboardRH.run`."""
-        with task(f"attacking: {self.name}"):
-            plan = self._plan(knowledge or Knowledge(), data)
-            drawn = draw(
-                data,
-                plan.knowledge,
-                original=original,
-                targets=targets,
-                rng=rng,
-                link=link,
-                absent=self.absent,
-            )
-            hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
-            found: Result = self._result(data, drawn, hunt, plan.used)
-            return found
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> Result:
+        plan = self._plan(knowledge, data)
+        drawn = draw(data, plan.knowledge, asked, absent=self.absent)
+        hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
+        found: Result = self._result(data, drawn, hunt, plan.used)
+        return found
 
     def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
         raise NotImplementedError

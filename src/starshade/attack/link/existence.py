@@ -16,16 +16,14 @@ from starshade.attack.link.result import LinkResult, Tally
 from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
 from starshade.attack.roles import roles_of
 from starshade.attack.settings import LinkExistenceSettings
+from starshade.attack.targets import Asked, Attack
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.naming import called
-from starshade.progress import announced, note, task
+from starshade.progress import note, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
 
 __all__ = ["LinkExistence"]
 
@@ -33,7 +31,7 @@ _BLOCK = 2**21  # cells treated together
 
 
 @dataclass(frozen=True)
-class LinkExistence(LinkExistenceSettings):
+class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
     """Ask of every released edge how many of the users it may belong to really rated the item.
 
     The adversary has found a person's group, by whatever they know, and reads in it that an item
@@ -62,42 +60,16 @@ class LinkExistence(LinkExistenceSettings):
     an edge is missing, that may prove that there was none: the share for which that is true is
     `missing_true`.
 
-    Everything is counted: nothing is drawn, no targets are chosen, and knowledge plays no part.
+    Everything is counted: nothing is drawn, no targets are chosen, and knowledge plays no part. A
+    release needs its original and the link.
     """
 
     name: ClassVar[str] = "link-existence"
 
-    def __post_init__(self) -> None:
-        check(self)
-
-    @announced("attacking: link-existence")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> LinkResult:
-        """Count the edges of ratings or of a release; parameters as in `ScoreboardRH.run`.
-
-        A release needs its original and the link. Knowledge and `rng` are of no influence, and
-        `targets` must be None: all edges are counted.
-
-        Raises
-        ------
-        ConfigError
-            Arguments that do not fit together, no link, or nobody with a record.
-        """
-        if targets is not None:
-            raise ConfigError(
-                f"{called('targets')} {targets}: link existence counts the edges of every group",
-                advice="Leave targets out.",
-            )
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> LinkResult:
+        asked.refuse_targets("link existence counts the edges of every group")
         started = perf_counter()
-        shown = _shown(data, original, link)
+        shown = _shown(data, asked.original, asked.link)
         if shown is None:
             raise ConfigError(
                 "link existence: without a link nobody can say whose rating an edge was",

@@ -18,16 +18,16 @@ from starshade.attack.padding.rank import low_rank
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.roles import roles_of
 from starshade.attack.settings import PaddingAttackSettings
+from starshade.attack.targets import Asked, Attack
 from starshade.errors import ConfigError
 from starshade.figure import Rate
-from starshade.naming import aside, called, named
-from starshade.progress import announced, task
+from starshade.naming import aside, named
+from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.profile.profiles import Profiles
-from starshade.release.table import Link, Release
-from starshade.rng import Rng, generator, resolve_seed
-from starshade.setting import check
+from starshade.release.table import Release
+from starshade.rng import generator, resolve_seed
 
 __all__ = ["PaddingAttack"]
 
@@ -38,7 +38,7 @@ _RANKS = (1, 2, 4, 8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
-class PaddingAttack(PaddingAttackSettings):
+class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
     """Rank the cells of profiles by how likely they rest on a real rating.
 
     Where empty cells were filled with a model's predictions before groups were averaged, the
@@ -73,45 +73,21 @@ class PaddingAttack(PaddingAttackSettings):
     Other ranks, and the released level itself, are tried too: an adversary may do better than a
     rule, and ratings are not missing at random. It is a lower bound on what can be learnt: one
     who knows the padding model exactly, or others' ratings, may do better.
+
+    A release needs its original and the link; knowledge is of no influence, and no targets are
+    chosen. `rng` draws the groups, and the interval.
     """
 
     name: ClassVar[str] = "padding"
 
-    def __post_init__(self) -> None:
-        check(self)
-
-    @announced("attacking: padding")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> PaddingResult:
-        """Attack a release of profiles (or ratings, of whose cells nothing is hidden).
-
-        Parameters are as in `ScoreboardRH.run`. A release needs its original and the link.
-        Knowledge is of no influence, and `targets` must be None: groups are looked at, see
-        `groups`. `rng` draws these, and the interval.
-
-        Raises
-        ------
-        ConfigError
-            Arguments that do not fit together, no link, cells with several members, nobody with a
-            record, or too little memory.
-        """
-        if targets is not None:
-            raise ConfigError(
-                f"{called('targets')} {targets}: padding looks at groups, not at single users",
-                advice=f"Leave {named('targets')} out; {named('groups')} says how many are looked "
-                "at.",
-            )
-        started, seed = perf_counter(), resolve_seed(rng)
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> PaddingResult:
+        asked.refuse_targets(
+            "padding looks at groups, not at single users",
+            f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
+        )
+        started, seed = perf_counter(), resolve_seed(asked.rng)
         shown = _shown(data)
-        roles = roles_of(data, original, link)
+        roles = roles_of(data, asked.original, asked.link)
         if roles.credit == "compatible":
             raise ConfigError(
                 "padding: without a link nobody can say whose group rated what",

@@ -14,20 +14,17 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoring import Pricing, score_all
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff, trade_off
 from starshade.attack.settings import ScoreboardRHSettings
-from starshade.attack.targets import draw
+from starshade.attack.targets import Asked, Attack, draw
 from starshade.attack.view import View
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 from starshade.stats import bootstrap, share
 
 __all__ = ["ScoreboardRH"]
 
 
 @dataclass(frozen=True)
-class ScoreboardRH(ScoreboardRHSettings):
+class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
     """Find the record that fits best what is known, if it stands out.
 
     The adversary adds up, over the items they know of, how well each record agrees with them:
@@ -82,9 +79,6 @@ class ScoreboardRH(ScoreboardRHSettings):
 
     name: ClassVar[str] = "scoreboard-rh"
 
-    def __post_init__(self) -> None:
-        check(self)
-
     @classmethod
     def audited(
         cls, knowledge: Knowledge, data: Ratings | Release, release: Release
@@ -92,50 +86,8 @@ class ScoreboardRH(ScoreboardRHSettings):
         """Return it as an audit tries it, whatever is known and of whatever release."""
         return cls()
 
-    @announced("attacking: scoreboard-rh")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> AttackResult:
-        """Attack ratings or a release.
-
-        Parameters
-        ----------
-        data : Ratings or Release
-            What the adversary sees.
-        knowledge : Knowledge, optional
-            What they know of each target; the result names what of it was of use: no days
-            where `data` have none.
-        original : Ratings, optional
-            The truth behind a release (required there): targets are its users, knowledge is
-            drawn from it. Known items that are not released say nothing, yet count as known.
-        targets : int, optional
-            How many users to attack, a seeded sample; None: all.
-        rng : int, Generator or None
-        link : Link, optional
-            Who became which record; a release just made carries its own. Without one, an
-            answer counts when it is compatible with the target's true row.
-
-        Raises
-        ------
-        ConfigError
-            Arguments that do not fit together, or nobody to attack.
-        """
-        drawn = draw(
-            data,
-            knowledge or Knowledge(),
-            original=original,
-            targets=targets,
-            rng=rng,
-            link=link,
-            absent=self.absent,
-        )
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> AttackResult:
+        drawn = draw(data, knowledge, asked, absent=self.absent)
         since = perf_counter()
         outcomes, postings = self.judge(drawn.view, drawn.known)
         absent = outcomes.matched_absent

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import TrackerAttackSettings
+from starshade.attack.targets import Asked, Attack
 from starshade.attack.tracker.background import verify
 from starshade.attack.tracker.board import Items, spelt
 from starshade.attack.tracker.result import Condition, TrackerResult
@@ -27,19 +28,17 @@ from starshade.kernels.attack.tracker import (
     nobody,
 )
 from starshade.naming import called
-from starshade.progress import announced, task
+from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
-from starshade.release.table import Link, Release
-from starshade.rng import Rng
-from starshade.setting import check
+from starshade.release.table import Release
 from starshade.stats import wilson
 
 __all__ = ["TrackerAttack"]
 
 
 @dataclass(frozen=True)
-class TrackerAttack(TrackerAttackSettings):
+class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
     """Single people out by counting, then ask about them.
 
     The adversary cannot see the data, only ask: how many records have these ratings? They ask
@@ -79,7 +78,8 @@ class TrackerAttack(TrackerAttackSettings):
     On a release the interface is the guarded one of ``starshade query``: what rests on fewer
     than the k records that the release claims is refused, and a condition counts as singling
     somebody out when the answer rests on one record. A record is behind an answer when its cells
-    may satisfy the condition.
+    may satisfy the condition. Without a link the targets are the records themselves. Knowledge is
+    of no influence, and no targets are chosen: everybody is attacked at once.
 
     Examples
     --------
@@ -89,47 +89,21 @@ class TrackerAttack(TrackerAttackSettings):
     name: ClassVar[str] = "tracker"
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         names = self.background or ()
         object.__setattr__(self, "background", names)
         if len(set(names)) < len(names):
             raise ConfigError(f"{called('background')}: an attribute is named more than once")
 
-    @announced("attacking: tracker")
-    def run(
-        self,
-        data: Ratings | Release,
-        knowledge: Knowledge | None = None,
-        *,
-        original: Ratings | None = None,
-        targets: int | None = None,
-        rng: Rng = None,
-        link: Link | None = None,
-    ) -> TrackerResult:
-        """Attack an interface to ratings, or to a release; parameters as in `ScoreboardRH.run`.
-
-        Without a link the targets are the records themselves. Knowledge and `rng` are of no
-        influence, and `targets` must be None: everybody is attacked at once.
-
-        Raises
-        ------
-        ConfigError
-            Arguments that do not fit together, an unknown personal attribute, or nobody with a
-            rating.
-        """
-        if targets is not None:
-            raise ConfigError(
-                f"{called('targets')} {targets}: the tracker attack counts everybody at once",
-                advice="Leave targets out.",
-            )
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> TrackerResult:
+        asked.refuse_targets("the tracker attack counts everybody at once")
         started = perf_counter()
-        view = look(data, original, link)
+        view = look(data, asked.original, asked.link)
         if not view.original.n_ratings or not view.cells.n_records:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
-        floor = 1
+        floor, attributes = 1, None
         if isinstance(data, Release):
-            floor = data.manifest.claimed_k or 1
-        attributes = None if isinstance(data, Ratings) else data.attributes
+            floor, attributes = data.manifest.claimed_k or 1, data.attributes
         items = Items(view)
         singled, counts, items_used = self._ask(items, view, floor)
         verified = verify(view, singled, tuple(self.background or ()), attributes)
