@@ -44,15 +44,11 @@ class Candidate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; ``id`` only where it was asked for."""
-        shown = {
-            "record": self.record,
-            "class": self.class_,
-            "records": self.records,
-            "score": self.score,
-            "tied": self.tied,
-            "probability": self.probability,
-        }
-        return shown if self.id is None else {**shown, "id": self.id}
+        shown = payload(self)
+        shown["class"] = shown.pop("class_")
+        if self.id is None:
+            del shown["id"]
+        return shown
 
     def __str__(self) -> str:
         if self.class_ is None:
@@ -201,7 +197,7 @@ class AuxiliaryResult:
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]
-        whose = "one person (no column of names)" if self.one_person else _count(n, "name")
+        whose = "one person (no column of names)" if self.one_person else counted(n, "name")
         text = (
             f"{self.attack} with the public ratings of {whose} ({self._known()}) on "
             f"{counted(self.records, 'record')}. For {self.answered:,} of {n:,} "
@@ -231,7 +227,7 @@ class AuxiliaryResult:
 
     def _known(self) -> str:
         known = sum(answer.known for answer in self.per_name)
-        text = f"{_count(known, 'known item')}, {self.unknown_items / known:.1%} of them not in "
+        text = f"{counted(known, 'known item')}, {self.unknown_items / known:.1%} of them not in "
         text += "the data"
         if self.ambiguous_items:
             text += f", {self.ambiguous_items / known:.1%} with a name that several items bear"
@@ -251,13 +247,9 @@ class AuxiliaryResult:
         more = len(self.per_name) - _SHOWN
         shown = table(self.head, rows, numbers=(1, 2, 3, 4))
         rest = paragraph(f"… {more:,} more" if more > 0 else "")
-        names = _count(len(self.per_name), "name")
+        names = counted(len(self.per_name), "name")
         title = f"{self.attack}: an answer for {self.answered:,} of {names}"
         return block(title, shown, rest, paragraph(str(self)))
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n:,} {word}{'s' * (n != 1)}"
 
 
 def _visible(name: str) -> str:

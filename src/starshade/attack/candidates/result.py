@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -167,23 +166,6 @@ class CandidateResult(AttackResult):
                 f"{touched:.1%} of the targets one is known. That makes figures low without any "
                 f"protection: a real adversary would leave such facts out. {restrict()}"
             )
-        for setting, allowed, error in self._too_strict():
-            sentences.append(
-                f"What is known is off by up to {error:g} and the attack allows for "
-                f"{allowed:g} ({setting}), so the target's own record may not fit. An adversary "
-                f"who knows of the error would allow for it{aside(setting, error)}."
-            )
-        of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
-        if known["wrong"] and of_use:
-            sentences.append(
-                f"Wrong facts among the {known['known']:,}: {known['wrong']:,}. One is enough that "
-                "the target's own record does not fit; that is how this attack works, and no "
-                "protection by the data. The attack scoreboard-rh bears mistakes."
-            )
-        return sentences
-
-    def _too_strict(self) -> Iterator[tuple[str, float, float]]:
-        known = self.knowledge
         errors = {
             "tolerance": known["rating_error"] if known["ratings"] else 0,
             "rating_error": known["rating_error"] if known["ratings"] else 0,
@@ -192,7 +174,19 @@ class CandidateResult(AttackResult):
         for setting, error in errors.items():
             allowed = self.config.get(setting)
             if allowed is not None and allowed < error:
-                yield setting, allowed, error
+                sentences.append(
+                    f"What is known is off by up to {error:g} and the attack allows for "
+                    f"{allowed:g} ({setting}), so the target's own record may not fit. An "
+                    f"adversary who knows of the error would allow for it{aside(setting, error)}."
+                )
+        of_use = known["wrong_kind"] == "item" or known["ratings"] or _days_known(known)
+        if known["wrong"] and of_use:
+            sentences.append(
+                f"Wrong facts among the {known['known']:,}: {known['wrong']:,}. One is enough that "
+                "the target's own record does not fit; that is how this attack works, and no "
+                "protection by the data. The attack scoreboard-rh bears mistakes."
+            )
+        return sentences
 
 
 def _days_known(knowledge: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -97,9 +98,8 @@ class RiskResult:
 
         `at_most` is the share of targets whom so many cells, or fewer, identify.
         """
-        steps = zip(self.steps, self._at_most(), strict=True)
         return payload(self) | {
-            "steps": [payload(step) | {"at_most": rate.to_dict()} for step, rate in steps],
+            "steps": [payload(step) | {"at_most": rate.to_dict()} for step, rate in self._rates()],
             "never": self.never,
         }
 
@@ -108,17 +108,19 @@ class RiskResult:
         """Targets whom none of the numbers tried identifies."""
         return self.targets - sum(step.identified for step in self.steps)
 
-    def _at_most(self) -> list[Rate]:
+    def _rates(self) -> Iterable[tuple[RiskStep, Rate]]:
         counts = accumulate(step.identified for step in self.steps)
-        return [wilson(count, self.targets) for count in counts]
+        return ((s, wilson(n, self.targets)) for s, n in zip(self.steps, counts, strict=True))
 
     def __str__(self) -> str:
-        rates = zip(self.steps, self._at_most(), strict=True)
-        shares = ", ".join(f"{rate} by {step.known}" for step, rate in rates)
+        shares = ", ".join(f"{rate} by {step.known}" for step, rate in self._rates())
+        phi, how = self.config.get("phi"), "no record but theirs agrees with what is known"
+        if phi is not None:
+            how = f"their record stands out by the attack's φ = {phi:g}"
         text = (
             f"{self.attack} on {counted(self.records, 'record')}, "
             f"{counted(self.targets, 'target')} "
-            f"({self.knowledge['name']}): identified, that is {self._how} in at least "
+            f"({self.knowledge['name']}): identified, that is {how} in at least "
             f"{self.share:.0%} of {self.draws} draws, by so many known cells or fewer: {shares}. "
             f"None of these numbers identifies "
             f"{self.never:,} of the targets"
@@ -126,7 +128,7 @@ class RiskResult:
         short = self.steps[-1].ineligible
         if short:
             text += f"; {short:,} of them have fewer than {self.steps[-1].known} cells to know"
-        if self._phi is None:
+        if phi is None:
             return f"{text}."
         return (
             f"{text}. Whoever is not identified so is not safe for that: this attack answers only "
@@ -134,23 +136,9 @@ class RiskResult:
             "fits."
         )
 
-    @property
-    def _phi(self) -> float | None:
-        phi: float | None = self.config.get("phi")
-        return phi
-
-    @property
-    def _how(self) -> str:
-        if self._phi is None:
-            return "no record but theirs agrees with what is known"
-        return f"their record stands out by the attack's φ = {self._phi:g}"
-
     def plot(self) -> Chart:
         """Draw how many people so many known ratings, or fewer, identify."""
-        points = [
-            (step.known, rate.rate, rate.low, rate.high)
-            for step, rate in zip(self.steps, self._at_most(), strict=True)
-        ]
+        points = [(step.known, rate.rate, rate.low, rate.high) for step, rate in self._rates()]
         return curve_chart(
             "How few facts identify how many people",
             f"{counted(self.records, 'record')}, "
@@ -165,7 +153,7 @@ class RiskResult:
         """How many people each number of known cells identifies."""
         rows = (
             (f"{step.known:,}", f"{step.identified:,}", str(rate), f"{step.tried:,}")
-            for step, rate in zip(self.steps, self._at_most(), strict=True)
+            for step, rate in self._rates()
         )
         head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
         return (Table("How few known cells are enough", head, tuple(rows)),)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Unit
 from starshade.kernels.lookup import find_cells
 from starshade.progress import task
 from starshade.ratings.levels import on_scale
@@ -16,7 +17,7 @@ from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 from starshade.utility.result import Measure, Result
 
-__all__ = ["HeldOut", "Probe", "linked_probe", "linked_users"]
+__all__ = ["HeldOut", "Probe", "linked_probe", "linked_users", "readings"]
 
 _UNMEASURED = " It takes a probe and the owner's receipt."
 
@@ -113,6 +114,17 @@ def _cells(
             advice="Give the part that was not held out, of which the release was made.",
         )
     return users, items, probe.values()
+
+
+def readings(
+    key: str, title: str, unit: Unit, low_is_good: bool, meaning: str
+) -> tuple[Figure, Figure]:
+    """Declare a figure of the released cells, and of a recommender trained on them."""
+    again = "The same, where a recommender is trained on the release."
+    return (
+        Figure(f"{key}_release", f"{title}, released cells", unit, low_is_good, meaning),
+        Figure(f"{key}_refit", f"{title}, recommender on the release", unit, low_is_good, again),
+    )
 
 
 class HeldOut(Measure[Result]):

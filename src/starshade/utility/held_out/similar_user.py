@@ -12,7 +12,7 @@ from starshade.figure import Figure
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.held_out.nearest import Nearness
-from starshade.utility.held_out.probe import Probe
+from starshade.utility.held_out.probe import Probe, readings
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import SAME
 from starshade.utility.held_out.training import Refit, chosen, refit
@@ -35,20 +35,13 @@ class SimilarUserDeviation(Nearness[UtilityResult]):
 
     name: ClassVar[str] = "similar-user-deviation"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "similar_user_deviation_release",
-            "Similar-user deviation, released cells",
+        *readings(
+            "similar_user_deviation",
+            "Similar-user deviation",
             "error",
             True,
             "The typical distance of a prediction from what people rated, read from the profile "
             "most like them.",
-        ),
-        Figure(
-            "similar_user_deviation_refit",
-            "Similar-user deviation, recommender on the release",
-            "error",
-            True,
-            "The same, where a recommender is trained on the release.",
         ),
         Figure(
             "similar_user_users",

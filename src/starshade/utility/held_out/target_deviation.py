@@ -8,7 +8,7 @@ from typing import ClassVar
 from starshade.figure import Figure
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import HeldOut, Probe
+from starshade.utility.held_out.probe import HeldOut, Probe, readings
 from starshade.utility.held_out.recommender_error import errors_on
 from starshade.utility.held_out.training import chosen
 from starshade.utility.result import UtilityResult
@@ -36,24 +36,14 @@ class TargetDeviation(RecommenderErrorSettings, HeldOut[UtilityResult]):
     """
 
     name: ClassVar[str] = "target-deviation"
-    FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "target_deviation_release",
-            "Target deviation, released cells",
-            "error",
-            True,
-            "The typical distance of a prediction from what people rated, read from their own "
-            "anonymized version.",
-        ),
-        Figure(
-            "target_deviation_refit",
-            "Target deviation, recommender on the release",
-            "error",
-            True,
-            "The same, where a recommender is trained on the release.",
-        ),
+    FIGURES: ClassVar[tuple[Figure, ...]] = readings(
+        "target_deviation",
+        "Target deviation",
+        "error",
+        True,
+        "The typical distance of a prediction from what people rated, read from their own "
+        "anonymized version.",
     )
-
     MEANING: ClassVar[str] = (
         "Low is more useful: how far held-out ratings are, as a root mean square, from what each "
         "person's own anonymized version says."

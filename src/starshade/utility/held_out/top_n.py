@@ -13,7 +13,7 @@ from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.recommend.recommender import Fitted
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import HeldOut, Probe
+from starshade.utility.held_out.probe import HeldOut, Probe, readings
 from starshade.utility.held_out.released_rows import ReleasedRows
 from starshade.utility.held_out.similarity import sample_within
 from starshade.utility.held_out.training import Refit, chosen, refit, trained
@@ -59,19 +59,12 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
 
     name: ClassVar[str] = "top-n-agreement"
     FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "top_n_agreement_release",
-            "Recommendations that are the same, released cells",
+        *readings(
+            "top_n_agreement",
+            "Recommendations that are the same",
             "share",
             False,
             "The share of recommended items that the original would recommend too.",
-        ),
-        Figure(
-            "top_n_agreement_refit",
-            "Recommendations that are the same, recommender on the release",
-            "share",
-            False,
-            "The same, where a recommender is trained on the release.",
         ),
         Figure(
             "top_n_users",
