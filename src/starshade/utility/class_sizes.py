@@ -78,7 +78,7 @@ class Discernibility(Measure[UtilityResult]):
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
         sizes = class_sizes(release)
-        return self.result(
+        return self._result(
             {
                 "dm": sum(size * size for size in sizes.tolist()),
                 "classes": len(sizes),
@@ -121,6 +121,6 @@ class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
         """Return ``c_avg``; `original` is not needed."""
         k = self.k if self.k is not None else release.manifest.claimed_k
         sizes = class_sizes(release)
-        return self.result(
+        return self._result(
             {"c_avg": int(sizes.sum()) / (len(sizes) * k)} if k and len(sizes) else {}
         )

@@ -79,4 +79,4 @@ class DisclosureShares(Measure[UtilityResult]):
             sensitive = release.attributes.select(list(release.manifest.sensitive_attributes))
             alone = records_alone_with_sensitive(release.class_of_record, sensitive)
             figures["records_alone_with_sensitive"] = alone
-        return self.result(figures)
+        return self._result(figures)

@@ -96,7 +96,7 @@ class Distortion(Measure[UtilityResult]):
             Somebody in the release is not in `original`.
         """
         changes = None if original is None else Match(release, original).changes
-        return self.result({} if changes is None else _figures(changes, release))
+        return self._result({} if changes is None else _figures(changes, release))
 
 
 def _figures(moved: Changes, release: Release) -> dict[str, float | int | None]:

@@ -61,7 +61,7 @@ class GeneralizationLoss(Measure[UtilityResult]):
             A released item is not in `original`.
         """
         generalized = release.manifest.layout == "generalized"
-        return self.result({"gen_iloss": _mean_loss(release, original)} if generalized else {})
+        return self._result({"gen_iloss": _mean_loss(release, original)} if generalized else {})
 
 
 def _mean_loss(release: Release, original: Ratings) -> float | None:

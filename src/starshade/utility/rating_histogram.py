@@ -147,10 +147,10 @@ class RatingHistogram(Measure[HistogramResult]):
         """
         scale = release.scale
         if scale.step is None:
-            return self.result({})
+            return self._result({})
         before = _shares(_of_cells(cells_of(Match(release, original).part), scale))
         after = released_shares(release)
-        return self.result(
+        return self._result(
             {
                 "histogram_distance": float(np.abs(before - after).sum() / 2),
                 "histogram_distance_rated": _rated_distance(before[1:], after[1:]),

@@ -73,7 +73,7 @@ class Measure(Generic[Result]):
     def __post_init__(self) -> None:
         check(self)
 
-    def result(
+    def _result(
         self, figures: Mapping[str, float | int | None], reason: str = "", **more: Any
     ) -> Result:
         """Return the figures, None for those that are not given; `reason` says why."""

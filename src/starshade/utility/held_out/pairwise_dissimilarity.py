@@ -144,7 +144,7 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
         """Compare pairs; the probe is not used, but without one nothing is trained here either."""
         rows = linked_users(release, original)
         if rows is None or probe is None or not original.n_ratings:
-            return self.unmeasured()
+            return self._unmeasured()
         fitted = trained(chosen(self.recommender, release), original, self.seed)
         linked = np.flatnonzero(rows >= 0)
         work = min(self.users, len(linked)) * release.classes.n_items // 2
@@ -152,7 +152,7 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
         every = self._tally(release, original, fitted, [sample])
         clusters = list(self._clusters(original, rows, linked, len(sample)))
         own = self._tally(release, original, fitted, clusters)
-        return self.result(
+        return self._result(
             {
                 "dissimilarity_all": _mean(every),
                 "dissimilarity_within": _mean(own),

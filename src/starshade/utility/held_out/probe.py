@@ -156,11 +156,11 @@ class HeldOut(Measure[Result]):
 
     def _asked(self, release: Release, original: Ratings, probe: Ratings | None) -> Result:
         linked = linked_probe(release, original, probe)
-        return self.unmeasured() if linked is None else self._found(release, original, linked)
+        return self._unmeasured() if linked is None else self._found(release, original, linked)
 
-    def unmeasured(self, **figures: int) -> Result:
+    def _unmeasured(self, **figures: int) -> Result:
         """Return no figures, or few, and say what the others take."""
-        return self.result(figures, _UNMEASURED)
+        return self._result(figures, _UNMEASURED)
 
     def _found(self, release: Release, original: Ratings, probe: Probe) -> Result:
         raise NotImplementedError

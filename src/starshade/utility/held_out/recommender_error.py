@@ -110,7 +110,7 @@ class RecommenderError(RecommenderErrorSettings, HeldOut[UtilityResult]):
     def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
         counts = {"probe_ratings": len(probe.values), "probe_left_out": probe.left_out}
         if not len(probe.values):
-            return self.unmeasured(**counts)
+            return self._unmeasured(**counts)
         recommender = chosen(self.recommender, release)
         before = trained(recommender, original, self.seed).predict(probe.users, probe.items)
         base = errors_of(before, probe.values)
@@ -121,7 +121,7 @@ class RecommenderError(RecommenderErrorSettings, HeldOut[UtilityResult]):
                 figures[f"{error}_{reading}"] = own
                 if reading != "original" and least > 0:
                     figures[f"{error}_ratio_{reading}"] = own / least
-        return self.result(figures | counts, reason)
+        return self._result(figures | counts, reason)
 
 
 def errors_on(

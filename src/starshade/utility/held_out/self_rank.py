@@ -111,11 +111,11 @@ class SelfRank(Nearness[SelfRankResult]):
 
     def _found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:
         if not len(probe.users):
-            return self.unmeasured()
+            return self._unmeasured()
         ranks, profiles = self._ranks(release, original, probe)
         percentile = 100 * ranks / profiles
         upto = np.searchsorted(np.sort(percentile), np.arange(1, 101) + SAME, side="right")
-        return self.result(
+        return self._result(
             {
                 "self_rank_mean": float(percentile.mean()),
                 "self_rank_median": float(np.median(percentile)),

@@ -59,11 +59,11 @@ class SimilarUserDeviation(Nearness[UtilityResult]):
 
     def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
         if not len(probe.values):
-            return self.unmeasured()
+            return self._unmeasured()
         again = refit(chosen(self.recommender, release), release, self.seed)
         users = self.sample(release, original, probe)
         read, learned = self._errors(release, original, probe, users, again)
-        return self.result(
+        return self._result(
             {
                 "similar_user_deviation_release": read,
                 "similar_user_deviation_refit": learned,

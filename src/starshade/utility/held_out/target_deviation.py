@@ -51,7 +51,7 @@ class TargetDeviation(RecommenderErrorSettings, HeldOut[UtilityResult]):
 
     def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
         if not len(probe.values):
-            return self.unmeasured()
+            return self._unmeasured()
         errors, reason = errors_on(release, probe, chosen(self.recommender, release), self.seed)
         found = {f"target_deviation_{reading}": e[0] for reading, e in errors.items() if e}
-        return self.result(found, reason)
+        return self._result(found, reason)

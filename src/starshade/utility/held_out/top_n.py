@@ -83,12 +83,12 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
     def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
         users = self._sample(release, original, probe)
         if not len(users):
-            return self.unmeasured()
+            return self._unmeasured()
         recommender = chosen(self.recommender, release)
         again = refit(recommender, release, self.seed)
         fitted = trained(recommender, original, self.seed)
         read, learned = self._agreement(release, original, probe, users, fitted, again)
-        return self.result(
+        return self._result(
             {
                 "top_n_agreement_release": read,
                 "top_n_agreement_refit": learned,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +53,6 @@ class Step:
             error=_mean_percent(off, x[both]),
             error_of_truth=_mean_percent(off, x0[both]),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
