@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from starshade.setting import declared, setting
+from starshade.setting import declared, settable
 
 __all__ = [
     "AuxiliaryAttackSettings",
@@ -49,67 +49,83 @@ _TOLERANCE = declared(
 class KnowledgeSettings:
     """What is known of each target (NS §5; definitions, "knowledge")."""
 
-    known: int = setting(8, "Facts known about each person", "Cells known of each target.", least=1)
-    wrong: int = setting(0, "How many of them are wrong", "How many of them are wrong.", least=0)
-    wrong_kind: Literal["value", "item"] = setting(
-        "value", "A wrong fact is", "Wrong rating and day of a rated item, or the wrong item too."
+    known: int = settable(
+        "Facts known about each person", "Cells known of each target.", default=8, least=1
     )
-    rating_error: float = setting(
-        0.0, "Ratings known to within", "Ratings are known to within this.", least=0, unit="ratings"
+    wrong: int = settable(
+        "How many of them are wrong", "How many of them are wrong.", default=0, least=0
     )
-    day_error: float | None = setting(
-        14,
+    wrong_kind: Literal["value", "item"] = settable(
+        "A wrong fact is",
+        "Wrong rating and day of a rated item, or the wrong item too.",
+        default="value",
+    )
+    rating_error: float = settable(
+        "Ratings known to within",
+        "Ratings are known to within this.",
+        default=0.0,
+        least=0,
+        unit="ratings",
+    )
+    day_error: float | None = settable(
         "Dates known to within (days)",
         "Days are known to within this.",
+        default=14,
         least=0,
         endless=True,
         unset="days are not known",
         unit="days",
     )
-    outside_top: int = setting(
-        0, "Leave out the most rated items", "Nothing is known of the N most rated.", least=0
+    outside_top: int = settable(
+        "Leave out the most rated items",
+        "Nothing is known of the N most rated.",
+        default=0,
+        least=0,
     )
-    about_count: bool = setting(
-        False,
+    about_count: bool = settable(
         "The attacker knows about how many items somebody rated",
         "About how many items the target rated is known, to within half of it.",
+        default=False,
     )
-    ratings: bool = setting(
-        True,
+    ratings: bool = settable(
         "The attacker knows how the items were rated",
         "Whether ratings are known.",
+        default=True,
         off="Know the items, not the ratings.",
     )
-    dates: bool = setting(
-        True, "The attacker knows dates", "Whether days are known.", off="Do not know the dates."
+    dates: bool = settable(
+        "The attacker knows dates",
+        "Whether days are known.",
+        default=True,
+        off="Do not know the dates.",
     )
-    except_items: Sequence[str] = setting(
-        (), "Items never known", "Ids of items of which nothing is known."
+    except_items: Sequence[str] = settable(
+        "Items never known", "Ids of items of which nothing is known.", default=()
     )
 
 
 @dataclass(frozen=True)
 class _Likeness:
-    phi: float = setting(
-        1.5,
+    phi: float = settable(
         "How clearly a match must stand out",
         "By how many standard deviations the best record must lead; higher: fewer answers, "
         "fewer wrong ones.",
+        default=1.5,
         least=0,
     )
-    rho0: float | None = setting(
-        None,
+    rho0: float | None = settable(
         "Decay of ratings",
         "Difference in ratings at which likeness falls to 1/e.",
+        default=None,
         least=0,
         above=True,
         unset="0.375 of the scale's width",
         unit="ratings",
     )
-    d0: float = setting(
-        30.0,
+    d0: float = settable(
         "Decay of days",
         "Difference in days at which likeness falls to 1/e.",
+        default=30.0,
         least=0,
         above=True,
         unit="days",
@@ -128,26 +144,26 @@ class ScoreboardRHSettings(_Likeness):
 class ScoreboardSettings:
     """NS §4; definitions, "scoreboard"."""
 
-    rating_error: float | None = setting(
-        None,
+    rating_error: float | None = settable(
         "How far a rating may be off",
         "A rating fits when it is this near.",
+        default=None,
         **_ENDLESS,
         unset="as far as the knowledge says",
         unit="ratings",
     )
-    day_error: float | None = setting(
-        None,
+    day_error: float | None = settable(
         "How far a day may be off",
         "A day fits when it is this near.",
+        default=None,
         **_ENDLESS,
         unset="as far as the knowledge says",
         unit="days",
     )
-    alpha: float = setting(
-        0.5,
+    alpha: float = settable(
         "Score from which on a record fits",
         "A score above it fits; scores are 0 or 1, so all values say the same.",
+        default=0.5,
         least=0,
         most=1,
         below=True,
@@ -180,15 +196,17 @@ class LabelAttackSettings:
 class HomogeneityAttackSettings:
     """PA Def. 5.1, SR §4; definitions, "homogeneity"."""
 
-    by: Literal["label", "structure"] = setting(
-        "label", "Candidates are found by", "Candidates by items and ratings, or by items alone."
+    by: Literal["label", "structure"] = settable(
+        "Candidates are found by",
+        "Candidates by items and ratings, or by items alone.",
+        default="label",
     )
     tolerance: float | None = field(default=None, metadata=_TOLERANCE)
-    sensitive: Sequence[int] = setting(
-        (),
+    sensitive: Sequence[int] = settable(
         "Sensitive items",
         "Items of which is told how many groups rated them all alike: on the command line "
         "ids, in Python places among the original's items.",
+        default=(),
     )
     theta: float = field(default=1.0, metadata=_THETA)
     absent: bool = field(default=False, metadata=_ABSENT)
@@ -199,10 +217,10 @@ class HomogeneityAttackSettings:
 class LinkExistenceSettings:
     """PA §6; definitions, "link-existence"."""
 
-    prior: float | None = setting(
-        None,
+    prior: float | None = settable(
         "Chance that a user rated an item",
         "How likely the adversary holds a rating beforehand.",
+        default=None,
         least=0,
         most=1,
         unset="each item's share of raters",
@@ -213,25 +231,25 @@ class LinkExistenceSettings:
 class PaddingAttackSettings:
     """starshade's own."""
 
-    rank: int | None = setting(
-        None,
+    rank: int | None = settable(
         "Rank of the part that is taken out",
         "Singular values that are taken out.",
+        default=None,
         least=0,
         unset="those that stand out of the noise (Gavish & Donoho 2014)",
     )
-    top: float = setting(
-        0.01,
+    top: float = settable(
         "Share of cells called the highest",
         "Share of the cells, ranked highest, whose precision is told.",
+        default=0.01,
         least=0,
         above=True,
         most=1,
     )
-    groups: int | None = setting(
-        None,
+    groups: int | None = settable(
         "Groups looked at",
         "Groups looked at; of more so many are drawn.",
+        default=None,
         least=2,
         unset="as many as have a million cells, at least 200",
     )
@@ -241,44 +259,46 @@ class PaddingAttackSettings:
 class TrackerAttackSettings:
     """KL §1.1; definitions, "tracker"."""
 
-    conditions: int = setting(
-        4, "Conditions joined by AND", "Conditions joined by AND at most.", least=1, most=16
+    conditions: int = settable(
+        "Conditions joined by AND", "Conditions joined by AND at most.", default=4, least=1, most=16
     )
-    background: Sequence[str] | None = setting(
-        (), "What is known of the target", "Personal attributes known of the target."
+    background: Sequence[str] | None = settable(
+        "What is known of the target", "Personal attributes known of the target.", default=()
     )
-    queries: int = setting(5_000_000, "COUNT queries", "COUNT queries at most.", least=1)
+    queries: int = settable("COUNT queries", "COUNT queries at most.", default=5_000_000, least=1)
 
 
 @dataclass(frozen=True)
 class AuxiliaryAttackSettings(_Likeness):
     """NS §5."""
 
-    candidates: int = setting(5, "Records listed", "Best records listed per name.", least=1)
+    candidates: int = settable(
+        "Records listed", "Best records listed per name.", default=5, least=1
+    )
 
 
 @dataclass(frozen=True)
 class RiskSettings:
     """Of the search for those whom few facts identify; the attack is set beside."""
 
-    draws: int = setting(
-        20,
+    draws: int = settable(
         "Draws per person",
         "Draws per user of each number of known cells.",
+        default=20,
         least=1,
         most=100_000,
     )
-    known: Sequence[int] = setting(
-        (1, 2, 4, 8, 16),
+    known: Sequence[int] = settable(
         "Numbers of known facts",
         "Numbers of known cells that are tried, ascending.",
+        default=(1, 2, 4, 8, 16),
         kind="integers",
         least=1,
     )
-    share: float = setting(
-        0.9,
+    share: float = settable(
         "Share of the draws",
         "Share of the draws in which the record must stand out.",
+        default=0.9,
         least=0,
         above=True,
         most=1,
@@ -289,25 +309,25 @@ class RiskSettings:
 class SparsitySettings:
     """NS §3; definitions, "sparsity"."""
 
-    targets: int | None = setting(
-        2000,
+    targets: int | None = settable(
         "Records looked at",
         "Records whose nearest neighbour is sought, a seeded sample.",
+        default=2000,
         least=1,
         unset="all",
     )
-    rating_error: float | None = setting(
-        None,
+    rating_error: float | None = settable(
         "Ratings that are alike",
         "Ratings within this much are close.",
+        default=None,
         least=0,
         unset="a quarter of the scale's width",
         unit="ratings",
     )
-    day_error: int = setting(
-        14,
+    day_error: int = settable(
         "Days that are alike",
         "Days within this many are close; an unknown day is close to none.",
+        default=14,
         least=0,
         most=65535,
         unit="days",

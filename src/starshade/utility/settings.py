@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from starshade.recommend.settings import Dissimilarity
-from starshade.setting import declared, setting
+from starshade.setting import declared, settable
 
 if TYPE_CHECKING:
     from starshade.recommend.recommender import Recommender
@@ -54,10 +54,10 @@ RatingHistogramSettings = DiscernibilitySettings
 class AverageClassSizeSettings:
     """KL Eq. 2."""
 
-    k: int | None = setting(
-        None,
+    k: int | None = settable(
         "k",
         "What the average class is a multiple of.",
+        default=None,
         least=1,
         unset="the k that the release claims",
     )
@@ -67,16 +67,24 @@ class AverageClassSizeSettings:
 class QueryErrorSettings:
     """KL §5.2.2."""
 
-    attribute: str | None = setting(
-        None, "Attribute", "A numeric attribute that queries average.", unset="age, else the first"
+    attribute: str | None = settable(
+        "Attribute",
+        "A numeric attribute that queries average.",
+        default=None,
+        unset="age, else the first",
     )
-    draws: int = setting(
-        100, "Conditions", "Conditions for each set of items and each kind, at most.", least=1
+    draws: int = settable(
+        "Conditions",
+        "Conditions for each set of items and each kind, at most.",
+        default=100,
+        least=1,
     )
-    items: int = setting(
-        10, "Items", "The most rated items, which conditions are about.", least=1, most=10
+    items: int = settable(
+        "Items", "The most rated items, which conditions are about.", default=10, least=1, most=10
     )
-    seed: int = setting(0, "Seed", "The same conditions are asked of every release.", least=0)
+    seed: int = settable(
+        "Seed", "The same conditions are asked of every release.", default=0, least=0
+    )
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ class PairwiseDissimilaritySettings:
     """PA §7.3."""
 
     dissimilarity: Dissimilarity = field(default="weighted-sq", metadata=_DISSIMILARITY)
-    users: int = setting(5000, "People asked", "People asked, at most.", least=2)
+    users: int = settable("People asked", "People asked, at most.", default=5000, least=2)
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)
 
@@ -117,7 +125,7 @@ class PairwiseDissimilaritySettings:
 class TopNSettings:
     """How many are recommended, and to whom."""
 
-    n: int = setting(10, "Items", "Items recommended to each.", least=1)
+    n: int = settable("Items", "Items recommended to each.", default=10, least=1)
     users: int = field(default=5000, metadata=_USERS)
     recommender: str | Recommender | None = field(default=None, metadata=_RECOMMENDER)
     seed: int = field(default=0, metadata=_SEED)
