@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 
+from starshade.plain import counted
 from starshade.privacy.classes.values import values_in_classes
 from starshade.privacy.classes.verdict import ClassVerdict, judged
-from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.parameters import SLACK, check_records, checking, records_of
 from starshade.privacy.settings import AlphaKSettings
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
 
 __all__ = ["AlphaK"]
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class AlphaK(AlphaKSettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking alpha-k")
+    @checking("alpha-k")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Count the records of each class, and those of its most frequent value.
 
@@ -72,14 +69,13 @@ class AlphaK(AlphaKSettings):
         ConfigError
             No such attribute, or k above the number of records.
         """
-        started = perf_counter()
-        check_data(data)
-        check_records(self.k, data.n_users if isinstance(data, Ratings) else data.n_records)
+        check_records(self.k, records_of(data))
         values = values_in_classes(data, self.attribute)
         size, most = values.classes.size, values.largest()
         small = size < self.k
-        many = most > (float(self.alpha) + _SLACK) * size
+        many = most > (float(self.alpha) + SLACK) * size
         largest = float((most / size).max())
+        too_small, too_frequent = int(size[small].sum()), int(size[many].sum())
         return judged(
             "alpha-k",
             {"alpha": float(self.alpha), "k": int(self.k), "attribute": self.attribute},
@@ -89,31 +85,25 @@ class AlphaK(AlphaKSettings):
             figures={
                 "largest_share": largest,
                 "values": len(values.totals),
-                "failing_by_size": int(size[small].sum()),
-                "failing_by_share": int(size[many].sum()),
+                "failing_by_size": too_small,
+                "failing_by_share": too_frequent,
             },
             meaning=(
                 f"each of the {values.records:,} records is in a class of at least {size.min():,}, "
                 f"and there no value of {self.attribute} is that of more than "
                 f"{largest:.1%}. Whoever finds a person's class cannot be surer of it than that.",
-                self._failures(int(size[small].sum()), int(size[many].sum()), largest),
+                self._failures(too_small, too_frequent, largest),
             ),
-            empty=self._empty(),
-            started=started,
-        )
-
-    def _empty(self) -> str:
-        if self.alpha < 1 - _SLACK:
-            return ""
-        return (
-            f"at alpha = 1 all records of a class may have the same {self.attribute}. Ask for an "
-            "alpha below 1, or for k-anonymity."
+            empty=""
+            if self.alpha < 1 - SLACK
+            else f"at alpha = 1 all records of a class may have the same {self.attribute}. Ask for "
+            "an alpha below 1, or for k-anonymity.",
         )
 
     def _failures(self, small: int, many: int, largest: float) -> str:
-        parts = [f"{small:,} look like fewer than {self.k - 1:,} other{'s' * (self.k > 2)}"] * bool(
-            small
-        )
+        parts = []
+        if small:
+            parts.append(f"{small:,} look like fewer than {counted(self.k - 1, 'other')}")
         if many:
             parts.append(
                 f"{many:,} are in classes where one value of {self.attribute} is that of more than "

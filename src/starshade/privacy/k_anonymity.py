@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 from starshade.privacy.classes.classes import classes_of
 from starshade.privacy.classes.sizes import judged_by_size
-from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.parameters import check_records, checking, records_of
 from starshade.privacy.settings import KAnonymitySettings
 from starshade.privacy.verdict import Verdict
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
@@ -50,7 +48,7 @@ class KAnonymity(KAnonymitySettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking k-anonymity")
+    @checking("k-anonymity")
     def check(self, data: Release | Ratings) -> Verdict:
         """Count, from the cells alone, how many records look alike.
 
@@ -69,10 +67,7 @@ class KAnonymity(KAnonymitySettings):
         ConfigError
             k is above the number of records.
         """
-        start = perf_counter()
-        check_data(data)
-        records = data.n_users if isinstance(data, Ratings) else data.n_records
-        check_records(self.k, records)
-        verdict = judged_by_size("k-anonymity", self.k, classes_of(data), start)
+        check_records(self.k, records_of(data))
+        verdict = judged_by_size("k-anonymity", self.k, classes_of(data))
         by = data.manifest.alike_by if isinstance(data, Release) else ""
         return replace(verdict, alike_by=by)

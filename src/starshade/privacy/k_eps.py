@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from time import perf_counter
+from dataclasses import dataclass
 from typing import Any
 
+from starshade.privacy.parameters import checking
 from starshade.privacy.proximity.balls import count_balls, prepare
 from starshade.privacy.proximity.judge import judge
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.privacy.settings import KEpsAnonymitySettings
-from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.sensitive import item_keys
 from starshade.ratings.table import Ratings
@@ -64,7 +63,7 @@ class KEpsAnonymity(KEpsAnonymitySettings):
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
         check(self)
 
-    @announced("checking k-eps")
+    @checking("k-eps")
     def check(self, data: Release | Ratings) -> ProximityVerdict:
         """Count who is near whom.
 
@@ -79,15 +78,13 @@ class KEpsAnonymity(KEpsAnonymitySettings):
             k is above the number of records; a sensitive item is unknown, or none is left that
             is not sensitive; a release has cells of several members; too little memory.
         """
-        start = perf_counter()
         ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
-        distinct = None
         if self.full:
-            counted = count_balls(ready.space, self.search, distinct=True)
-            sizes, distinct = counted.sizes, counted.distinct
+            sizes, _, distinct = count_balls(ready.space, self.search, distinct=True)
         else:
             sizes = ball_sizes(ready.space, stop_at=self.k, search=self.search)
-        verdict = judge(
+            distinct = None
+        return judge(
             ready,
             model="k-eps",
             parameters=self._parameters(),
@@ -95,7 +92,6 @@ class KEpsAnonymity(KEpsAnonymitySettings):
             all_exact=self.full,
             distinct=distinct,
         )
-        return replace(verdict, seconds=perf_counter() - start)
 
     def _parameters(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}

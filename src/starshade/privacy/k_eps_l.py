@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,13 @@ import numpy as np
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.proximity.balls import Prepared, count_balls, prepare
+from starshade.privacy.parameters import checking
+from starshade.privacy.proximity.balls import count_balls, prepare
 from starshade.privacy.proximity.judge import Spread, judge
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.privacy.settings import KEpsLAnonymitySettings
-from starshade.progress import announced
 from starshade.ratings.proximity.sensitive import item_keys
-from starshade.ratings.proximity.spread import (
-    moments,
-    refuse_above_bound,
-    spreads,
-    too_low,
-)
+from starshade.ratings.proximity.spread import moments, refuse_above_bound, spreads, too_low
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
@@ -75,7 +69,7 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
                 advice="Name the sensitive items, or ask for k-eps.",
             )
 
-    @announced("checking k-eps-l")
+    @checking("k-eps-l")
     def check(self, data: Release | Ratings) -> ProximityVerdict:
         """Count who is near whom, and how far sensitive ratings spread among them.
 
@@ -90,7 +84,6 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             As `KEpsAnonymity.check`; or everybody rated a sensitive item and l is above half
             the range of its ratings, so that no data can meet it (Thm 1).
         """
-        start = perf_counter()
         if self.l == 0:
             alone = KEpsAnonymity(
                 self.k, self.eps, self.sensitive, self.nulls, self.search, self.full
@@ -98,30 +91,26 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             return replace(alone, model="k-eps-l", parameters=self._parameters())
         ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
         refuse_above_bound(ready.ratings, ready.sensitive, self.l)
-        verdict = self._judge(ready)
-        return replace(verdict, seconds=perf_counter() - start)
-
-    def _judge(self, ready: Prepared) -> ProximityVerdict:
-        counted = count_balls(
+        sizes, sums, distinct = count_balls(
             ready.space,
             self.search,
             columns=moments(ready.ratings, ready.sensitive),
             distinct=self.full,
         )
-        assert counted.sums is not None
-        deviations = spreads(counted.sizes, counted.sums, ready.ratings.scale)
+        assert sums is not None
+        deviations = spreads(sizes, sums, ready.ratings.scale)
         return judge(
             ready,
             model="k-eps-l",
             parameters=self._parameters(),
-            sizes=counted.sizes,
+            sizes=sizes,
             all_exact=True,
             spread=Spread(
                 deviations=deviations,
                 low=too_low(deviations, self.l),
-                raters=np.round(counted.sums[:, ::3]).astype(np.int64),
+                raters=np.round(sums[:, ::3]).astype(np.int64),
             ),
-            distinct=counted.distinct,
+            distinct=distinct,
         )
 
     def _parameters(self) -> dict[str, Any]:

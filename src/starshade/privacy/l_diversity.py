@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
-
-import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.classes.values import ClassValues, values_in_classes
 from starshade.privacy.classes.verdict import ClassVerdict, judged
-from starshade.privacy.parameters import check_data
+from starshade.privacy.parameters import SLACK, checking
 from starshade.privacy.settings import LDiversitySettings
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
 
 __all__ = ["LDiversity"]
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -57,7 +50,7 @@ class LDiversity(LDiversitySettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking l-diversity")
+    @checking("l-diversity")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Count the values of each class.
 
@@ -76,40 +69,32 @@ class LDiversity(LDiversitySettings):
         ConfigError
             No such attribute, or l above the number of its values.
         """
-        started = perf_counter()
-        check_data(data)
         values = values_in_classes(data, self.attribute)
         different = len(values.totals)
-        if self.l > different + _SLACK:
+        if self.l > different + SLACK:
             raise ConfigError(
-                f"{called('l')} = {self.l:g}: {self.attribute!r} has {different:,} "
-                "different values in all, "
-                "so no class can have more",
+                f"{called('l')} = {self.l:g}: {self.attribute!r} has {different:,} different "
+                "values in all, so no class can have more",
                 advice=f"Choose l from 1 to {different}.",
             )
         distinct = self.kind == "distinct"
         diversity = values.distinct() if distinct else values.effective()
         return judged(
             "l-diversity",
-            self._parameters(),
+            {
+                "l": int(self.l) if float(self.l).is_integer() else float(self.l),
+                "attribute": self.attribute,
+                "kind": self.kind,
+            },
             values,
-            failing=diversity < self.l - (0 if distinct else _SLACK),
+            failing=diversity < self.l - (0 if distinct else SLACK),
             worst=("l", diversity, True),
             figures={"smallest_l": diversity.min().item(), "values": different},
             meaning=self._meaning(values, diversity.min().item()),
-            empty=self._empty(),
-            started=started,
+            empty=""
+            if self.l > 1 + SLACK
+            else f"every class has one value of {self.attribute} at least. Ask for l = 2 or more.",
         )
-
-    def _empty(self) -> str:
-        if self.l > 1 + _SLACK:
-            return ""
-        return f"every class has one value of {self.attribute} at least. Ask for l = 2 or more."
-
-    def _parameters(self) -> dict[str, Any]:
-        whole = isinstance(self.l, (int, np.integer)) or float(self.l).is_integer()
-        least = int(self.l) if whole else float(self.l)
-        return {"l": least, "attribute": self.attribute, "kind": self.kind}
 
     def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
         n = values.records

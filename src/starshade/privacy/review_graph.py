@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 
 from starshade.privacy.classes.classes import graphs_of
 from starshade.privacy.classes.sizes import judged_by_size
-from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.parameters import check_records, checking, records_of
 from starshade.privacy.settings import ReviewGraphSettings
 from starshade.privacy.verdict import Verdict
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
@@ -48,7 +46,7 @@ class ReviewGraph(ReviewGraphSettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking review-graph")
+    @checking("review-graph")
     def check(self, data: Release | Ratings) -> Verdict:
         """Count, from the cells alone, how many records have the same review graph.
 
@@ -68,8 +66,5 @@ class ReviewGraph(ReviewGraphSettings):
         ConfigError
             k is above the number of records.
         """
-        start = perf_counter()
-        check_data(data)
-        records = data.n_users if isinstance(data, Ratings) else data.n_records
-        check_records(self.k, records)
-        return judged_by_size("review-graph", self.k, graphs_of(data), start)
+        check_records(self.k, records_of(data))
+        return judged_by_size("review-graph", self.k, graphs_of(data))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 
 from starshade.privacy.classes.values import values_in_classes
 from starshade.privacy.classes.verdict import ClassVerdict, judged
-from starshade.privacy.parameters import check_data
+from starshade.privacy.parameters import SLACK, checking
 from starshade.privacy.settings import TClosenessSettings
-from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
 
 __all__ = ["TCloseness"]
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class TCloseness(TClosenessSettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking t-closeness")
+    @checking("t-closeness")
     def check(self, data: Release | Ratings) -> ClassVerdict:
         """Measure the distance of each class from the whole table.
 
@@ -70,8 +66,6 @@ class TCloseness(TClosenessSettings):
         ConfigError
             No such attribute.
         """
-        started = perf_counter()
-        check_data(data)
         values = values_in_classes(data, self.attribute)
         away = values.distances()
         largest, ground = float(away.max()), "in order" if values.numeric else "all equally far"
@@ -79,7 +73,7 @@ class TCloseness(TClosenessSettings):
             "t-closeness",
             {"t": float(self.t), "attribute": self.attribute},
             values,
-            failing=away > self.t + _SLACK,
+            failing=away > self.t + SLACK,
             worst=("distance", away, False),
             figures={"largest_t": largest, "values": len(values.totals)},
             meaning=(
@@ -91,11 +85,7 @@ class TCloseness(TClosenessSettings):
                 f"{self.t:g} away from those of all records (earth mover's distance, values "
                 f"{ground}); the largest distance is {largest:.4g}.",
             ),
-            empty=self._empty(),
-            started=started,
+            empty=""
+            if self.t < 1 - SLACK
+            else "no two distributions lie more than 1 apart. Ask for a t below 1.",
         )
-
-    def _empty(self) -> str:
-        if self.t < 1 - _SLACK:
-            return ""
-        return "no two distributions lie more than 1 apart. Ask for a t below 1."

@@ -8,9 +8,11 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.markup import block, facts, figure_of, paragraph, table
-from starshade.plain import counted
+from starshade.plain import counted, plain
 
-__all__ = ["Verdict"]
+__all__ = ["SHOWN", "Verdict"]
+
+SHOWN = 5  # of the worst that a verdict names
 
 
 @dataclass(frozen=True)
@@ -71,18 +73,17 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        return {
-            "model": self.model,
-            "parameters": dict(self.parameters),
-            "satisfied": self.satisfied,
-            "vacuous": self.vacuous,
-            "records": self.records,
-            "failing_records": self.failing_records,
-            "smallest_group": self.smallest_group,
-            "worst": [dict(entry) for entry in self.worst],
-            "seconds": self.seconds,
-            "version": self.version,
-        }
+        return self._with({})
+
+    def _with(self, more: dict[str, Any]) -> dict[str, Any]:
+        """Return what every verdict has in JSON, and before the last of it what one has more."""
+        first = (
+            *("model", "parameters", "satisfied", "vacuous"),
+            *("records", "failing_records", "smallest_group", "worst"),
+        )
+        shared = {name: getattr(self, name) for name in first}
+        last = {"seconds": self.seconds, "version": self.version}
+        return {name: plain(value) for name, value in (shared | more | last).items()}
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
@@ -118,7 +119,6 @@ class Verdict:
         return "holds" if self.satisfied else "does not hold"
 
     def _counts(self) -> list[tuple[str, str]]:
-        """Return what was counted, for a table."""
         return [
             ("records", figure_of(self.records)),
             ("records it does not hold for", figure_of(self.failing_records)),

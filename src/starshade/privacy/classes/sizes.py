@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
 from starshade.privacy.classes.classes import Classes
-from starshade.privacy.verdict import Verdict
+from starshade.privacy.verdict import SHOWN, Verdict
 
 __all__ = ["judged_by_size"]
 
-_SHOWN = 5  # classes named in a verdict
 
-
-def judged_by_size(model: str, k: int, classes: Classes, started: float) -> Verdict:
-    """Put the verdict together.
-
-    `k`: fewest records of a class. `started`: `perf_counter` at the beginning.
-    """
+def judged_by_size(model: str, k: int, classes: Classes) -> Verdict:
+    """Judge by the fewest records that a class may have."""
     row, size = classes.row, classes.size
     failing = size < k
-    order = np.lexsort([row, size])[: min(_SHOWN, int(failing.sum()))]
+    order = np.lexsort([row, size])[: min(SHOWN, int(failing.sum()))]
     return Verdict(
         model=model,
         parameters={"k": int(k)},
@@ -31,5 +24,4 @@ def judged_by_size(model: str, k: int, classes: Classes, started: float) -> Verd
         smallest_group=int(size.min()),
         worst=tuple({"row": int(row[c]), "size": int(size[c])} for c in order),
         numbered=classes.numbered,
-        seconds=perf_counter() - started,
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.naming import aside
 from starshade.privacy.classes.classes import Classes, classes_of
+from starshade.privacy.parameters import records_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
@@ -109,8 +110,9 @@ class ClassValues:
 
 def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
     """Count the values of an attribute in each class."""
+    records = records_of(data)
     column = _column(data, attribute)
-    if not len(column):
+    if not records:
         raise ConfigError("no records: there is nothing to check")
     code, numeric = _codes(column)
     classes = classes_of(data)

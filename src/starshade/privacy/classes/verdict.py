@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,9 @@ from numpy.typing import NDArray
 from starshade.markup import figure_of
 from starshade.plain import counted
 from starshade.privacy.classes.values import ClassValues
-from starshade.privacy.verdict import Verdict
+from starshade.privacy.verdict import SHOWN, Verdict
 
 __all__ = ["ClassVerdict", "judged"]
-
-_SHOWN = 5  # classes named in a verdict
 
 
 @dataclass(frozen=True)
@@ -36,9 +33,7 @@ class ClassVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        payload = super().to_dict()
-        last = {name: payload.pop(name) for name in ("seconds", "version")}
-        return payload | self.figures | last
+        return self._with(self.figures)
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
@@ -68,15 +63,13 @@ def judged(
     figures: dict[str, float | int],
     meaning: tuple[str, str],
     empty: str,
-    started: float,
 ) -> ClassVerdict:
     """Put a verdict together.
 
     `failing` (n_classes,). `worst` (str, ndarray of shape (n_classes,), bool): what is told of
     failing classes: its name, its value in each class, and whether the least is the worst.
     `meaning` (str, str): if it holds; and if it does not, behind the number of records that fail.
-    `empty`: why it holds whatever the values are; empty where it need not. `started`:
-    `perf_counter` at the beginning.
+    `empty`: why it holds whatever the values are; empty where it need not.
     """
     classes = values.classes
     records = int(classes.size[failing].sum())
@@ -92,9 +85,8 @@ def judged(
         smallest_group=int(classes.size.min()),
         worst=tuple(
             {"row": int(classes.row[c]), "size": int(classes.size[c]), name: measured[c].item()}
-            for c in order[failing[order]][:_SHOWN].tolist()
+            for c in order[failing[order]][:SHOWN].tolist()
         ),
-        seconds=perf_counter() - started,
         numbered=classes.numbered,
         figures=figures,
         empty_because=empty,

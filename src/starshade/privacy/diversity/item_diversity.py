@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,11 @@ from starshade.kernels.predictive.item_bits import bits_of_levels, bits_of_rows
 from starshade.kernels.predictive.rated_sets_walk import rated_table
 from starshade.naming import called
 from starshade.privacy.classes.classes import Classes, graphs_of
-from starshade.privacy.diversity.item_sets import SHOWN, CountedSets, SetCount, count_rated_sets
+from starshade.privacy.diversity.item_sets import CountedSets, SetCount, count_rated_sets
 from starshade.privacy.diversity.verdict import DiversityVerdict
-from starshade.privacy.parameters import check_data
+from starshade.privacy.parameters import checking, records_of
 from starshade.privacy.settings import DiversitySettings
-from starshade.progress import announced
+from starshade.privacy.verdict import SHOWN
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of
@@ -77,7 +76,7 @@ class Diversity(DiversitySettings):
     def __post_init__(self) -> None:
         check(self)
 
-    @announced("checking diversity")
+    @checking("diversity")
     def check(
         self, data: Release | Ratings, *, original: Ratings | None = None, rng: Rng = 0
     ) -> DiversityVerdict:
@@ -105,9 +104,7 @@ class Diversity(DiversitySettings):
             l is above the number of records; nobody rated b of the items; the release was not
             made of `original`.
         """
-        start = perf_counter()
-        check_data(data)
-        records = data.n_users if isinstance(data, Ratings) else data.n_records
+        records = records_of(data)
         if self.l > records:
             raise ConfigError(
                 f"{called('l')} = {self.l}, records = {records}: no item can be in more "
@@ -125,10 +122,16 @@ class Diversity(DiversitySettings):
             undecided = tuple(range(size + 1, self.b + 1))
         else:
             records = max(records, rated.n_users)
-            self._check_b(int(rated.user_support.max(initial=0)))
+            most = int(rated.user_support.max(initial=0))
+            if self.b > max(most, 1):
+                raise ConfigError(
+                    f"{called('b')} = {self.b}: nobody rated so many of the released items",
+                    advice=f"The user who rated most rated {most}; ask for b of that or less.",
+                )
             table = rated_table(rated.indptr, rated.columns, bits)
-            seed = resolve_seed(rng)
-            counted = count_rated_sets(table, self.b, self.l, draws=self.draws, seed=seed)
+            counted = count_rated_sets(
+                table, self.b, self.l, draws=self.draws, seed=resolve_seed(rng)
+            )
             failing = int(counted.at_risk.sum())
         return DiversityVerdict(
             model="diversity",
@@ -138,7 +141,6 @@ class Diversity(DiversitySettings):
             failing_records=failing,
             smallest_group=int(groups.size.min()),
             worst=counted.worst,
-            seconds=perf_counter() - start,
             numbered=groups.numbered,
             empty_because=self._empty(counted.sizes[0]),
             groups=len(groups),
@@ -152,13 +154,6 @@ class Diversity(DiversitySettings):
         if self.l == 1:
             return "what a person rated is always shown by one profile, theirs. Ask for 2 or more."
         return ""
-
-    def _check_b(self, most: int) -> None:
-        if self.b > max(most, 1):
-            raise ConfigError(
-                f"{called('b')} = {self.b}: nobody rated so many of the released items",
-                advice=f"The user who rated most rated {most}; ask for b of that or less.",
-            )
 
     def _from_what_is_shown(
         self, data: Release | Ratings, groups: Classes, bits: NDArray[np.uint64]

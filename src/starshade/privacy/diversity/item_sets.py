@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from starshade.figure import Rate
 from starshade.kernels.predictive.rated_sets import SetTally, count_sets, covers
 from starshade.kernels.predictive.rated_sets_walk import RatedTable
+from starshade.privacy.verdict import SHOWN
 from starshade.rng import generator
 from starshade.stats import wilson
 
-__all__ = ["SHOWN", "CountedSets", "SetCount", "count_rated_sets"]
+__all__ = ["CountedSets", "SetCount", "count_rated_sets"]
 
 _MOST_WORK = 1e10  # steps of an exact count; about a minute
-SHOWN = 5  # sets named in a verdict
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,6 @@ class SetCount:
     def holds(self) -> bool:
         """Whether no set that was looked at is shown by too few."""
         return not (self.short_sets or self.short_drawn)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +76,22 @@ def count_rated_sets(
     """
     exact = max([1, *(size for size in range(2, b + 1) if _work(table, size) <= _MOST_WORK)])
     tally = count_sets(table, exact, l)
-    sizes = [_counted(tally, size, l) for size in range(1, exact + 1)]
+    sizes = [
+        SetCount(
+            size=place + 1,
+            exact=True,
+            sets=int(tally.sets[:, place].sum()),
+            short_sets=int(tally.short[:, place].sum()),
+            fewest_groups=int(tally.fewest[:, place].min(initial=l)),
+        )
+        for place in range(exact)
+    ]
     at_risk = tally.at_risk
     for size in range(exact + 1, b + 1):
         count, short = _drawn(table, size, l, draws, generator(seed, f"item sets of {size}"))
         sizes.append(count)
         at_risk[short] = True
     return CountedSets(tuple(sizes), at_risk, _worst(tally, l))
-
-
-def _counted(tally: SetTally, size: int, least: int) -> SetCount:
-    place = size - 1
-    return SetCount(
-        size=size,
-        exact=True,
-        sets=int(tally.sets[:, place].sum()),
-        short_sets=int(tally.short[:, place].sum()),
-        fewest_groups=int(tally.fewest[:, place].min(initial=least)),
-    )
 
 
 def _work(table: RatedTable, size: int) -> float:

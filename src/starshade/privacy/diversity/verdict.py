@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from starshade.naming import aside
+from starshade.plain import counted
 from starshade.privacy.diversity.item_sets import SetCount
-from starshade.privacy.proximity.verdict import count_of
 from starshade.privacy.verdict import Verdict
 
 __all__ = ["DiversityVerdict"]
@@ -49,11 +49,10 @@ class DiversityVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        payload = super().to_dict()
-        last = {name: payload.pop(name) for name in ("seconds", "version")}
-        sets = [count.to_dict() for count in self.sets]
-        open_ = {"undecided": list(self.undecided)}
-        return payload | {"groups": self.groups, "exact": self.exact, "sets": sets} | open_ | last
+        sets = [asdict(count) for count in self.sets]
+        return self._with(
+            {"groups": self.groups, "exact": self.exact, "sets": sets, "undecided": self.undecided}
+        )
 
     def __str__(self) -> str:
         b, l = self.parameters["b"], self.parameters["l"]  # noqa: E741 - the paper's name
@@ -65,7 +64,7 @@ class DiversityVerdict(Verdict):
             up_to = "one item" if b == 1 else f"up to {b} items"
             lines.append(
                 f"whoever knows {up_to} that a person rated is left with at least "
-                f"{count_of(l, 'profile')} that may be theirs"
+                f"{counted(l, 'profile')} that may be theirs"
                 + ("" if self.exact else ", as far as a sample can tell")
             )
         elif self.undecided:
@@ -76,7 +75,7 @@ class DiversityVerdict(Verdict):
             )
         else:
             lines.append(
-                f"{self.failing_records:,} of {count_of(self.records, 'user')} rated such a set"
+                f"{self.failing_records:,} of {counted(self.records, 'user')} rated such a set"
             )
         return f"{lines[0]}: {'; '.join(lines[1:])}."
 
@@ -86,7 +85,7 @@ class DiversityVerdict(Verdict):
     def _sentence(self, count: SetCount) -> str:
         least = self.parameters["l"]
         what = "items" if count.size == 1 else f"sets of {count.size} items"
-        short = f"fewer than {least} of the {count_of(self.groups, 'profile')}"
+        short = f"fewer than {least} of the {counted(self.groups, 'profile')}"
         if count.exact and count.sets is None:
             return f"all {what} are shown by so many groups"
         if count.exact:
@@ -100,8 +99,8 @@ class DiversityVerdict(Verdict):
         """Name the sets in `worst` by the positions of their items; no id is told."""
         lines = [
             f"{'item' if len(entry['items']) == 1 else 'items'} "
-            f"{', '.join(str(item) for item in entry['items'])}: in "
-            f"{count_of(entry['groups'], 'profile')}"
+            f"{', '.join(map(str, entry['items']))}: in "
+            f"{counted(entry['groups'], 'profile')}"
             for entry in self.worst
         ]
         where = "Items are counted from 0, in the canonical order of their ids."

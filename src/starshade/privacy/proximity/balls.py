@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import keyed_numbers
-from starshade.privacy.parameters import check_data, check_records
+from starshade.privacy.parameters import check_records, records_of
 from starshade.privacy.proximity.single import single_ratings
 from starshade.ratings.proximity.balls import Search, ball_sums
 from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
@@ -24,12 +24,7 @@ from starshade.ratings.proximity.space import Space, space_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 
-__all__ = [
-    "BallCount",
-    "Prepared",
-    "count_balls",
-    "prepare",
-]
+__all__ = ["Prepared", "count_balls", "prepare"]
 
 _HALVES = (np.uint64(1), np.uint64(2))  # two independent 64-bit hashes make one of 128
 
@@ -38,47 +33,27 @@ _HALVES = (np.uint64(1), np.uint64(2))  # two independent 64-bit hashes make one
 class Prepared:
     """Data made ready to be asked about balls.
 
-    `ratings`: one rating per cell, also when the data are a release. `open`, `sensitive`: item
-    indices: those that the distance is taken over; those that are to be protected, in the order
-    given. `released`: whether rows are the records of a release.
+    `ratings`: one rating per cell, also when the data are a release. `sensitive`: indices of the
+    items that are to be protected, in the order given. `released`: whether rows are the records of
+    a release.
     """
 
     ratings: Ratings
-    open: NDArray[np.int64]
     sensitive: NDArray[np.int64]
     rule: Rule
     space: Space
     released: bool
 
 
-@dataclass(frozen=True, eq=False)
-class BallCount:
-    """What sums over balls tell.
-
-    `sizes` (n,): records in each ball. `sums`: the columns asked for, summed over each ball.
-    `distinct`: how many of the balls differ from one another; None: not asked for.
-    """
-
-    sizes: NDArray[np.int64]
-    sums: NDArray[Any] | None
-    distinct: int | None
-
-
 def prepare(
     data: Release | Ratings, eps: float, sensitive: Sequence[str], nulls: NullRule, k: int = 0
 ) -> Prepared:
     """Make data ready; `k` is only held against the number of records."""
-    check_data(data)
-    if isinstance(data, Release):
-        check_records(k, data.n_records)
-        ratings = single_ratings(data.cells())
-    else:
-        check_records(k, data.n_users)
-        ratings = data
+    check_records(k, records_of(data))
+    ratings = single_ratings(data.cells()) if isinstance(data, Release) else data
     rest, chosen = split_items(ratings.items, sensitive)
     return Prepared(
         ratings=ratings,
-        open=rest,
         sensitive=chosen,
         rule=rule_of(ratings.scale, ratings.levels, eps, nulls),
         space=space_of(ratings, rest, eps, nulls),
@@ -88,14 +63,13 @@ def prepare(
 
 def count_balls(
     space: Space, search: Search, *, columns: NDArray[Any] | None = None, distinct: bool = False
-) -> BallCount:
-    """Count and sum over every ball, and tell how many balls differ.
+) -> tuple[NDArray[np.int64], NDArray[Any] | None, int | None]:
+    """Return the size of every ball, the columns asked for summed over it, how many balls differ.
 
     Two balls are taken for the same when the sums of their records' 128-bit keys and their sizes
     agree: of a million balls, two that differ are mistaken with a chance below 2**-88.
 
-    `search` ({"tree", "slicing", "pairwise"}). `columns` (int64 or float64 (n, q)): what to sum
-    besides. `distinct`: whether to count the balls that differ.
+    `columns` (int64 or float64 (n, q)): what to sum besides.
     """
     n = space.n_records
     whole = [np.ones(n, dtype=np.int64)]
@@ -112,15 +86,5 @@ def count_balls(
         whole_sums = ball_sums(space, np.column_stack(whole), search=search)
         if columns is not None:
             beside = ball_sums(space, columns, search=search)
-    return BallCount(
-        sizes=np.ascontiguousarray(whole_sums[:, 0]),
-        sums=beside,
-        distinct=_distinct_rows(whole_sums) if distinct else None,
-    )
-
-
-def _distinct_rows(rows: NDArray[np.int64]) -> int:
-    if not len(rows):
-        return 0
-    ordered = rows[np.lexsort(rows.T)]
-    return 1 + int((ordered[1:] != ordered[:-1]).any(axis=1).sum())
+    differ = len(np.unique(whole_sums, axis=0)) if distinct else None
+    return np.ascontiguousarray(whole_sums[:, 0]), beside, differ

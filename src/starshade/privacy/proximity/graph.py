@@ -11,9 +11,9 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.balls.cliques import components
 from starshade.naming import named
+from starshade.plain import counted
 from starshade.privacy.proximity.balls import prepare
 from starshade.privacy.proximity.graph_result import GraphResult
-from starshade.privacy.proximity.verdict import count_of
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.sensitive import item_keys
@@ -80,7 +80,7 @@ class ProximityGraph:
         edges = int(ball_sizes(ready.space).sum() - ready.space.n_records) // 2
         if edges * _BYTES > budget.memory():
             raise ConfigError(
-                f"the graph has {count_of(edges, 'edge')}, which take "
+                f"the graph has {counted(edges, 'edge')}, which take "
                 f"{budget.amount(edges * _BYTES)}; the budget is {budget.amount(budget.memory())}",
                 advice="Take a smaller eps or fewer records, or allow more with "
                 f"{named('memory')}. The check of k-eps needs no graph.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from starshade.kernels.balls.cliques import grow_cliques
 from starshade.markup import block, facts, figure_of, paragraph
 from starshade.plain import counted
 from starshade.privacy.parameters import check_records
-from starshade.privacy.proximity.verdict import count_of, each_of
+from starshade.privacy.proximity.verdict import each_of
 from starshade.privacy.settings import KAnonymitySettings
 from starshade.rng import generator
 from starshade.setting import settings_of
@@ -65,21 +66,21 @@ class Decomposition:
         k = self.k
         if self.outcome == "found":
             return (
-                f"It falls apart into {count_of(self.cliques, 'clique')} of {self.smallest:,} to "
-                f"{count_of(self.largest, 'record')}, all of a clique near one another; that "
+                f"It falls apart into {counted(self.cliques, 'clique')} of {self.smallest:,} to "
+                f"{counted(self.largest, 'record')}, all of a clique near one another; that "
                 f"proves (k, eps)-anonymity for k = {k} (Theorem 2)."
             )
         if self.outcome == "impossible":
             return (
                 f"It has no partition into cliques of {k} or more: fewer "
-                f"than {count_of(k - 1, 'other')} lie around {each_of(self.lonely, 'record')}, so "
+                f"than {counted(k - 1, 'other')} lie around {each_of(self.lonely, 'record')}, so "
                 f"(k, eps)-anonymity does not hold for k = {k}."
             )
         return (
-            f"No partition into cliques of {k} or more was found ({count_of(self.left, 'record')} "
+            f"No partition into cliques of {k} or more was found ({counted(self.left, 'record')} "
             "left over), which proves nothing: the search is greedy and may miss one, and "
             f"(k, eps)-anonymity asks for less. It holds for k = {k}, as around each record lie "
-            f"at least {count_of(k - 1, 'other')}."
+            f"at least {counted(k - 1, 'other')}."
         )
 
 
@@ -141,14 +142,12 @@ class GraphResult:
         k = settings_of(KAnonymitySettings)[0].checked(k)
         check_records(k, self.records)
         lonely = int((self.degrees < k - 1).sum())
-        clique = np.full(self.records, -1, dtype=np.int64)
-        if not lonely:
-            clique = self._partition(k)
+        clique = np.full(self.records, -1, dtype=np.int64) if lonely else self._partition(k)
         size = np.bincount(clique[clique >= 0])
         left = int((clique < 0).sum())
         outcome: Outcome = "impossible" if lonely else "not found" if left else "found"
         decomposition = Decomposition(
-            k=int(k),
+            k=k,
             outcome=outcome,
             cliques=len(size),
             smallest=int(size.min()) if len(size) else 0,
@@ -196,13 +195,13 @@ class GraphResult:
                 "number": len(sizes),
                 "smallest": int(sizes.min()),
                 "largest": int(sizes.max()),
-                "sizes": _counted(sizes, "size", "components"),
+                "sizes": _distribution(sizes, "size", "components"),
             },
             "degrees": {
                 "min": int(degrees.min()),
                 "mean": float(degrees.mean()),
                 "max": int(degrees.max()),
-                "distribution": _counted(degrees, "degree", "records"),
+                "distribution": _distribution(degrees, "degree", "records"),
             },
             "decomposition": None if self.decomposition is None else self.decomposition.to_dict(),
             "version": self.version,
@@ -212,11 +211,11 @@ class GraphResult:
         degrees, sizes = self.degrees, self.component_sizes
         text = (
             f"Proximity graph (eps = {self.eps:g}, nulls = {self.nulls}): "
-            f"{count_of(self.records, 'record')}, "
-            f"{count_of(self.edges, 'pair')} within eps of each other; "
-            f"{count_of(len(sizes), 'connected component')} of {sizes.min():,} to "
-            f"{count_of(int(sizes.max()), 'record')}; a record has {degrees.min():,} to "
-            f"{count_of(int(degrees.max()), 'neighbour')}, {degrees.mean():.1f} on average."
+            f"{counted(self.records, 'record')}, "
+            f"{counted(self.edges, 'pair')} within eps of each other; "
+            f"{counted(len(sizes), 'connected component')} of {sizes.min():,} to "
+            f"{counted(int(sizes.max()), 'record')}; a record has {degrees.min():,} to "
+            f"{counted(int(degrees.max()), 'neighbour')}, {degrees.mean():.1f} on average."
         )
         return text if self.decomposition is None else f"{text} {self.decomposition}"
 
@@ -247,7 +246,5 @@ class GraphResult:
         return block(f"Proximity graph, ε = {self.eps:g}", facts(rows), paragraph(str(self)))
 
 
-def _counted(values: NDArray[np.int64], name: str, counted: str) -> list[dict[str, int]]:
-    """Return each value and how often it occurs, ascending."""
-    value, n = np.unique(values, return_counts=True)
-    return [{name: v, counted: c} for v, c in zip(value.tolist(), n.tolist(), strict=True)]
+def _distribution(values: NDArray[np.int64], name: str, what: str) -> list[dict[str, int]]:
+    return [{name: v, what: n} for v, n in Counter(np.sort(values).tolist()).items()]

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.plain import counted
 from starshade.privacy.proximity.balls import Prepared
 from starshade.privacy.proximity.verdict import ProximityVerdict
+from starshade.privacy.verdict import SHOWN
 from starshade.ratings.proximity.balls import ball_members
 from starshade.ratings.proximity.rule import NullRule, largest_distance, reaches_all
 
 __all__ = ["Spread", "judge"]
 
-_SHOWN = 5  # failing records named in a verdict
 _MEMBERS = 20  # records of a witness's ball named in it
 
 
@@ -71,7 +73,7 @@ def judge(
         patterns=None if patterns is None else len(patterns),
         records_in_small_patterns=None if patterns is None else int(patterns[patterns < k].sum()),
         distinct_balls=distinct,
-        sizes=_distribution(sizes) if all_exact else None,
+        sizes=tuple(Counter(np.sort(sizes).tolist()).items()) if all_exact else None,
         failing_by_size=int(small.sum()),
         failing_by_spread=None if spread is None else tuple(spread.low.sum(axis=0).tolist()),
         balls_with_one_rating=None if spread is None else _alone(spread),
@@ -87,13 +89,13 @@ def _worst(
     """Name a few: the smallest balls first, among those large enough the least spread."""
     size = np.minimum(sizes[failing], k)
     if spread is None:
-        first = failing[np.lexsort([failing, size])[:_SHOWN]]
+        first = failing[np.lexsort([failing, size])[:SHOWN]]
         return tuple({"row": row, "size": int(sizes[row])} for row in first.tolist())
     # spreads that differ by rounding alone are ties, whichever way neighbours were found
     deviations = np.round(np.where(np.isnan(spread.deviations), np.inf, spread.deviations), 9)
     least = deviations[failing].min(axis=1)
     worst = []
-    for row in failing[np.lexsort([failing, least, size])[:_SHOWN]].tolist():
+    for row in failing[np.lexsort([failing, least, size])[:SHOWN]].tolist():
         item = int(deviations[row].argmin())
         finite = bool(np.isfinite(deviations[row, item]))
         worst.append({
@@ -106,18 +108,12 @@ def _worst(
 
 
 def _witness(prepared: Prepared, entry: dict[str, Any], spread: Spread | None) -> dict[str, Any]:
-    """Show one failing record and who is near it."""
     row = entry["row"]
     _, members = ball_members(prepared.space, np.array([row]))
     witness = {"row": row, "size": len(members), "records": members[:_MEMBERS].tolist()}
     if spread is not None:
         witness["sd"] = [None if np.isnan(sd) else sd for sd in spread.deviations[row].tolist()]
     return witness
-
-
-def _distribution(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    size, records = np.unique(sizes, return_counts=True)
-    return tuple(zip(size.tolist(), records.tolist(), strict=True))
 
 
 def _alone(spread: Spread) -> int:
@@ -154,15 +150,14 @@ def _warnings(prepared: Prepared, spread: Spread | None) -> tuple[str, ...]:
     if spread is not None:
         unrated = np.flatnonzero(~spread.raters.any(axis=0)) + 1
         if len(unrated):
-            listed = ", ".join(str(place) for place in unrated.tolist())
             sentences.append(
-                f"Note: nobody rated sensitive item {listed} of those given; it passes because "
-                "it discloses nothing."
+                f"Note: nobody rated sensitive item {', '.join(map(str, unrated))} of those given; "
+                "it passes because it discloses nothing."
             )
         alone = _alone(spread)
         if alone:
             sentences.append(
-                f"Note: in the ball of {alone:,} record{'s' * (alone != 1)} a sensitive item was "
+                f"Note: in the ball of {counted(alone, 'record')} a sensitive item was "
                 "rated by one member alone. It passes, as the definition takes nulls for spread, "
                 "but whoever reads the ball reads that one rating."
             )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.naming import named
-from starshade.plain import counted
+from starshade.plain import counted, plain
 from starshade.privacy.verdict import Verdict
 
-__all__ = ["ProximityVerdict", "count_of", "each_of"]
+__all__ = ["ProximityVerdict", "each_of"]
 
 _POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
 
@@ -72,22 +72,11 @@ class ProximityVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
-        sizes = self.sizes and [{"size": size, "records": n} for size, n in self.sizes]
-        more = {
-            "smallest_group_exact": self.smallest_group_exact,
-            "everyone_proximate": self.everyone_proximate,
-            "patterns": self.patterns,
-            "records_in_small_patterns": self.records_in_small_patterns,
-            "distinct_balls": self.distinct_balls,
-            "sizes": sizes,
-            "failing_by_size": self.failing_by_size,
-            "failing_by_spread": self.failing_by_spread and list(self.failing_by_spread),
-            "balls_with_one_rating": self.balls_with_one_rating,
-            "balls_without_rating": self.balls_without_rating,
-            "warnings": list(self.warnings),
-            "witness": self.witness,
-        }
-        return super().to_dict() | {key: value for key, value in more.items() if value is not None}
+        own = (field.name for field in fields(self)[len(fields(Verdict)) :])
+        more = {name: value for name in own if (value := getattr(self, name)) is not None}
+        if self.sizes is not None:
+            more["sizes"] = [{"size": size, "records": n} for size, n in self.sizes]
+        return super().to_dict() | {name: plain(value) for name, value in more.items()}
 
     def __str__(self) -> str:
         if self.vacuous:
@@ -127,7 +116,7 @@ class ProximityVerdict(Verdict):
             if name != "sensitive"
         ]
         if sensitive:
-            parts.append(f"{sensitive} sensitive item{'s' * (sensitive != 1)}")
+            parts.append(counted(sensitive, "sensitive item"))
         return f"{self.model} ({', '.join(parts)}) {self._outcome()}:"
 
     def _result(self) -> str:
@@ -171,7 +160,7 @@ class ProximityVerdict(Verdict):
         for place, n in enumerate(self.failing_by_spread or (), 1):
             if n:
                 parts.append(
-                    f"Around {count_of(n, 'record')} the ratings of sensitive item {place} have a "
+                    f"Around {counted(n, 'record')} the ratings of sensitive item {place} have a "
                     f"standard deviation below {self.parameters['l']:g}."
                 )
         return parts
@@ -181,9 +170,9 @@ class ProximityVerdict(Verdict):
             return ""
         return (
             "At this eps a null is near nulls alone, so only records that rated exactly the same "
-            f"items can be proximate: {count_of(self.patterns, 'such set')} of items "
+            f"items can be proximate: {counted(self.patterns, 'such set')} of items "
             f"occur{'s' * (self.patterns == 1)}, and "
-            f"{count_of(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
+            f"{counted(self.records_in_small_patterns or 0, 'record')} share theirs with too few."
         )
 
     def _pools(self) -> str:
@@ -229,7 +218,7 @@ class ProximityVerdict(Verdict):
         return f"record {row:,} of the release" if self.numbered else f"row {row:,}"
 
     def _failure(self, entry: dict[str, Any]) -> str:
-        text = f"its ball has {count_of(entry['size'], 'record')}"
+        text = f"its ball has {counted(entry['size'], 'record')}"
         if entry.get("sd") is not None:
             text += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"
         return text
@@ -253,9 +242,4 @@ class ProximityVerdict(Verdict):
 
 def each_of(n: int, noun: str) -> str:
     """Return what all of a number of things have, e.g. ``1 record``, ``each of 3 records``."""
-    return count_of(n, noun) if n == 1 else f"each of {count_of(n, noun)}"
-
-
-def count_of(n: int, noun: str) -> str:
-    """Return a number of things in words, e.g. ``1 record``, ``1,234 records``."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+    return "each of " * (n != 1) + counted(n, noun)
