@@ -19,7 +19,6 @@ from starshade.release.disclosure import (
     users_rating_disclosed,
     users_rating_exists,
 )
-from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.provenance import Provenance
 from starshade.release.quasi import quasi_table, split_classes
 from starshade.release.table import Release
@@ -77,14 +76,14 @@ def generalized_release(
         class_of_group = split_classes(class_of_group, groups, released, quasi_identifiers)
     classes = _merge(plain, class_of_group)
     order, record = in_order(class_of_group[groups], own)
-    exact = made.exact(cells.n_groups, invented_cells)
-    manifest = Manifest(
-        **made.stated(original, exact),
-        audience="query" if attributes == "exact" else "publish",
-        scale=ScaleModel.of(original.scale),
-        classes=classes.n_groups,
+    return made.release(
+        original,
+        record,
+        classes,
+        cells.n_groups,
+        invented_cells=invented_cells,
+        people=None if released is None else released.take(order),
         attributes=attributes,
-        attribute_columns=() if released is None else tuple(released.column_names),
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive_attributes=tuple(sensitive_attributes),
         users_rating_disclosed=users_rating_disclosed(classes),
@@ -92,13 +91,6 @@ def generalized_release(
         records_alone_with_sensitive=None
         if own is None or attributes == "exact"
         else records_alone_with_sensitive(class_of_group[groups], own),
-    )
-    return Release(
-        manifest=manifest,
-        classes=classes,
-        attributes=None if released is None else released.take(order),
-        item_names=original.item_names,
-        private=made.private(original, record, exact),
     )
 
 

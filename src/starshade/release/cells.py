@@ -19,27 +19,15 @@ from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.symbols import Symbols
 
-__all__ = ["Cells", "cells_of"]
+__all__ = ["Cells", "Rows", "cells_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows of cells, each row standing for one or more identical records.
-
-    `sizes` (n_groups,): records that each row stands for, at least 1. `indptr` (n_groups + 1,).
-    `columns` (n_cells,): item indices, strictly ascending within a row; a cell that is null alone
-    has no entry. `codes` (uint8, uint16 or uint32 (n_cells,)): positions in `symbols`. `days`: as
-    in `Ratings`; always None on a release.
-    """
+class Rows:
+    """Rows over items, each standing for one or more identical records: `sizes` (n_groups,)."""
 
     items: Vocabulary
     sizes: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    codes: NDArray[Any]
-    symbols: Symbols
-    days: NDArray[np.uint16] | None = None
-    first_day: int = 0
 
     @property
     def n_groups(self) -> int:
@@ -56,13 +44,27 @@ class Cells:
         """Columns."""
         return len(self.items)
 
+
+@dataclass(frozen=True, eq=False)
+class Cells(Rows):
+    """Rows of cells.
+
+    `indptr` (n_groups + 1,). `columns` (n_cells,): item indices, strictly ascending within a row; a
+    cell that is null alone has no entry. `codes` (uint8, uint16 or uint32 (n_cells,)): positions in
+    `symbols`. `days`: as in `Ratings`; always None on a release.
+    """
+
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    codes: NDArray[Any]
+    symbols: Symbols
+    days: NDArray[np.uint16] | None = None
+    first_day: int = 0
+
     @cached_property
     def by_item(self) -> ByItem:
         """The same cells item by item (its `users` are row indices)."""
-        indptr, rows, codes, days = transpose(
-            self.indptr, self.columns, self.codes, self.days, self.n_items
-        )
-        return ByItem(indptr, rows, codes, days)
+        return ByItem(*transpose(self.indptr, self.columns, self.codes, self.days, self.n_items))
 
     @cached_property
     def support(self) -> NDArray[np.int64]:

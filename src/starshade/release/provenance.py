@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.table import Ratings
 from starshade.release.band import Exact
-from starshade.release.manifest import Claim
-from starshade.release.table import Link, Private
+from starshade.release.cells import Cells
+from starshade.release.manifest import Claim, Manifest, ScaleModel
+from starshade.release.profile.profiles import Profiles
+from starshade.release.table import Link, Private, Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Provenance"]
 
@@ -38,14 +43,28 @@ class Provenance:
     users_without_rating: int = 0
     users_deleted: int = 0
 
-    def exact(
+    def release(
         self,
+        original: Ratings,
+        record: NDArray[np.int64],
+        rows: Cells | Profiles,
         groups: int,
+        *,
         invented_cells: float | None = None,
         single_rater_cells: float | None = None,
-    ) -> Exact:
-        """Return what the owner alone knows in figures, with what was counted of the release."""
-        return Exact(
+        people: pa.Table | None = None,
+        class_of_record: NDArray[np.int64] | None = None,
+        put_together: NDArray[np.int64] | None = None,
+        **stated: Any,
+    ) -> Release:
+        """Return the release that says all this; nothing private is in its manifest.
+
+        `original`: the table that was anonymized. `record` (n_users,): the record of each user.
+        `groups`: how many the method formed. `people`: released attributes, by record.
+        `class_of_record`: on layout "record". `put_together` (n_users,): by record, which of them
+        the method put together. `stated`: what else the manifest says.
+        """
+        exact = Exact(
             groups,
             self.users_without_rating,
             self.users_deleted,
@@ -53,38 +72,28 @@ class Provenance:
             invented_cells,
             single_rater_cells,
         )
-
-    def stated(self, original: Ratings, exact: Exact) -> dict[str, Any]:
-        """Return the fields of the manifest that say all this; nothing private is among them."""
-        return {
-            "method": self.method,
-            "config": self.config,
-            "claims": self.claims,
-            "rare_items": self.rare_items,
-            "lineage": original.lineage,
-            "records": original.n_users,
-            "items": original.n_items,
+        facts = {"scale": ScaleModel.of(original.scale), "classes": rows.n_groups} | stated
+        manifest = Manifest(
+            method=self.method,
+            config=self.config,
+            claims=self.claims,
+            rare_items=self.rare_items,
+            lineage=original.lineage,
+            records=original.n_users,
+            items=original.n_items,
+            audience="query" if stated.get("attributes") == "exact" else "publish",
+            attribute_columns=() if people is None else tuple(people.column_names),
             **exact.bands(original.n_users, original.n_items),
-        }
-
-    def private(
-        self,
-        original: Ratings,
-        record: NDArray[np.int64],
-        exact: Exact,
-        groups: NDArray[np.int64] | None = None,
-    ) -> Private:
-        """Return what the owner keeps.
-
-        `original`: the table that was anonymized. `record` (n_users,): the record of each user.
-        `groups` (n_users,): by record, which of them the method put together.
-        """
-        return Private(
+            **facts,
+        )
+        private = Private(
             link=Link(original.users, record),
             seed=self.seed,
             config=self.private_config,
             source=original.report.source,
             original=original,
             exact=exact,
-            groups=groups,
+            groups=put_together,
         )
+        names = original.item_names
+        return Release(manifest, rows, people, names, private, class_of_record)

@@ -15,7 +15,7 @@ from starshade.release.attributes import check_attributes, in_order, plain_attri
 from starshade.release.cells import cells_of
 from starshade.release.content import canonical, class_numbers
 from starshade.release.disclosure import users_rating_disclosed, users_rating_exists
-from starshade.release.manifest import Manifest, ScaleModel
+from starshade.release.manifest import ScaleModel
 from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
@@ -46,7 +46,9 @@ def record_release(
     look first. Returns: `classes` has a row per record, `groups` the class of each.
     """
     check_attributes(original, attributes)
-    _check(original, released)
+    for name in ("users", "items"):
+        if getattr(original, name) != getattr(released, name):
+            raise InternalError(f"the released ratings have other {name} than the original ones")
     cells = canonical(replace(cells_of(released), days=None, first_day=0))
     class_of_user = class_numbers(cells)
     people = plain_attributes(original.attributes) if attributes == "exact" else None
@@ -55,41 +57,27 @@ def record_release(
     classes = int(class_of_record[-1]) + 1 if len(order) else 0
     # deletion changes no cell of those who stay
     invented = None if made.method == "suppress" else _invented_share(original, released)
-    exact = made.exact(classes, invented)
-    manifest = Manifest(
-        **made.stated(original, exact),
+    return made.release(
+        original,
+        record,
+        records,
+        classes,
+        invented_cells=invented,
+        people=None if people is None else people.take(order),
+        class_of_record=class_of_record,
+        put_together=None if groups is None else groups[order],
         layout="record",
-        audience="publish" if people is None else "query",
+        attributes=attributes,
         scale=ScaleModel.of(released.scale),
         classes=classes,
-        attributes=attributes,
-        attribute_columns=() if people is None else tuple(people.column_names),
         users_rating_disclosed=users_rating_disclosed(records),
         users_rating_exists=users_rating_exists(records),
-    )
-    return Release(
-        manifest=manifest,
-        classes=records,
-        attributes=None if people is None else people.take(order),
-        item_names=original.item_names,
-        private=made.private(original, record, exact, None if groups is None else groups[order]),
-        groups=class_of_record,
     )
 
 
 def _invented_share(original: Ratings, released: Ratings) -> float:
-    """Return the share of released ratings whose own user had no rating there.
-
-    `original`, `released`: the same users and items. Returns: in [0, 1]; 0 where nothing is
-    released.
-    """
+    """Return the share of released ratings whose own user had no rating there; 0 without any."""
     place = places_in(
         original.indptr, original.columns, released.indptr, released.columns, original.n_items
     )
     return int((place < 0).sum()) / max(len(place), 1)
-
-
-def _check(original: Ratings, released: Ratings) -> None:
-    for name in ("users", "items"):
-        if getattr(original, name) != getattr(released, name):
-            raise InternalError(f"the released ratings have other {name} than the original ones")

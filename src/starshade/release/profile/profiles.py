@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from starshade import budget
 from starshade.errors import ConfigError
 from starshade.naming import aside
 from starshade.ratings.scale import Scale
-from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells
+from starshade.release.cells import Cells, Rows
 from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
 
@@ -96,34 +94,16 @@ def quantize(values: NDArray[np.floating], scale: Scale, step: float) -> NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Profiles:
-    """Rows of levels, each row standing for one or more identical records.
+class Profiles(Rows):
+    """Rows of levels.
 
-    `sizes` (n_groups,): records that each row stands for, at least 1. `levels` (n_groups, n_items):
-    0 is null; level v is the rating ``scale.minimum + (v - 1) * step``. `scale`: of the original
-    ratings. `step`: between released levels.
+    `levels` (n_groups, n_items): 0 is null; level v is the rating ``scale.minimum + (v - 1) *
+    step``. `scale`: of the original ratings. `step`: between released levels.
     """
 
-    items: Vocabulary
-    sizes: NDArray[np.int64]
     levels: NDArray[np.uint8]
     scale: Scale
     step: float
-
-    @property
-    def n_groups(self) -> int:
-        """Rows."""
-        return len(self.sizes)
-
-    @property
-    def n_records(self) -> int:
-        """Records that the rows stand for."""
-        return int(self.sizes.sum())
-
-    @property
-    def n_items(self) -> int:
-        """Columns."""
-        return len(self.items)
 
     @cached_property
     def ratings(self) -> NDArray[np.float64]:
@@ -193,8 +173,7 @@ class Profiles:
             )
 
     def __repr__(self) -> str:
-        levels: Any = len(self.ratings)
         return (
-            f"Profiles({self.n_groups:,} rows x {self.n_items:,} items, {levels} levels, "
-            f"{self.n_records:,} records)"
+            f"Profiles({self.n_groups:,} rows x {self.n_items:,} items, {len(self.ratings)} "
+            f"levels, {self.n_records:,} records)"
         )

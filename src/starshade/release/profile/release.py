@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import in_order
-from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.profile.kind import ProfileKind
 from starshade.release.profile.profiles import Profiles, released_levels
 from starshade.release.provenance import Provenance
@@ -57,27 +56,20 @@ def profile_release(
     sizes = np.bincount(class_of_user).astype(np.int64)
     classes = Profiles(original.items, sizes, levels[: len(sizes)], original.scale, step)
     order, record = in_order(class_of_user, None)
-    single, invented = _rests_on(
-        original, classes, order, profile, made.config.get("min_raters", 1)
-    )
-    exact = made.exact(
-        len(class_of_group), invented, None if profile in ("model", "pooled") else single
-    )
-    manifest = Manifest(
-        **made.stated(original, exact),
+    least = max(1, made.config.get("min_raters", 1)) if profile == "simple" else 0
+    single, invented = _rests_on(original, classes, order, least)
+    return made.release(
+        original,
+        record,
+        classes,
+        len(class_of_group),
+        invented_cells=invented,
+        single_rater_cells=None if profile in ("model", "pooled") else single,
         layout="profile",
         profile=profile,
         profile_step=step,
-        scale=ScaleModel.of(original.scale),
-        classes=classes.n_groups,
         users_rating_disclosed=None,
         users_rating_exists=None,
-    )
-    return Release(
-        manifest=manifest,
-        classes=classes,
-        item_names=original.item_names,
-        private=made.private(original, record, exact),
     )
 
 
@@ -112,11 +104,7 @@ def _permute(rows: NDArray[np.uint8], order: NDArray[np.int64]) -> None:
 
 
 def _rests_on(
-    original: Ratings,
-    classes: Profiles,
-    order: NDArray[np.int64],
-    profile: ProfileKind,
-    min_raters: int,
+    original: Ratings, classes: Profiles, order: NDArray[np.int64], least: int
 ) -> tuple[float, float]:
     """Return the shares of released cells that one member rated, and that are invented."""
     from starshade.kernels.predictive.profile_support import profile_support
@@ -126,7 +114,7 @@ def _rests_on(
         (original.indptr, original.columns, original.codes, original.levels),
         (ends, order.astype(np.int64)),
         (classes.levels, classes.ratings),
-        least=max(1, min_raters) if profile == "simple" else 0,
+        least=least,
         tolerance=(0.5 + _DUST) * classes.step,
     )
     shown, single, invented = counted.sum(axis=0).tolist()
