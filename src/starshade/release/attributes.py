@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "attributes_of",
     "check_attributes",
     "check_names",
     "check_plain",
@@ -27,13 +28,18 @@ __all__ = [
 
 def check_attributes(original: Ratings, attributes: str) -> None:
     """Refuse personal attributes that are not there or would hide a column of the release."""
-    if attributes == "exact" and original.attributes is None:
+    if attributes == "exact":
+        check_names(attributes_of(original, attributes).column_names, attributes)
+
+
+def attributes_of(original: Ratings, attributes: str) -> pa.Table:
+    """Return the personal attributes that are to be released; refuse data without any."""
+    if original.attributes is None:
         raise ConfigError(
-            "attributes exact: the data have no personal attributes",
+            f"attributes {attributes}: the data have no personal attributes",
             advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
         )
-    if attributes == "exact" and original.attributes is not None:
-        check_names(original.attributes.column_names, attributes)
+    return original.attributes
 
 
 def check_names(names: Sequence[str], attributes: str) -> None:
@@ -92,10 +98,7 @@ def _plain(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _is_finite(column: pa.Array | pa.ChunkedArray) -> bool:
-    """Tell whether a column of a release has no number that is not finite."""
-    if str(column.type) != "double":
-        return True
-    return bool(np.isfinite(column.fill_null(0.0).to_numpy()).all())
+    return str(column.type) != "double" or bool(np.isfinite(column.fill_null(0.0).to_numpy()).all())
 
 
 def check_plain(table: pa.Table, names: Sequence[str]) -> None:

@@ -58,13 +58,11 @@ class Exact:
 
     def bands(self, records: int, items: int) -> dict[str, Band | None]:
         """Return what the manifest of a release of so many records and items says."""
-        shares = {
-            "invented_cells": self.invented_cells,
-            "single_rater_cells": self.single_rater_cells,
-        }
+        invented, single = self.invented_cells, self.single_rater_cells
         return {
             "users_without_rating": left_out(self.users_without_rating, records),
             "users_deleted": left_out(self.users_deleted, records),
             "rare_items_dropped": left_out(self.rare_items_dropped, items),
-            **{name: None if share is None else band(share) for name, share in shares.items()},
+            "invented_cells": None if invented is None else band(invented),
+            "single_rater_cells": None if single is None else band(single),
         }

@@ -9,7 +9,6 @@ neither is told as it is; the addresses that a hierarchy joins are told all the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -130,11 +129,6 @@ def addresses_in(column: pa.ChunkedArray) -> Addresses:
     return Addresses(len(counts), int(alike.sum()), int(people.sum()), int(people[alike].sum()))
 
 
-def _addresses_of(texts: Iterable[str]) -> Addresses:
-    values = set(texts)
-    return Addresses(len(values), sum(map(is_address, values)))
-
-
 def named_in(release: Release) -> dict[str, Shared | Addresses]:
     """Return the attributes of a release that name people, as its records alone show it.
 
@@ -149,21 +143,17 @@ def named_in(release: Release) -> dict[str, Shared | Addresses]:
     for name in manifest.quasi_identifiers:
         column = table.column(name)
         if str(column.type).startswith(("list", "large_list")):
-            shown = column.take(_first_of(release))
+            sizes = release.classes.sizes
+            shown = column.take(np.cumsum(sizes) - sizes)
             listed = (value for values in shown.to_pylist() for value in values)
-            judged.append((name, _listed(shown, release.classes.sizes)))
-            judged.append((name, _addresses_of(value for value in listed if value is not None)))
+            judged.append((name, _listed(shown, sizes)))
+            texts = {value for value in listed if value is not None}
+            judged.append((name, Addresses(len(texts), sum(map(is_address, texts)))))
     for name in manifest.sensitive_attributes:
         column = table.column(name)
         if "string" in str(column.type):
             judged += [(name, shared_by(column)), (name, addresses_in(column))]
     return {name: how for name, how in judged if how.identifies}
-
-
-def _first_of(release: Release) -> NDArray[np.int64]:
-    """Return a record of each class."""
-    sizes = np.asarray(release.classes.sizes, dtype=np.int64)
-    return np.cumsum(sizes) - sizes
 
 
 def _listed(column: pa.ChunkedArray, sizes: NDArray[np.int64]) -> Shared:
@@ -173,7 +163,7 @@ def _listed(column: pa.ChunkedArray, sizes: NDArray[np.int64]) -> Shared:
     values, listed = np.unique(np.array(every, dtype=np.str_), return_counts=True)
     once = set(values[listed == 1].tolist())
     alone = 0
-    for members, size in zip(lists, np.asarray(sizes).tolist(), strict=True):
+    for members, size in zip(lists, sizes.tolist(), strict=True):
         if len(members) <= size:
             alone += max(0, sum(value in once for value in members) - (size - len(members)))
-    return Shared(len(values), int(np.sum(sizes)), alone)
+    return Shared(len(values), int(sizes.sum()), alone)

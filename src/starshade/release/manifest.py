@@ -35,9 +35,6 @@ Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
 
-#: what a cell of layout "profile" is: the mean of padded rows, of the ratings of those who rated,
-#: of a model's predictions for the members, or what it predicts for them as if they were one user
-
 
 class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -72,7 +69,6 @@ class Claim(_Closed):
     @field_validator("parameters")
     @classmethod
     def _whole_k(cls, parameters: dict[str, Parameter]) -> dict[str, Parameter]:
-        """Refuse a k that is no number of people, and numbers beyond all data."""
         k = parameters.get("k", 1)
         if type(k) is not int or k < 1:
             raise ValueError("k must be a whole number, 1 or more")

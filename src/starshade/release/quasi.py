@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError, ReleaseError
-from starshade.naming import aside
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import check_names, check_plain, plain_attributes
+from starshade.release.attributes import attributes_of, check_names, check_plain, plain_attributes
 from starshade.release.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -44,13 +43,10 @@ def is_range(kind: pa.DataType) -> bool:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    """Tell whether a column's type is that of a categorical quasi-identifier."""
     import pyarrow.types as types
 
     listed = types.is_list(kind) or types.is_large_list(kind)
-    return bool(listed) and bool(
-        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
-    )
+    return listed and str(kind.value_type) in ("string", "large_string")
 
 
 def quasi_table(
@@ -67,16 +63,12 @@ def quasi_table(
     string.
     """
     names = [*quasi, *sensitive]
-    if original.attributes is None:
-        raise ConfigError(
-            "attributes generalized: the data have no personal attributes",
-            advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
-        )
+    known = attributes_of(original, "generalized").column_names
     if table is None or table.column_names != names or table.num_rows != original.n_users:
         raise InternalError("generalized attributes: not a row per user of the columns named")
     if not names:
         raise ConfigError("attributes generalized: no quasi-identifier and no sensitive attribute")
-    if set(names) - set(original.attributes.column_names):
+    if set(names) - set(known):
         raise InternalError("generalized attributes: one that the data do not have")
     check_names(names, "generalized")
     columns = [_plain(table.column(name)) for name in quasi]
@@ -93,7 +85,6 @@ def quasi_table(
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Return a quasi-identifier in the types and with the bits that equal contents share."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -160,12 +151,10 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
     for name in manifest.quasi_identifiers:
         place = table.column_names.index(name)
         column = table.column(place)
-        if is_range(column.type):
-            column = column.cast(_types()[0])
-        elif _is_list(column.type):
-            column = column.cast(_types()[1])
-        else:
+        ranged = is_range(column.type)
+        if not ranged and not _is_list(column.type):
             raise ReleaseError("records.parquet: a quasi-identifier that is no range and no list")
+        column = column.cast(_types()[0 if ranged else 1])
         if not column.equals(column.take(first[group])):
             raise ReleaseError("records.parquet: quasi-identifiers that differ within a class")
         if not all(map(_says_something, column.take(first).to_pylist())):
@@ -176,7 +165,6 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
 
 
 def _says_something(content: Any) -> bool:
-    """Tell whether a content is a range with its ends or an ascending list."""
     if isinstance(content, dict):
         low, high, null = content["low"], content["high"], content["null"]
         if low is None or high is None:

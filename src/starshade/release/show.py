@@ -24,6 +24,10 @@ _LAYOUTS = {
     "record": "a row per person, some ratings moved",
     "profile": "one profile for all members of a class",
 }
+_AUDIENCES = {
+    "publish": "everybody (publish)",
+    "query": "nobody: it may only stand behind a query service",
+}
 _CLASSES = 12  # bars of class sizes; larger ones share the last
 
 
@@ -35,7 +39,7 @@ def release_html(release: Release) -> str:
         ("layout", f"{manifest.layout}: {_LAYOUTS[manifest.layout]}"),
         ("classes of equal records", f"{release.classes.n_groups:,}"),
         ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
-        ("may be shown to", _audience(manifest.audience)),
+        ("may be shown to", _AUDIENCES[manifest.audience]),
         ("personal attributes", ", ".join(manifest.attribute_columns) or "none"),
         *_left_out(release),
     ]
@@ -100,12 +104,6 @@ def sizes_shown(sizes: NDArray[np.int64]) -> list[tuple[str, float]]:
     if len(rows) > _CLASSES:
         rows[_CLASSES:] = [(f"{rows[_CLASSES][0]} and more", sum(shares[_CLASSES:]))]
     return rows
-
-
-def _audience(audience: str) -> str:
-    if audience == "publish":
-        return "everybody (publish)"
-    return "nobody: it may only stand behind a query service"
 
 
 def _parameters(claim: Claim) -> str:

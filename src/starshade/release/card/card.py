@@ -6,12 +6,7 @@ import json
 
 from starshade.plain import counted
 from starshade.release.band import in_words
-from starshade.release.card.profiles import (
-    cells_are,
-    how_to_read,
-    level_bytes,
-    stands_behind,
-)
+from starshade.release.card.profiles import cells_are, how_to_read, level_bytes, stands_behind
 from starshade.release.card.promise import promise
 from starshade.release.manifest import Manifest, ScaleModel
 
@@ -34,6 +29,19 @@ _JOINED = (
     "hierarchy joins with those among them, null (not known) first; not each need be anybody's"
 )
 _SENSITIVE = "sensitive personal attribute, exactly as it was"
+
+_REAL = {
+    "low": "low end of a range; the part below the scale stands for null",
+    "high": "high end of a range",
+    "values": "sorted list of values, where the cell is no range",
+    "null": "whether null (not rated) is possible too",
+}
+_REAL_SINGLE = {
+    "low": "empty: no cell is a range",
+    "high": "empty: no cell is a range",
+    "values": "the rating, a list of one",
+    "null": "always false: who has no rating has no row",
+}
 
 _READ_MASK = """\
 import pyarrow.parquet as pq
@@ -75,21 +83,15 @@ def dataset_card(
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
-    parts = [
-        _about(manifest),
-        promise(manifest, smallest_class),
-        _files(manifest, ranges),
-        _reading(manifest),
-        _LICENCE,
-    ]
-    return first + "\n".join(parts)
+    promised, files = promise(manifest, smallest_class), _files(manifest, ranges)
+    return first + "\n".join([_about(manifest), promised, files, _reading(manifest), _LICENCE])
 
 
 def describe_columns(
     manifest: Manifest, ranges: frozenset[str] = frozenset()
 ) -> dict[str, dict[str, str]]:
     """Return file → column → meaning, in file order; `ranges` as in `dataset_card`."""
-    record = manifest.layout == "record"
+    by_record = manifest.layout == "record"
     group = "class: records with equal cells have equal numbers"
     records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
     records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
@@ -104,38 +106,19 @@ def describe_columns(
         keys = {"group": "class, in the order of their contents", "size": "records of the class"}
         tables["profiles.parquet"] = keys | {"profile": level_bytes(manifest)}
     else:
-        keys = {"group": group}
-        if record:
-            keys["record"] = "record number"
-        tables["cells.parquet"] = keys | {"item": "item key"} | _contents(manifest)
+        own = {"group": group} | ({"record": "record number"} if by_record else {})
+        tables["cells.parquet"] = own | {"item": "item key"} | _contents(manifest)
     return tables | {"items.parquet": items}
 
 
 def _contents(manifest: Manifest) -> dict[str, str]:
-    if manifest.layout == "record":
-        return _single(manifest)
+    single = manifest.layout == "record"
     if manifest.scale.step is not None:
-        bits = "bit 0 = null, bit j = j-th level of the scale, least significant bit first"
-        return {"members": f"what the cell may be, as a bit mask: {bits}"}
-    return {
-        "low": "low end of a range; the part below the scale stands for null",
-        "high": "high end of a range",
-        "values": "sorted list of values, where the cell is no range",
-        "null": "whether null (not rated) is possible too",
-    }
-
-
-def _single(manifest: Manifest) -> dict[str, str]:
-    """Describe cells of one rating each."""
-    if manifest.scale.step is not None:
+        what = "the rating, as a bit mask with one bit set: "
+        many = "what the cell may be, as a bit mask: bit 0 = null, "
         bits = "bit j = j-th level of the scale, least significant bit first"
-        return {"members": f"the rating, as a bit mask with one bit set: {bits}"}
-    return {
-        "low": "empty: no cell is a range",
-        "high": "empty: no cell is a range",
-        "values": "the rating, a list of one",
-        "null": "always false: who has no rating has no row",
-    }
+        return {"members": (what if single else many) + bits}
+    return _REAL_SINGLE if single else _REAL
 
 
 def _about(manifest: Manifest) -> str:
@@ -150,17 +133,15 @@ def _about(manifest: Manifest) -> str:
         f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
         f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
     ]
-    if manifest.users_deleted != "none":
-        share = in_words(manifest.users_deleted)
-        lines.append(f"- People who could not be hidden among the others: left out, {share}")
-    if manifest.users_without_rating != "none":
-        share = in_words(manifest.users_without_rating)
-        lines.append(f"- People without a rating on these items: left out, {share}")
+    left_out = [
+        ("People who could not be hidden among the others", manifest.users_deleted),
+        ("People without a rating on these items", manifest.users_without_rating),
+    ]
+    if manifest.rare_items != "keep":
+        left_out.append((f"Items that {_too_few(manifest)} rated", manifest.rare_items_dropped))
+    lines += [f"- {who}: left out, {in_words(n)}" for who, n in left_out if n != "none"]
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
-    elif manifest.rare_items_dropped != "none":
-        share = in_words(manifest.rare_items_dropped)
-        lines.append(f"- Items that {_too_few(manifest)} rated: left out, {share}")
     if manifest.invented_cells is not None:
         what, of = "were rated by nobody", "all"
         if manifest.layout == "record":
@@ -182,7 +163,6 @@ def _too_few(manifest: Manifest) -> str:
 
 
 def _cells(manifest: Manifest) -> str:
-    """Say what a cell is."""
     if manifest.layout == "profile":
         return cells_are(manifest)
     if manifest.layout != "record":
@@ -207,8 +187,11 @@ def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
     for file, columns in describe_columns(manifest, ranges).items():
         lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
     alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
-    lines.append(f"\n{alone}`release.json` holds all counts and the ")
-    return "\n".join(lines) + "SHA-256 of each file; `croissant.json` describes them to machines.\n"
+    lines.append(
+        f"\n{alone}`release.json` holds all counts and the SHA-256 of each file; `croissant.json` "
+        "describes them to machines.\n"
+    )
+    return "\n".join(lines)
 
 
 def _reading(manifest: Manifest) -> str:

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from starshade.plain import counted, percent
 from starshade.release.card.profiles import remains
 from starshade.release.manifest import Claim, Manifest
 
 __all__ = ["promise"]
+
+_RULES: dict[Any, str] = {
+    "strict": "a null only near a null",
+    "ignore": "a null near everything",
+    "zero": "a null counting as the level below the scale",
+}
+_NEAR = (
+    ": every record has at least {others} whose rating of {of} is within {eps:g} of its own, {rule}"
+)
+_MEANINGS = {
+    "k-anonymity": ": every record equals at least {others} on every cell{beside}",
+    "review-graph": ": every record equals at least {others}, item by item",
+    "diversity": ": every set of up to b items that somebody rated together is covered by the "
+    "profiles of at least l different groups",
+    "l-diversity": ": every class has at least this many different values of it",
+    "t-closeness": ": no class's values of it are distributed more than this far from those of all "
+    "records (earth mover's distance, 0 to 1)",
+    "k-eps": _NEAR,
+    "k-eps-l": _NEAR
+    + "; among each record and those near it, the ratings of each sensitive item spread by a "
+    "standard deviation of at least {l:g}, unless nobody rated it",
+}
 
 
 def promise(manifest: Manifest, smallest_class: int) -> str:
@@ -38,13 +61,12 @@ def _sensitive(manifest: Manifest) -> list[str]:
     """Say what a class tells of the attributes that are released as they were."""
     if not manifest.sensitive_attributes:
         return []
+    beside = " and quasi-identifiers" * bool(manifest.quasi_identifiers)
     return [
         "\nSensitive attributes stand here as they were. Whoever finds a person's class knows "
         "that theirs is one of the values in it, and how often each occurs; how different these "
-        "are is promised only where a line above says so. By ratings"
-        + " and quasi-identifiers"
-        * bool(manifest.quasi_identifiers)
-        + " the records of a class are equal; with these attributes they are not: "
+        f"are is promised only where a line above says so. By ratings{beside} the records of a "
+        "class are equal; with these attributes they are not: "
         f"{percent(manifest.records_alone_with_sensitive)} of the records here are alone in their "
         "class with their values of them, and who knows these of a person, too, finds their record."
     ]
@@ -71,13 +93,11 @@ def _proximity(manifest: Manifest, smallest_class: int) -> list[str]:
             "other. That others are near is all that is promised: whoever knows some of a person's "
             "ratings exactly may single out one record, and then reads all of it."
         )
-    lines = [text]
-    if manifest.sensitive_items:
-        lines.append(
-            "\nRatings of the sensitive items are not counted as known and were not changed: they "
-            "are what such a reader would learn."
-        )
-    return lines
+    learned = (
+        "\nRatings of the sensitive items are not counted as known and were not changed: they are "
+        "what such a reader would learn."
+    )
+    return [text, learned] if manifest.sensitive_items else [text]
 
 
 def _claim(claim: Claim, beside: bool) -> str:
@@ -86,55 +106,17 @@ def _claim(claim: Claim, beside: bool) -> str:
     parameters = ", ".join(
         f"{name} = {_in_words(value)}" for name, value in claim.parameters.items()
     )
-    text = f"- {claim.model} ({parameters})"
-    if claim.model == "k-anonymity":
-        k = claim.parameters["k"]
-        assert isinstance(k, int)
-        text += f": every record equals at least {counted(k - 1, 'other')} on every cell"
-        text += " and quasi-identifier" * beside
-    if claim.model == "review-graph":
-        k = claim.parameters["k"]
-        assert isinstance(k, int)
-        text += f": every record equals at least {counted(k - 1, 'other')}, item by item"
-    if claim.model == "diversity":
-        text += (
-            ": every set of up to b items that somebody rated together is covered by the profiles "
-            "of at least l different groups"
-        )
-    if claim.model == "l-diversity":
-        text += ": every class has at least this many different values of it"
-    if claim.model == "t-closeness":
-        text += (
-            ": no class's values of it are distributed more than this far from those of all "
-            "records (earth mover's distance, 0 to 1)"
-        )
-    if claim.model in ("k-eps", "k-eps-l"):
-        text += _told_near(claim)
+    meaning = _MEANINGS.get(claim.model, "").format(
+        **claim.parameters,
+        others=counted(int(claim.parameters.get("k", 1)) - 1, "other"),  # type: ignore[arg-type]
+        beside=" and quasi-identifier" * beside,
+        of="every item" + " that is not sensitive" * bool(claim.parameters.get("sensitive")),
+        rule=_RULES.get(claim.parameters.get("nulls")),
+    )
+    text = f"- {claim.model} ({parameters}){meaning}"
     return f"{text}; counted on these files: {counts.replace('_', ' ')}"
 
 
 def _in_words(value: float | int | str | list[str]) -> str:
     """Write a parameter; keys may hold anything."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
-
-
-def _told_near(claim: Claim) -> str:
-    """Say in words what (k, eps) and (k, eps, l) are."""
-    k, eps = claim.parameters["k"], claim.parameters["eps"]
-    assert isinstance(k, int)
-    rules = {
-        "strict": "a null only near a null",
-        "ignore": "a null near everything",
-        "zero": "a null counting as the level below the scale",
-    }
-    of = "every item that is not sensitive" if claim.parameters.get("sensitive") else "every item"
-    text = (
-        f": every record has at least {counted(k - 1, 'other')} whose rating of {of} is within "
-        f"{eps:g} of its own, {rules[str(claim.parameters['nulls'])]}"
-    )
-    if claim.model == "k-eps-l":
-        text += (
-            f"; among each record and those near it, the ratings of each sensitive item spread by "
-            f"a standard deviation of at least {claim.parameters['l']:g}, unless nobody rated it"
-        )
-    return text

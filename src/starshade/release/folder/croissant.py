@@ -13,48 +13,24 @@ from starshade.release.manifest import Manifest
 
 __all__ = ["croissant"]
 
-_CONTEXT: dict[str, Any] = {
+_OWN = (
+    "arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty "
+    "fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet "
+    "references regex repeated replace samplingRate separator source subField transform"
+)
+_CONTEXT: dict[str, Any] = {name: f"cr:{name}" for name in _OWN.split()} | {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
     "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
 _TYPES = {
     "record": "sc:Integer",
@@ -78,10 +54,11 @@ def croissant(
     numbers. `ranges`: which quasi-identifiers are ranges of numbers; the others are lists.
     """
     tables = describe_columns(manifest, ranges)
-    kinds = _kinds(manifest, numeric, ranges)
+    kinds = {n: "number" if n in numeric else "text" for n in manifest.attribute_columns}
+    kinds |= {n: "range" if n in ranges else "list" for n in manifest.quasi_identifiers}
     purpose = "" if manifest.audience == "publish" else " Not for publication: queries only."
     document = {
-        "@context": _CONTEXT,
+        "@context": dict(sorted(_CONTEXT.items())),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": "anonymized-ratings",
@@ -107,7 +84,6 @@ def croissant(
 
 
 def _cell(manifest: Manifest) -> str:
-    """Say what a cell is."""
     if manifest.layout == "profile":
         return "every class has one profile of means or predictions"
     if manifest.layout != "record":
@@ -115,12 +91,6 @@ def _cell(manifest: Manifest) -> str:
     if manifest.invented_cells is None:
         return "every record is one person's ratings, unchanged"
     return "every record is one person's ratings, moved until others are near"
-
-
-def _kinds(manifest: Manifest, numeric: frozenset[str], ranges: frozenset[str]) -> dict[str, str]:
-    """Return the kind of each personal attribute: number, text, range or list."""
-    kinds = {n: "number" if n in numeric else "text" for n in manifest.attribute_columns}
-    return kinds | {n: "range" if n in ranges else "list" for n in manifest.quasi_identifiers}
 
 
 def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> dict[str, Any]:
@@ -136,7 +106,17 @@ def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> di
             "description": meaning,
         }
         if kind == "range":
-            fields.append(field | {"subField": _ends(f"{name}/{column}", source)})
+            field["subField"] = [
+                {
+                    "@type": "cr:Field",
+                    "@id": f"{name}/{column}/{part}",
+                    "name": part,
+                    "dataType": _TYPES[part],
+                    "source": source | {"transform": {"jsonPath": f"$.{part}"}},
+                }
+                for part in ("low", "high", "null")
+            ]
+            fields.append(field)
             continue
         data_type = _TYPES.get(column, "sc:Text") if kind is None else "sc:Text"
         field["dataType"] = "sc:Float" if kind == "number" else data_type
@@ -147,17 +127,3 @@ def _record_set(file: str, columns: dict[str, str], kinds: dict[str, str]) -> di
     key = {"records": "record", "items": "item", "profiles": "group"}.get(name)
     keyed = {} if key is None else {"key": {"@id": f"{name}/{key}"}}
     return {"@type": "cr:RecordSet", "@id": name, "name": name, **keyed, "field": fields}
-
-
-def _ends(field: str, source: dict[str, Any]) -> list[dict[str, Any]]:
-    """Describe the parts of a range."""
-    return [
-        {
-            "@type": "cr:Field",
-            "@id": f"{field}/{part}",
-            "name": part,
-            "dataType": _TYPES[part],
-            "source": source | {"transform": {"jsonPath": f"$.{part}"}},
-        }
-        for part in ("low", "high", "null")
-    ]

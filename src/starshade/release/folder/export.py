@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade import budget
 from starshade.errors import ConfigError
-from starshade.naming import aside
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
-from starshade.release.cells import Cells
-from starshade.release.profile.profiles import Profiles
+from starshade.release.profile.profiles import Profiles, refuse_large
 from starshade.release.symbols import Symbols
 
 if TYPE_CHECKING:
@@ -87,20 +84,11 @@ def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
             f"a release of layout {release.manifest.layout!r}: its cells are no single numbers",
             advice="Release.to_csv writes what each cell may be.",
         )
-    _refuse_large(cells)
+    n = len(cells.codes)
+    refuse_large(f"{n:,} cells as a SciPy matrix", needed=20 * n, held=5 * n)
     values = symbols.bounds[1][cells.codes]
     shape = (cells.n_groups, cells.n_items)
     return csr_matrix((values, cells.columns, cells.indptr), shape=shape), cells.sizes.copy()
-
-
-def _refuse_large(cells: Cells) -> None:
-    needed, left = 20 * len(cells.codes), budget.left(5 * len(cells.codes))
-    if needed > left:
-        raise ConfigError(
-            f"{len(cells.codes):,} cells as a SciPy matrix: {budget.amount(needed)} needed, "
-            f"{budget.amount(max(left, 0))} may be used",
-            advice=f"Allow more memory{aside('memory')}.",
-        )
 
 
 def _spell(symbols: Symbols, s: int) -> str:

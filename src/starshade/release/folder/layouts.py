@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade import budget
 from starshade.errors import ConfigError, ReleaseError
-from starshade.naming import aside
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
-from starshade.release.folder.columns import (
-    content_fields,
-    decode_content,
-    decode_profiles,
-)
+from starshade.release.folder.columns import content_fields, decode_content, decode_profiles
 from starshade.release.manifest import Manifest
-from starshade.release.profile.profiles import Profiles, released_levels
+from starshade.release.profile.profiles import Profiles, refuse_large, released_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,17 +78,12 @@ def read_cells(
     cells = canonical(
         Cells(items, sizes, indptr.astype(np.int64), column.astype(np.int32), codes, symbols)
     )
-    if by_record:
-        _check_records(cells, group)
-    return cells
-
-
-def _check_records(cells: Cells, group: NDArray[np.int64]) -> None:
-    """Check that every cell is one rating, and that groups are classes in their order."""
-    if not cells.symbols.is_single.all() or cells.symbols.is_range.any():
+    single = cells.symbols.is_single & ~cells.symbols.is_range
+    if by_record and not single.all():
         raise ReleaseError("cells.parquet: a cell that is not one single rating")
-    if not np.array_equal(class_numbers(cells), group):
+    if by_record and not np.array_equal(class_numbers(cells), group):
         raise ReleaseError("records.parquet: the groups are not the classes of equal records")
+    return cells
 
 
 def read_profiles(
@@ -111,13 +100,8 @@ def read_profiles(
     except ConfigError as error:
         raise ReleaseError(f"release.json: profile_step: {error.message}") from None
     sizes = np.bincount(group).astype(np.int64)
-    needed, left = len(sizes) * len(items), budget.left(0)
-    if needed > left:
-        raise ConfigError(
-            f"{len(sizes):,} profiles of {len(items):,} items: {budget.amount(needed)} needed, "
-            f"{budget.amount(max(left, 0))} may be used",
-            advice=f"Allow more memory{aside('memory')}.",
-        )
+    whole = f"{len(sizes):,} profiles of {len(items):,} items"
+    refuse_large(whole, needed=len(sizes) * len(items), held=0)
     levels = _read_levels(path / "profiles.parquet", sizes, len(items))
     if int(levels.max(initial=0)) > n_levels:
         raise ReleaseError("profiles.parquet: a level beyond the scale")

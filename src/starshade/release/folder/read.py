@@ -141,7 +141,7 @@ def _read_items(path: Path) -> tuple[Vocabulary, tuple[str, ...] | None]:
     table = read_table(path / "items.parquet", [("item", pa.string()), ("name", pa.string())])
     keys = table.column("item").to_pylist()
     items = Vocabulary.of(keys)
-    if len(items) != len(keys) or any(a != b for a, b in zip(items, keys, strict=True)):
+    if list(items) != keys:
         raise ReleaseError("items.parquet: keys repeat or are not in canonical order")
     names = table.column("name")
     if names.null_count == len(keys):

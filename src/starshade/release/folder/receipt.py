@@ -147,12 +147,9 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
     private = release.private
     if private is None:
         raise ReleaseError("this release carries no private facts to write a receipt of")
-    digest = private.digest
-    if not digest and private.original is not None:
-        digest = digest_of(private.original)
-    released = private.ratings
-    if not released and private.original is not None:
-        released = ratings_digest(private.original)
+    original, digest, released = private.original, private.digest, private.ratings
+    if original is not None:
+        digest, released = digest or digest_of(original), released or ratings_digest(original)
     facts = {
         "receipt": _FORMAT,
         "starshade": release.manifest.starshade,
@@ -167,9 +164,8 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         "users": list(private.link.users),
         "records": private.link.record.tolist(),
     }
-    text = json.dumps(with_checksum(facts))
     with atomic_file(path, 0o600) as file:
-        file.write_text(text + "\n", encoding="utf-8")
+        file.write_text(json.dumps(with_checksum(facts)) + "\n", encoding="utf-8")
 
 
 def read_receipt(path: Path, release: Path | None = None) -> Private:
@@ -181,10 +177,8 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
     facts = _load(Path(path))
     users = Vocabulary.of(facts["users"])
     record = np.array(facts["records"], dtype=np.int64)
-    same_users = len(users) == len(facts["users"]) and all(
-        a == b for a, b in zip(users, facts["users"], strict=True)
-    )
-    if not same_users or not _is_permutation(record, len(users)):
+    numbered = np.array_equal(np.sort(record), np.arange(len(users)))
+    if list(users) != facts["users"] or not numbered:
         raise _damaged(path, "users and records do not correspond one to one")
     if release is not None:
         _refuse_of_another(path, facts, Path(release))
@@ -227,7 +221,6 @@ def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None
 
 
 def _load(path: Path) -> dict[str, Any]:
-    """Read and check the fields; note a file that others may read."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -267,10 +260,6 @@ def _check_lists(path: Path, facts: dict[str, Any]) -> None:
             raise _damaged(path, f"entry {wrong + 1} of {name} is no {kind.__name__}")
     if any(not -1 < r < len(facts["records"]) for r in facts["records"]):
         raise _damaged(path, "users and records do not correspond one to one")
-
-
-def _is_permutation(record: NDArray[np.int64], n: int) -> bool:
-    return len(record) == n and np.array_equal(np.sort(record), np.arange(n))
 
 
 def _damaged(path: Path, what: str) -> ReleaseError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from starshade.release.content import canonical
 from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.folder.croissant import croissant
 from starshade.release.folder.receipt import refuse_inside, write_receipt
-from starshade.release.manifest import Claim, Manifest
+from starshade.release.manifest import Manifest
 from starshade.release.profile.profiles import Profiles
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_folder, recount
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["write_release"]
 
 ROWS_PER_GROUP = 2**20  # of a Parquet file: a fixed cut, so that equal tables are equal bytes
+_FORMAT: dict[str, Any] = {
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "compression": "zstd",
+    "store_schema": False,
+}
 
 
 def write_release(release: Release, path: Where, private: Where | None = None) -> None:
@@ -97,15 +103,11 @@ def _of_type(release: Release, kind: str) -> frozenset[str]:
 
 def _verified(manifest: Manifest, counted: Counted) -> Manifest:
     """Return the manifest with what the verifier counted for each claim."""
-    claims = tuple(
-        Claim(
-            model=claim.model,
-            parameters=claim.parameters,
-            verified=counted.of_claim(claim.model, claim.parameters),
-        )
+    claims = (
+        claim.model_copy(update={"verified": counted.of_claim(claim.model, claim.parameters)})
         for claim in manifest.claims
     )
-    return manifest.model_copy(update={"claims": claims})
+    return manifest.model_copy(update={"claims": tuple(claims)})
 
 
 def _records_table(release: Release) -> pa.Table:
@@ -115,9 +117,8 @@ def _records_table(release: Release) -> pa.Table:
         "record": pa.array(np.arange(release.n_records, dtype=np.int32)),
         "group": pa.array(_group_of_record(release).astype(np.int32)),
     }
-    if release.attributes is not None:
-        names = release.attributes.column_names
-        columns |= {name: release.attributes.column(name) for name in names}
+    if (people := release.attributes) is not None:
+        columns |= dict(zip(people.column_names, people.columns, strict=True))
     return pa.table(columns)
 
 
@@ -149,12 +150,9 @@ def _write_table(table: pa.Table, path: Path) -> None:
             table.replace_schema_metadata(None),
             file,
             row_group_size=ROWS_PER_GROUP,
-            version="2.6",
-            data_page_version="1.0",
-            compression="zstd",
             compression_level=3,
             use_dictionary=True,
-            store_schema=False,
+            **_FORMAT,
         )
 
 
@@ -162,24 +160,20 @@ def _write_profiles(profiles: Profiles, path: Path) -> None:
     """Write ``profiles.parquet`` some rows at a time; its bytes depend on the profiles alone."""
     import pyarrow.parquet as pq
 
-    blocks = profiles.blocks(PROFILE_BYTES)
     schema = profiles_table(profiles, slice(0, 0)).schema
     with (
         path.open("xb") as file,
         pq.ParquetWriter(
             file,
             schema,
-            version="2.6",
-            data_page_version="1.0",
-            compression="zstd",
             compression_level=1,  # levels have no repeats that a longer search would find
             use_dictionary=False,
             write_statistics=False,  # of a profile they would be two whole ones
-            store_schema=False,
+            **_FORMAT,
         ) as writer,
         task("writing profiles", profiles.n_groups) as advance,
     ):
-        for rows in blocks:
+        for rows in profiles.blocks(PROFILE_BYTES):
             writer.write_table(
                 profiles_table(profiles, rows), row_group_size=rows.stop - rows.start
             )

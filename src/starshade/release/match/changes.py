@@ -38,10 +38,9 @@ class Changes:
 
 
 def changed_cells(release: Release, original: Ratings, link: Link) -> Changes:
-    """Compare a release of layout "record" with the ratings that it was made of.
+    """Compare a release of layout "record" with the ratings that it was made of, or with more.
 
-    `release`: of layout "record". `original`: the table that the release was made from, or one that
-    contains it. `link`: users whom `original` lacks are left out.
+    `link`: users whom `original` lacks are left out.
     """
     classes = release.cells()
     user = original.users.indices(link.users)

@@ -39,7 +39,7 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
         return
     if any(private.ratings in _matched.get(table, ()) for table in tables):
         return
-    part = _released(release, original)
+    part = _released(original, release.classes.items, private.link.users)
     if ratings_digest(part) != private.ratings:
         raise not_made_of(
             "these are other ratings than the release was made of, by what the receipt says of "
@@ -49,16 +49,10 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
         _matched.setdefault(table, set()).add(private.ratings)
 
 
-def _released(release: Release, original: Ratings) -> Ratings:
-    """Return the released users on the released items."""
-    assert release.private is not None
-    items, users = release.classes.items, release.private.link.users
+def _released(original: Ratings, items: Vocabulary, users: Vocabulary) -> Ratings:
     if users == original.users and items == original.items:
         return original
-    columns, rows = (
-        _places(among, ids, what)
-        for among, ids, what in ((original.items, items, "items"), (original.users, users, "users"))
-    )
+    columns, rows = _places(original.items, items, "items"), _places(original.users, users, "users")
     part = original if items == original.items else original.keep_items(columns)
     rows = rows if part.users == original.users else part.users.indices(users)
     return part.keep_users(rows[rows >= 0])

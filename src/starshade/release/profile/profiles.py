@@ -22,12 +22,29 @@ from starshade.release.cells import Cells, Rows
 from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
 
-__all__ = ["MOST_LEVELS", "Profiles", "default_step", "quantize", "released_levels"]
+__all__ = [
+    "MOST_LEVELS",
+    "Profiles",
+    "default_step",
+    "quantize",
+    "refuse_large",
+    "released_levels",
+]
 
 MOST_LEVELS = 255  # of one byte, in which 0 is null
 _BLOCK = 2**24  # cells looked at together
 _PARTS = (100, 50, 20, 10, 5, 2, 1)  # of a scale's step, by default
 _USUAL = 100  # steps between released levels, at most, by default
+
+
+def refuse_large(what: str, needed: int, held: int, instead: str = "") -> None:
+    """Refuse what takes more bytes than may be used beside the `held` ones of its data."""
+    left = budget.left(held)
+    if needed > left:
+        raise ConfigError(
+            f"{what}: {budget.amount(needed)} needed, {budget.amount(max(left, 0))} may be used",
+            advice=f"Allow more memory{aside('memory')}{instead}.",
+        )
 
 
 def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
@@ -132,7 +149,7 @@ class Profiles(Rows):
         """
         rows = slice(None) if rows is None else rows
         n_rows = len(range(*rows.indices(self.n_groups))) if isinstance(rows, slice) else len(rows)
-        self._refuse(8 * n_rows * self.n_items, "as numbers")
+        self._refuse("as numbers", 8 * n_rows * self.n_items)
         return np.concatenate([[np.nan], self.ratings])[self.levels[rows]]
 
     def keep_items(self, indices: NDArray[np.integer]) -> Profiles:
@@ -151,7 +168,7 @@ class Profiles(Rows):
         counts = here.n_rated()
         total = int(counts.sum())
         codes_of = code_type(len(self.ratings))
-        self._refuse(total * 5 + 16 * min(_BLOCK, total), "as cells")
+        self._refuse("as cells", total * 5 + 16 * min(_BLOCK, total))
         columns, codes = np.empty(total, dtype=np.int32), np.empty(total, dtype=codes_of)
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         for block in here.blocks():
@@ -162,15 +179,10 @@ class Profiles(Rows):
         symbols = Symbols.exact(self.scale, self.ratings)
         return Cells(here.items, here.sizes, indptr, columns, codes, symbols)
 
-    def _refuse(self, needed: int, what: str) -> None:
-        left = budget.left(self.levels.nbytes)
-        if needed > left:
-            raise ConfigError(
-                f"{self.n_groups:,} profiles of {self.n_items:,} items {what}: "
-                f"{budget.amount(needed)} needed, {budget.amount(max(left, 0))} may be used",
-                advice=f"Allow more memory{aside('memory')}, or ask for fewer rows or items at a "
-                "time.",
-            )
+    def _refuse(self, how: str, needed: int) -> None:
+        what = f"{self.n_groups:,} profiles of {self.n_items:,} items {how}"
+        fewer = ", or ask for fewer rows or items at a time"
+        refuse_large(what, needed, self.levels.nbytes, fewer)
 
     def __repr__(self) -> str:
         return (
