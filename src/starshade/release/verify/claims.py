@@ -60,19 +60,19 @@ def check_claim(claim: Any) -> None:
         raise Failed("release.json", "a claim whose k is no whole number")
     if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
         raise Failed("release.json", "a claim with a number beyond all data")
-    if isinstance(claim["model"], str) and claim["model"] in _PARAMETERS:
-        _check_near(claim["model"], parameters)
-    if isinstance(claim["model"], str) and claim["model"] in _PARAMETER_OF_VALUES:
-        _check_of_values(claim["model"], parameters)
-    names = _PARAMETERS_OF_PROFILES.get(claim["model"]) if isinstance(claim["model"], str) else None
-    if names is not None and (
-        set(parameters) != names or any(type(v) is not int or v < 1 for v in parameters.values())
+    model = claim["model"] if isinstance(claim["model"], str) else ""
+    if model in _PARAMETERS:
+        _check_near(model, parameters)
+    if model in _PARAMETER_OF_VALUES:
+        _check_of_values(model, parameters)
+    if model in _PARAMETERS_OF_PROFILES and (
+        set(parameters) != _PARAMETERS_OF_PROFILES[model]
+        or any(type(v) is not int or v < 1 for v in parameters.values())
     ):
-        raise Failed("release.json", f"a claim of {claim['model']} that asks for something else")
+        raise Failed("release.json", f"a claim of {model} that asks for something else")
 
 
 def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
-    """Check the parameters of l-diversity and t-closeness."""
     name = _PARAMETER_OF_VALUES[model]
     if set(parameters) != {name, "attribute"} or type(parameters["attribute"]) is not str:
         raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
@@ -82,7 +82,6 @@ def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
 
 
 def _check_near(model: str, parameters: dict[str, Any]) -> None:
-    """Check the parameters of (k, ε) and (k, ε, l)."""
     lacking = _PARAMETERS[model] - set(parameters)
     if lacking or set(parameters) - _PARAMETERS[model] - {"sensitive"}:
         raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
@@ -113,25 +112,22 @@ def judge_proximity(
     enough of a ball is to be found.
     """
     parameters = claim["parameters"]
-    place = {key: i for i, key in enumerate(written.items)}
-    if any(key not in place for key in parameters.get("sensitive", [])):
+    sensitive = [written.position.get(key, -1) for key in parameters.get("sensitive", [])]
+    if -1 in sensitive:
         raise Failed("claim", f"{claim['model']}: a sensitive item that is not among the items")
-    sensitive = [place[key] for key in parameters.get("sensitive", [])]
     open_items = [i for i in range(len(written.items)) if i not in sensitive]
     if not open_items:
         raise Failed("claim", f"{claim['model']}: every item is sensitive")
     scale = (written.minimum, written.maximum, written.step)
-    n = len(written.group_of_record)
+    n, k = len(written.group_of_record), parameters["k"]
     if not n:
         return Judged({}, False)
     table = columns_of(
         [rows.column(i) for i in open_items], scale, parameters["eps"], parameters["nulls"]
     )
     if claim["model"] == "k-eps":
-        least = _least(table, n, parameters["k"], groups)
-        return Judged(
-            {"smallest_group_at_least": min(least, parameters["k"])}, least >= parameters["k"]
-        )
+        least = _least(table, n, k, groups)
+        return Judged({"smallest_group_at_least": min(least, k)}, least >= k)
     points = points_of(table, n)
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))
@@ -139,9 +135,7 @@ def judge_proximity(
     counted: dict[str, float | int] = {"smallest_group": least}
     if sd is not None:
         counted["smallest_sd"] = round(sd, 9)
-    return Judged(
-        counted, least >= parameters["k"] and (sd is None or sd >= parameters["l"] - _SLACK)
-    )
+    return Judged(counted, least >= k and (sd is None or sd >= parameters["l"] - _SLACK))
 
 
 def _least(table: Columns, n: int, k: int, groups: NDArray[np.integer] | None) -> int:
@@ -179,7 +173,7 @@ def _moments(
 
 def _smallest_sd(totals: NDArray[np.float64], written: Written) -> float | None:
     """Return the least spread over balls and items: a null deviates by the mean of the others."""
-    least: float | None = None
+    least = np.inf
     size = totals[:, 0]
     width = 1.0 if written.step is None else written.step
     middle = (written.minimum + written.maximum) / 2
@@ -194,6 +188,5 @@ def _smallest_sd(totals: NDArray[np.float64], written: Written) -> float | None:
             around[around <= least_seen] = 0.0
         absent = (size[some] - raters[some]) * (origin + width * mean) ** 2
         spread = np.sqrt((around + absent) / size[some])
-        if len(spread):
-            least = float(spread.min()) if least is None else min(least, float(spread.min()))
-    return least
+        least = min(least, float(spread.min(initial=np.inf)))
+    return None if least == np.inf else least

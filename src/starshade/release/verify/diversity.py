@@ -42,7 +42,8 @@ def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | Non
         if b >= 2 and original.n_items**2 * shown.bits.shape[1] // 2 <= _MOST_WORDS:
             fewest, sizes = min(fewest, _fewest_of_pairs(shown.bits, original)), 2
         for size in range(3, b + 1):
-            if sizes < size - 1 or _sets_of(original, size) > _MOST_SETS:
+            rated_sets = sum(comb(n, size) for n in np.diff(original.indptr).tolist())
+            if sizes < size - 1 or rated_sets > _MOST_SETS:
                 break
             fewest, sizes = min(fewest, _fewest_of_sets(shown.bits, original, size)), size
     counted: dict[str, float | int] = {"fewest_groups": min(fewest, l)}
@@ -67,11 +68,6 @@ def _fewest_of_pairs(bits: NDArray[np.uint8], original: Ratings) -> int:
             both = np.bitwise_count(bits[together] & bits[item]).sum(axis=1, dtype=np.int64)
             fewest = min(fewest, int(both.min()))
     return fewest
-
-
-def _sets_of(original: Ratings, size: int) -> int:
-    """Return how many sets of items all users rated, one counted as often as it was."""
-    return sum(comb(n, size) for n in np.diff(original.indptr).tolist())
 
 
 def _fewest_of_sets(bits: NDArray[np.uint8], original: Ratings, size: int) -> int:

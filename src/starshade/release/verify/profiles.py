@@ -16,10 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.release.verify.rows import Failed, Written, require_columns
-from starshade.release.verify.truth import check_link, check_rare
+from starshade.release.verify.truth import (
+    check_link,
+    check_rare,
+    check_stated,
+    ratings_of,
+    users_by_record,
+)
 
 if TYPE_CHECKING:
-    from starshade.ratings.table import Ratings
     from starshade.release.table import Private
 
 __all__ = ["Shown", "walk_profiles"]
@@ -119,11 +124,10 @@ def _levels_of(facts: dict[str, Any]) -> int:
     width = facts["scale"]["maximum"] - facts["scale"]["minimum"]
     if type(step) not in (int, float) or not 0 < step < sys.float_info.max:
         raise Failed("release.json", "a profile step that is none")
-    steps = width / step
+    steps: float = width / step
     if steps > 254.5 or abs(steps - round(steps)) > 1e-6 or (width and not round(steps)):
         raise Failed("release.json", "a profile step that does not divide the scale into levels")
-    levels: int = round(steps) + 1
-    return levels
+    return round(steps) + 1
 
 
 def _blocks(
@@ -139,8 +143,7 @@ def _blocks(
         file = pq.ParquetFile(raw, buffer_size=_BUFFER)
         if file.schema_arrow.field("profile").type != pa.binary(n_items):
             raise Failed("columns", "profiles.parquet: not a byte for each item")
-        batches = _batches(file, max(1, _BLOCK // max(n_items, 1)))
-        while (batch := _next(batches)) is not None:
+        for batch in _batches(file, max(1, _BLOCK // max(n_items, 1))):
             if any(column.null_count for column in batch.columns):
                 raise Failed("columns", "profiles.parquet: a null")
             group, size = (batch.column(i).to_numpy().astype(np.int64) for i in (0, 1))
@@ -151,16 +154,11 @@ def _blocks(
 
 def _batches(file: Any, rows: int) -> Iterator[Any]:
     """Yield some rows at a time, row group by row group: else all that was read stays held."""
-    for part in range(file.num_row_groups):
-        yield from file.iter_batches(rows, row_groups=[part], use_threads=False)
-
-
-def _next(batches: Iterator[Any]) -> Any:
-    """Return the next batch, None behind the last one."""
     import pyarrow as pa
 
     try:
-        return next(batches, None)
+        for part in range(file.num_row_groups):
+            yield from file.iter_batches(rows, row_groups=[part], use_threads=False)
     except (OSError, pa.ArrowException):
         raise Failed("files", "profiles.parquet cannot be read as Parquet") from None
 
@@ -174,19 +172,16 @@ class _Truth:
         self.facts, self.kind, self.exact = facts, facts.get("profile"), private.exact
         self.sizes = np.bincount(written.group_of_record)
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
-        self.user = np.empty(len(private.link.record), dtype=np.int64)
-        self.user[private.link.record] = np.arange(len(self.user))
+        self.user = users_by_record(private)
         self.least: int = facts["config"].get("min_raters", 1)
         self.found = _Rests()
 
     def look(self, first: int, levels: NDArray[np.uint8]) -> None:
         """Count what the cells of some classes, from number `first` on, rest on."""
         sizes = self.sizes[first : first + len(levels)]
-        place, rating = _ratings_of(
-            self.original,
-            self.user[self.ends[first] : self.ends[first + len(levels)]],
-            np.repeat(np.arange(len(levels)), sizes),
-        )
+        users = self.user[self.ends[first] : self.ends[first + len(levels)]]
+        row, item, rating = ratings_of(self.original, users)
+        place = np.repeat(np.arange(len(levels)), sizes)[row] * levels.shape[1] + item
         cells = levels.ravel()
         raters = np.bincount(place, minlength=len(cells))
         shown = cells != 0
@@ -230,24 +225,8 @@ class _Truth:
         fakes = any(claim["model"] == "diversity" for claim in facts["claims"])
         if self.kind == "simple" and counts.invented and not fakes:
             raise Failed("truth", "a cell that is not the mean of those who rated it")
-        stated = self.exact.invented_cells
-        if self.kind is not None and (
-            stated is None or abs(stated - counts.invented / whole) > 1e-12
-        ):
-            raise Failed("truth", "another share of cells is invented than said")
-        single = self.exact.single_rater_cells
-        if self.kind in ("padded", "simple") and (
-            single is None or abs(single - counts.single / whole) > 1e-12
-        ):
-            raise Failed("truth", "another share of cells rests on one rater than said")
-
-
-def _ratings_of(
-    original: Ratings, users: NDArray[np.int64], row: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return place (row × items + item) and value of each rating of some users."""
-    starts, lengths = original.indptr[users], np.diff(original.indptr)[users]
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    cells = np.repeat(starts, lengths) + within
-    place = np.repeat(row, lengths) * original.n_items + original.columns[cells]
-    return place, original.levels[original.codes[cells]]
+        exact = self.exact
+        if self.kind is not None:
+            check_stated(exact.invented_cells, counts.invented / whole, "is invented")
+        if self.kind in ("padded", "simple"):
+            check_stated(exact.single_rater_cells, counts.single / whole, "rests on one rater")

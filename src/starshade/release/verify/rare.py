@@ -23,10 +23,10 @@ __all__ = ["after_blanks", "claimed_k", "count_alone", "few_have"]
 _NAMES = ("quasi_identifiers", "sensitive_attributes")
 
 
-def claimed_k(facts: dict[str, Any]) -> int:
-    """Return the largest k that any claim names; 1 without one."""
+def claimed_k(facts: dict[str, Any], otherwise: int = 1) -> int:
+    """Return the largest k that any claim names."""
     claimed = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
-    return max(claimed, default=1)
+    return max(claimed, default=otherwise)
 
 
 def after_blanks(original: Ratings, facts: dict[str, Any]) -> Ratings:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify.rows import Failed, Written, batches_of, require_columns
+from starshade.release.verify.rows import Failed, Written, batches_of, contents_of, require_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,10 +59,9 @@ class RatingRows:
 
 def read_ratings_of(written: Written) -> RatingRows:
     """Read ``cells.parquet``; check keys, order and that every cell is one rating."""
-    contents = ("members",) if written.step is not None else ("low", "high", "values", "null")
+    contents = contents_of(written)
     require_columns(written.folder, "cells.parquet", ("group", "record", "item", *contents))
     n, n_items = len(written.group_of_record), len(written.items)
-    position = {key: i for i, key in enumerate(written.items)}
     read = _levels if written.step is not None else _reals
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]] = []
     last = -1
@@ -75,11 +74,9 @@ def read_ratings_of(written: Written) -> RatingRows:
             raise Failed("cells", "a record that is not listed")
         if not np.array_equal(written.group_of_record[record], group):
             raise Failed("cells", "a record in another class than records.parquet says")
-        keys = batch.column("item").dictionary_encode()
-        at = np.array([position.get(k, -1) for k in keys.dictionary.to_pylist()], dtype=np.int64)
-        if (at < 0).any():
+        item = written.positions(batch.column("item"))
+        if (item < 0).any():
             raise Failed("cells", "an item that is not listed")
-        item = at[keys.indices.to_numpy()]
         place = record * n_items + item
         if (np.diff(place, prepend=last) <= 0).any():
             raise Failed("cell order", "records, or items within a record, do not ascend")
@@ -96,7 +93,6 @@ def read_ratings_of(written: Written) -> RatingRows:
 
 
 def _levels(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
-    """Read masks of one bit."""
     coded = batch.column("members").dictionary_encode()
     levels = []
     for mask in coded.dictionary.to_pylist():
@@ -108,7 +104,6 @@ def _levels(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
 
 
 def _reals(batch: pa.RecordBatch, written: Written) -> NDArray[np.float64]:
-    """Read lists of one value."""
     values = batch.column("values")
     lengths = values.value_lengths().fill_null(0).to_numpy()
     if (lengths != 1).any() or batch.column("null").true_count:

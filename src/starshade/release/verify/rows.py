@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,15 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Failed", "Written", "batches_of", "read_written", "require_columns", "walk_classes"]
+__all__ = [
+    "Failed",
+    "Written",
+    "batches_of",
+    "contents_of",
+    "read_written",
+    "require_columns",
+    "walk_classes",
+]
 
 Cell = tuple[float, ...]
 _NULL = float("-inf")  # below every rating, and finite numbers are all that a scale has
@@ -59,6 +68,17 @@ class Written:
     group_of_record: NDArray[np.int64]
     attributes: pa.Table
 
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where each item is among the items."""
+        return {key: i for i, key in enumerate(self.items)}
+
+    def positions(self, keys: pa.Array) -> NDArray[np.int64]:
+        """Return where the item of each row is, -1 for one that is not listed."""
+        coded = keys.dictionary_encode()
+        at = [self.position.get(key, -1) for key in coded.dictionary.to_pylist()]
+        return np.asarray(np.array(at, dtype=np.int64)[coded.indices.to_numpy()])
+
 
 def read_written(folder: Path, scale: dict[str, Any], quasi: list[str]) -> Written:
     """Read records and items, and check what does not need the cells.
@@ -77,7 +97,7 @@ def read_written(folder: Path, scale: dict[str, Any], quasi: list[str]) -> Writt
         raise Failed("forbidden column", "personal attributes other than those declared")
     _check_attribute_order(attributes.drop_columns(quasi), group)
     items = _table(folder, "items.parquet", ("item", "name")).column("item").to_pylist()
-    if any(not _before(a, b) for a, b in pairwise(items)):
+    if any(_key_of(a) >= _key_of(b) for a, b in pairwise(items)):
         raise Failed("item order", "keys are not in canonical order")
     step, minimum, maximum = scale["step"], scale["minimum"], scale["maximum"]
     n_levels = 0 if step is None else round((maximum - minimum) / step) + 1
@@ -85,7 +105,7 @@ def read_written(folder: Path, scale: dict[str, Any], quasi: list[str]) -> Writt
 
 
 def walk_classes(
-    folder: Path, written: Written, n_classes: int, beside: list[tuple[Any, ...]]
+    written: Written, n_classes: int, beside: list[tuple[Any, ...]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Walk the classes in file order; check that their contents ascend strictly.
 
@@ -95,7 +115,7 @@ def walk_classes(
     """
     single, certain = np.zeros(n_classes, np.bool_), np.zeros(n_classes, np.bool_)
     previous: tuple[list[tuple[int, Cell]], tuple[Any, ...]] | None = None
-    for group, row in _all_rows(folder, written, n_classes):
+    for group, row in _all_rows(written, n_classes):
         if previous is not None and not previous < (row, beside[group]):
             raise Failed("class order", "two classes are equal or not sorted by content")
         previous = (row, beside[group])
@@ -109,12 +129,10 @@ def walk_classes(
     return single, certain
 
 
-def _all_rows(
-    folder: Path, written: Written, n_classes: int
-) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
+def _all_rows(written: Written, n_classes: int) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
     """Yield every class; those without any cell sort before all others."""
     expected, with_cells = 0, 0
-    for group, row in _rows(folder, written):
+    for group, row in _rows(written):
         if group >= n_classes:
             raise Failed("count", f"{n_classes} classes in the records, more in the cells")
         if group != expected and with_cells:
@@ -129,28 +147,21 @@ def _all_rows(
         yield empty, []
 
 
-def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
+def _rows(written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
     """Yield each class that has cells: its number, and (−item, content) by ascending item.
 
     The minus makes lists of two rows compare as the rows do: a cell against null alone wins.
     """
-    position = {key: i for i, key in enumerate(written.items)}
-    read, names = (
-        (_read_mask(written), ("members",))
-        if written.step is not None
-        else (
-            _read_real(written),
-            ("low", "high", "values", "null"),
-        )
-    )
-    require_columns(folder, "cells.parquet", ("group", "item", *names))
+    read = _read_real(written) if written.step is None else _read_mask(written)
+    names = contents_of(written)
+    require_columns(written.folder, "cells.parquet", ("group", "item", *names))
     current, row, last = -1, list[tuple[int, Cell]](), -1
-    for batch in batches_of(folder / "cells.parquet"):
+    for batch in batches_of(written.folder / "cells.parquet"):
         if any(batch.column(name).null_count for name in ("group", "item", names[-1])):
             raise Failed("columns", "cells.parquet: a null")
         columns = [batch.column(name).to_pylist() for name in ("group", "item", *names)]
         for group, key, *content in zip(*columns, strict=True):
-            item = position.get(key, -1)
+            item = written.position.get(key, -1)
             if item < 0:
                 raise Failed("cells", "an item that is not listed")
             if group != current:
@@ -165,6 +176,11 @@ def _rows(folder: Path, written: Written) -> Iterator[tuple[int, list[tuple[int,
             row.append((-item, read(*content)))
     if current >= 0:
         yield current, row
+
+
+def contents_of(written: Written) -> tuple[str, ...]:
+    """Return the columns that say what is in a cell."""
+    return ("members",) if written.step is not None else ("low", "high", "values", "null")
 
 
 def batches_of(path: Path) -> Iterator[Any]:
@@ -211,7 +227,6 @@ def _read_real(written: Written) -> Callable[..., Cell]:
 
 
 def _table(folder: Path, name: str, columns: tuple[str, ...], *, more: bool = False) -> pa.Table:
-    """Read a whole table after looking at its shape."""
     import pyarrow.parquet as pq
 
     require_columns(folder, name, columns, more=more)
@@ -259,11 +274,7 @@ def _check_attribute_order(attributes: pa.Table, group: NDArray[np.int64]) -> No
         raise Failed("record order", "records of a class are not sorted by their attributes")
 
 
-def _before(a: str, b: str) -> bool:
-    """Canonical order: integers by value, then all others by code point."""
-    return _key_of(a) < _key_of(b)
-
-
 def _key_of(key: str) -> tuple[int, int, str]:
+    """Canonical order: integers by value, then all others by code point."""
     plain = key.isascii() and key.isdigit() and str(int(key)) == key and int(key) < 2**63
     return (0, int(key), "") if plain else (1, 0, key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.release.verify.rare import claimed_k
 from starshade.release.verify.rows import Failed, Written
 
 if TYPE_CHECKING:
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Private
 
-__all__ = ["check_attributes", "check_link", "check_rare", "check_truth"]
+__all__ = [
+    "check_attributes",
+    "check_link",
+    "check_rare",
+    "check_stated",
+    "check_truth",
+    "ratings_of",
+    "users_by_record",
+]
 
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
@@ -42,11 +51,13 @@ def check_truth(
     with (written.folder / "cells.parquet").open("rb") as file:
         cells = pq.ParquetFile(file).read(use_threads=False)
     class_of_user = written.group_of_record[record]
-    place = _cell_places(cells, written)
+    n_items = len(written.items)
+    owner = cells.column("group").to_numpy().astype(np.int64)
+    # class × items + item of each written cell; they ascend
+    place = owner * n_items + written.positions(cells.column("item").combine_chunks())
     inside, null = (_masks if written.step is not None else _reals)(cells, written)
-    raters = _count_raters(original, class_of_user, place, inside, len(written.items))
+    raters = _count_raters(original, class_of_user, place, inside, n_items)
     sizes = np.bincount(written.group_of_record)
-    owner = place // max(len(written.items), 1)
     if (raters[~null] < sizes[owner[~null]]).any():
         raise Failed("truth", "an original null outside its cell")
     if facts["invented_cells"] is None and (raters == 0).any():
@@ -66,15 +77,6 @@ def check_link(written: Written, private: Private) -> Ratings:
     if list(original.items) != list(written.items):
         raise Failed("items", "not those of the table that was anonymized")
     return original
-
-
-def _cell_places(cells: pa.Table, written: Written) -> NDArray[np.int64]:
-    """Return class × items + item of each written cell; they ascend."""
-    position = {key: i for i, key in enumerate(written.items)}
-    item = cells.column("item").combine_chunks().dictionary_encode()
-    at = np.array([position[key] for key in item.dictionary.to_pylist()], dtype=np.int64)
-    group = cells.column("group").to_numpy().astype(np.int64)
-    return np.asarray(group * len(written.items) + at[item.indices.to_numpy()])
 
 
 def _count_raters(
@@ -157,9 +159,31 @@ def check_attributes(
 
 def check_rare(original: Ratings, facts: dict[str, Any]) -> None:
     """Check that no item is released that fewer than k users rated, unless that was asked for."""
-    claimed = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
-    if facts["rare_items"] == "keep" or not claimed:
-        return
+    k = claimed_k(facts, otherwise=0)
     raters = np.bincount(original.columns, minlength=original.n_items)
-    if raters.min(initial=max(claimed)) < max(claimed):
-        raise Failed("rare items", f"an item rated by fewer than {max(claimed)} users")
+    if facts["rare_items"] != "keep" and raters.min(initial=k) < k:
+        raise Failed("rare items", f"an item rated by fewer than {k} users")
+
+
+def check_stated(stated: float | None, found: float, what: str) -> None:
+    """Check that the owner knows the share that is found."""
+    if stated is None or abs(stated - found) > 1e-12:
+        raise Failed("truth", f"another share of cells {what} than said")
+
+
+def users_by_record(private: Private) -> NDArray[np.int64]:
+    """Return the user behind each record."""
+    user = np.empty_like(private.link.record)
+    user[private.link.record] = np.arange(len(user))
+    return user
+
+
+def ratings_of(
+    original: Ratings, users: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return of each rating of some users its place among them, its item and its value."""
+    starts, lengths = original.indptr[users], np.diff(original.indptr)[users]
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    cells = np.repeat(starts, lengths) + within
+    row = np.repeat(np.arange(len(users)), lengths)
+    return row, original.columns[cells], original.levels[original.codes[cells]]

@@ -151,28 +151,9 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
             f"{path}: not the release that starshade wrote: {failure}",
             advice="Ask its owner for a whole copy.",
         ) from None
-    claims = []
-    for claim in facts["claims"]:
-        judged = counted.judge(claim)
-        claims.append(
-            {
-                "model": claim["model"],
-                "parameters": claim["parameters"],
-                "verified": judged.verified,
-                "holds": judged.holds,
-            }
-        )
-    return {
-        "records": counted.records,
-        "classes": counted.classes,
-        "items": counted.items,
-        "smallest_group": counted.smallest_group,
-        "users_rating_disclosed": counted.users_rating_disclosed,
-        "users_rating_exists": counted.users_rating_exists,
-        "records_alone_with_sensitive": counted.records_alone_with_sensitive,
-        "few_have": counted.few_have,
-        "claims": claims,
-    }
+    claims = [{**claim, **vars(counted.judge(claim))} for claim in facts["claims"]]
+    found = (*("records", "classes", "items", "smallest_group"), *_SHARES, "few_have")
+    return {name: getattr(counted, name) for name in found} | {"claims": claims}
 
 
 def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Counted:
@@ -189,12 +170,15 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     if facts["layout"] == "profile":
         single = certain = None
         shown = walk_profiles(written, truth, facts)
-        of_sets = [c for c in facts["claims"] if c["model"] == "diversity"]
         known = None if truth is None else truth.original
-        judged = {name_of(claim): judge_diversity(claim, shown, known) for claim in of_sets}
+        judged = {
+            name_of(claim): judge_diversity(claim, shown, known)
+            for claim in facts["claims"]
+            if claim["model"] == "diversity"
+        }
     elif facts["layout"] == "generalized":
         stated = read_quasi(written, quasi, sensitive)
-        single, certain = walk_classes(folder, written, len(sizes), stated)
+        single, certain = walk_classes(written, len(sizes), stated)
         known = None
         if truth is not None and truth.original is not None:
             known = after_blanks(truth.original, facts)
@@ -202,8 +186,11 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
             check_truth(written, truth, facts, quasi)
             check_quasi(written, stated, facts, truth)
         rare = few_have(written, stated, facts, known) if quasi or sensitive else {}
-        of_values = [c for c in facts["claims"] if c["model"] in VALUE_MODELS]
-        judged = {name_of(claim): judge_values(claim, written, sensitive) for claim in of_values}
+        judged = {
+            name_of(claim): judge_values(claim, written, sensitive)
+            for claim in facts["claims"]
+            if claim["model"] in VALUE_MODELS
+        }
     else:
         rows = read_ratings_of(written)
         check_classes(rows, written)
@@ -211,10 +198,11 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         certain[written.group_of_record[np.diff(rows.indptr) > 0]] = True
         if truth is not None:
             check_changes(rows, written, truth, facts)
-        proximity = [c for c in facts["claims"] if c["model"] in PROXIMITY_MODELS]
         groups = None if private is None else private.groups
         judged = {
-            name_of(claim): judge_proximity(claim, rows, written, groups) for claim in proximity
+            name_of(claim): judge_proximity(claim, rows, written, groups)
+            for claim in facts["claims"]
+            if claim["model"] in PROXIMITY_MODELS
         }
     _check_bands(facts, private, written)
     return Counted(
