@@ -34,16 +34,12 @@ _FULL = declared("Count all", "Count every group whole, not only up to k.")
 
 @dataclass(frozen=True)
 class KAnonymitySettings:
-    """KL Def. 9."""
+    """KL Def. 9, PA Def. 3.3."""
 
     k: int = field(metadata=_K)
 
 
-@dataclass(frozen=True)
-class ReviewGraphSettings:
-    """PA Def. 3.3."""
-
-    k: int = field(metadata=_K)
+ReviewGraphSettings = KAnonymitySettings
 
 
 @dataclass(frozen=True)

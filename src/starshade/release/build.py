@@ -50,16 +50,12 @@ def generalized_release(
     cells and attributes do not (definitions, "order").
 
     `original`: the table that was anonymized: the released items, the users left on them. `groups`
-    (n_users,): group of each user, 0…G−1, none empty. `cells`: one row per group over
-    ``original.items``; `sizes` are the groups' sizes. `made`: what was done, by which method; what
-    it promises; what was left out before. `attributes`: with "exact" the personal attributes are
-    released as they are, and the audience is "query": such a release may only stand behind the
-    query service. `generalized`: with "generalized": a row per user, the columns of
-    `quasi_identifiers`, then those of `sensitive_attributes`. A numeric quasi-identifier is
-    ``struct<low, high, null>``, a categorical one ``list<string>`` (`starshade.release.quasi`),
-    equal within each group. `quasi_identifiers`, `sensitive_attributes`: with "generalized": what k
-    records must share, and what is released as it is. `invented_cells`: share of cells that no
-    original user rated; None where the method invents none.
+    (n_users,): group of each user, 0…G−1, none empty. `cells`: one row per group. `attributes`:
+    with "exact" they are released as they are, for the query service alone. With "generalized"
+    `generalized` has a row per user, the columns of `quasi_identifiers`, which k records share
+    (`starshade.release.quasi`), then those of `sensitive_attributes`, released as they are.
+    `invented_cells`: share of cells that no original user rated; None where the method invents
+    none.
     """
     _check(original, groups, cells, attributes)
     if attributes != "generalized" and (generalized is not None or quasi_identifiers):

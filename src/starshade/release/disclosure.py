@@ -21,10 +21,7 @@ __all__ = ["records_alone_with_sensitive", "users_rating_disclosed", "users_rati
 
 
 def users_rating_disclosed(classes: Cells) -> float:
-    """Return the share of users whose class has a cell with one single member, a rating.
-
-    `classes`: one row per class. Returns: in [0, 1]; 0 without records.
-    """
+    """Return the share of users whose class has a cell with one single member, a rating."""
     return _share_with_a_cell(classes, classes.symbols.is_single)
 
 
@@ -44,9 +41,7 @@ def records_alone_with_sensitive(
     By ratings and quasi-identifiers the records of a class are equal. With the attributes that
     are released as they are they differ: whoever knows these of a person, too, finds one record.
 
-    `class_of_record` (n_records,). `sensitive`: a row per record, as
-    `starshade.release.attributes.plain_attributes` returns it; null is a value of its own. Returns:
-    in [0, 1]; None without sensitive attributes.
+    `sensitive`: a row per record, as `plain_attributes` returns it; null is a value of its own.
     """
     if not sensitive.num_columns:
         return None
@@ -56,7 +51,7 @@ def records_alone_with_sensitive(
 
 
 def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:
-    """Share of records in rows with a cell whose symbol is marked."""
+    """Share of records in rows with a cell whose symbol is marked; 0 without records."""
     before = np.concatenate([[0], np.cumsum(telling[classes.codes])])
     hit = before[classes.indptr[1:]] > before[classes.indptr[:-1]]
     return int(classes.sizes[hit].sum()) / max(classes.n_records, 1)

@@ -28,7 +28,6 @@ __all__ = ["content_keys", "is_range", "quasi_table", "read_quasi", "split_class
 
 
 def _types() -> tuple[pa.DataType, pa.DataType]:
-    """Return the types of a numeric and of a categorical quasi-identifier."""
     import pyarrow as pa
 
     ends = [("low", pa.float64()), ("high", pa.float64()), ("null", pa.bool_())]

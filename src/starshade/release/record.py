@@ -37,13 +37,10 @@ def record_release(
     numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
     records a method put together beyond that is not told (definitions, "layouts").
 
-    `original`: the table that was anonymized: the released items, the users who are released.
-    `released`: the same users and items, with ratings, nulls and scale as published; days are not
-    released. `made`: what was done, by which method; what it promises; what was left out before.
-    `attributes`: with "exact" the personal attributes are released as they are, and the audience is
-    "query": such a release may only stand behind the query service. `groups` (n_users,): which
-    users the method put together. It is kept in memory alone, for the verifier to know where to
-    look first. Returns: `classes` has a row per record, `groups` the class of each.
+    `original`: the table that was anonymized: the released items and users. `released`: the same
+    with ratings, nulls and scale as published; days are not released. `attributes`: with "exact"
+    they are released as they are, for the query service alone. `groups` (n_users,): which users
+    the method put together; kept in memory alone, for the verifier to know where to look first.
     """
     check_attributes(original, attributes)
     for name in ("users", "items"):

@@ -69,7 +69,6 @@ def release_html(release: Release) -> str:
 
 
 def _left_out(release: Release) -> list[tuple[str, str]]:
-    """Say who and what was left out: in bands to whoever is not the owner."""
     manifest, exact = release.manifest, release.exact
     heads = (
         "people left out by the method",

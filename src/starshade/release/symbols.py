@@ -114,10 +114,7 @@ class Symbols:
         return low, high
 
     def mask(self) -> Bools:
-        """Return each symbol as a mask over {null} ∪ levels, shape (n, 1 + levels).
-
-        Only for sets on a stepped scale.
-        """
+        """Return sets on a stepped scale as masks over {null} ∪ levels, shape (n, 1 + levels)."""
         out = np.zeros((len(self), 1 + len(self.scale.levels)), dtype=np.bool_)
         out[:, 0] = self.null
         step = self.scale.step or 1.0
@@ -126,10 +123,9 @@ class Symbols:
         return out
 
     def similarity(self, ratings: Floats, rho0: float) -> Floats:
-        """Mean over each symbol's members v of exp(−|rating − v|/ρ0), null adding 0.
+        """Mean over each symbol's members v of exp(−|rating − v|/ρ0), null adding 0, shape (q, n).
 
-        `ratings` (float64 (q,)). `rho0`: above 0; infinity makes every rating alike. Returns
-        float64 (q, n): in [0, 1].
+        `rho0`: above 0; infinity makes every rating alike.
         """
         closeness = np.exp(_exponent(ratings[:, None] - self.members[None, :], rho0))
         sums = np.concatenate([np.zeros((len(ratings), 1)), np.cumsum(closeness, axis=1)], axis=1)
@@ -159,10 +155,7 @@ class Symbols:
         return np.asarray((primitive(high) - primitive(start)) / (high - low))
 
     def contains(self, ratings: Floats) -> Bools:
-        """Tell whether each rating is a member (within 1e-9); a NaN rating is null.
-
-        Returns bool (q, n).
-        """
+        """Tell whether each rating is a member (within 1e-9); a NaN is null; shape (q, n)."""
         ratings = np.asarray(ratings, dtype=np.float64)
         hit = np.abs(ratings[:, None] - self.members[None, :]) <= SLACK
         count = np.concatenate(

@@ -55,7 +55,6 @@ def remains(manifest: Manifest) -> str:
 
 
 def _raters(manifest: Manifest) -> dict[str, str]:
-    """Return the words for how few raters make a null, and for what one alone is."""
     least = manifest.config.get("min_raters", 1)
     if least == 1:
         return {

@@ -74,7 +74,6 @@ def cells_table(classes: Cells, groups: NDArray[np.int64] | None = None) -> pa.T
 
 
 def _encode(symbols: Symbols) -> pa.Table:
-    """One row per symbol."""
     import pyarrow as pa
 
     fields = content_fields(symbols.scale)
@@ -121,11 +120,7 @@ def decode_profiles(column: pa.Array, n_items: int) -> NDArray[np.uint8]:
 
 
 def decode_content(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.uint32]]:
-    """Read the content columns back.
-
-    Returns the symbols, in no particular order (contents may repeat), and (n_cells,) the symbol of
-    each row.
-    """
+    """Return symbols in no particular order (contents may repeat), and which one each row has."""
     if scale.step is not None:
         return _decode_masks(table, scale)
     symbols = _decode_real(table, scale)
@@ -165,26 +160,15 @@ def _decode_real(table: pa.Table, scale: Scale) -> Symbols:
     lengths = values.value_lengths().fill_null(0).to_numpy()
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     members = values.flatten().cast("float64").fill_null(np.nan).to_numpy()
-    _check_real(scale, offsets, members, low[ranged], high[ranged], null[ranged])
-    if (lengths[~ranged] == 0).any():
-        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
-    return Symbols(scale, offsets, members, null, low, high)
-
-
-def _check_real(
-    scale: Scale,
-    offsets: NDArray[np.int64],
-    members: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    null: NDArray[np.bool_],
-) -> None:
     if not scale.contains(members).all():
         raise ReleaseError(f"a cell with a value outside the scale {scale}")
     falls = np.flatnonzero(np.diff(members) <= 0) + 1  # allowed where a new list starts
     if not np.isin(falls, offsets).all():
         raise ReleaseError("a list of values that is not sorted")
-    if (low > high).any() or not scale.contains(high).all():
+    if (low > high).any() or not scale.contains(high[ranged]).all():
         raise ReleaseError(f"a range that does not end on the scale {scale}")
-    if not ((low < scale.minimum - SLACK) == null).all():
+    if not ((low < scale.minimum - SLACK) == null)[ranged].all():
         raise ReleaseError("a range whose part below the scale and null flag disagree")
+    if (lengths[~ranged] == 0).any():
+        raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
+    return Symbols(scale, offsets, members, null, low, high)

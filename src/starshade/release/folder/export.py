@@ -72,8 +72,7 @@ def _cells_of(release: Release) -> Callable[[int], Iterable[tuple[int, str]]]:
 def sparse_rows(release: Release) -> tuple[csr_matrix, NDArray[np.int64]]:
     """Return the released rows as a SciPy matrix, and how many records each stands for.
 
-    Returns (n_rows, n_items): ratings; a null has no entry, and a rating of 0 has one; and
-    (n_rows,).
+    A null has no entry, and a rating of 0 has one.
     """
     from scipy.sparse import csr_matrix
 
@@ -99,7 +98,6 @@ def _spell(symbols: Symbols, s: int) -> str:
 
 
 def _people(release: Release) -> dict[str, list[str]]:
-    """Spell out generalized attributes and those beside them, by column."""
     if release.attributes is None or release.manifest.attributes != "generalized":
         return {}
     columns = release.attributes.to_pydict()

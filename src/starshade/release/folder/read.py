@@ -107,7 +107,6 @@ def _read_manifest(path: Path) -> Manifest:
 
 
 def _check_files(path: Path, manifest: Manifest) -> None:
-    """Exactly the files of the layout, each as it was written."""
     expected = set(_TABLES[manifest.layout]) | set(_TEXTS)
     present = {entry.name for entry in path.iterdir()} - {"release.json"}
     for what, names in (

@@ -141,8 +141,7 @@ def refuse_inside(private: Where, release: Place) -> None:
 def write_receipt(release: Release, path: Where, release_hash: str) -> None:
     """Write the receipt of a release just made, mode 0600, whole or not at all.
 
-    `release`: with its private facts. `path`: must not exist. `release_hash`: SHA-256 of
-    ``release.json``, by which a receipt and its release find each other.
+    `release_hash`: SHA-256 of ``release.json``, by which a receipt and its release find each other.
     """
     private = release.private
     if private is None:
@@ -169,11 +168,7 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
 
 
 def read_receipt(path: Path, release: Path | None = None) -> Private:
-    """Read a receipt back.
-
-    `release`: a release folder that the receipt must belong to. Returns: without the original
-    table.
-    """
+    """Read a receipt back; `release`: a release folder that it must belong to."""
     facts = _load(Path(path))
     users = Vocabulary.of(facts["users"])
     record = np.array(facts["records"], dtype=np.int64)
@@ -198,7 +193,6 @@ def _exact(facts: dict[str, Any]) -> Exact:
 
 
 def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None:
-    """Refuse a receipt that was not written together with a release, or says otherwise."""
     try:
         raw = (release / "release.json").read_bytes()
     except OSError:

@@ -102,7 +102,6 @@ def _of_type(release: Release, kind: str) -> frozenset[str]:
 
 
 def _verified(manifest: Manifest, counted: Counted) -> Manifest:
-    """Return the manifest with what the verifier counted for each claim."""
     claims = (
         claim.model_copy(update={"verified": counted.of_claim(claim.model, claim.parameters)})
         for claim in manifest.claims

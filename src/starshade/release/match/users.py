@@ -118,7 +118,6 @@ def _digests(
 
 
 def _without_a_match(records: NDArray[np.uint64], users: NDArray[np.uint64]) -> int:
-    """Count the records that find no user of their own who says the same."""
     what, count = np.unique(records, return_counts=True)
     known, available = np.unique(users, return_counts=True)
     place = np.minimum(np.searchsorted(known, what), max(len(known) - 1, 0))

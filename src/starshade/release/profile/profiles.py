@@ -50,8 +50,7 @@ def refuse_large(what: str, needed: int, held: int, instead: str = "") -> None:
 def released_levels(scale: Scale, step: float) -> NDArray[np.float64]:
     """Return the ratings that a cell can say: level by level from 1.
 
-    `scale`: of the original ratings. `step`: between released levels; it divides the scale's width.
-    Returns (n_levels,): from the scale's minimum to its maximum.
+    `step`: between released levels; it divides the scale's width.
 
     >>> released_levels(Scale(1, 5, 1), 0.5).tolist()
     [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
@@ -98,8 +97,7 @@ def default_step(scale: Scale) -> float:
 def quantize(values: NDArray[np.floating], scale: Scale, step: float) -> NDArray[np.uint8]:
     """Return the level nearest to each value, the upper of two as near; 0 where it is NaN.
 
-    `values`: ratings, means or predictions; clipped to the scale here. `step`: as in
-    `released_levels`.
+    `values`: ratings, means or predictions; clipped to the scale here.
 
     >>> quantize(np.array([1.0, 1.25, np.nan, 7.0]), Scale(1, 5, 1), 0.5).tolist()
     [1, 2, 0, 9]
@@ -143,10 +141,7 @@ class Profiles(Rows):
         ]
 
     def values(self, rows: NDArray[np.integer] | slice | None = None) -> NDArray[np.float64]:
-        """Return the ratings of these rows (all by default), NaN for null.
-
-        Returns (n_rows, n_items).
-        """
+        """Return the ratings of these rows (all by default), NaN for null."""
         rows = slice(None) if rows is None else rows
         n_rows = len(range(*rows.indices(self.n_groups))) if isinstance(rows, slice) else len(rows)
         self._refuse("as numbers", 8 * n_rows * self.n_items)

@@ -40,14 +40,9 @@ def profile_release(
     not null. Whether a rating is disclosed does not apply: a cell is a mean or a prediction.
 
     `original`: the table that was anonymized: the released items, the users left on them. `levels`
-    (n_groups, n_items): the profile of each group, 0 = null
-    (`starshade.release.profile.profiles.quantize`). It is taken over: its rows are put in order
-    where they are, which saves a second copy. `groups` (n_users,): group of each user, 0…G-1, none
-    empty. `made`: what was done, by which method; what it promises; what was left out before.
-    `step`: between released levels; see `starshade.release.profile.profiles.released_levels`.
-    `profile` ({"padded", "simple", "model", "pooled"}): what a cell is: the mean of padded rows, of
-    the ratings of those who rated, of a model's predictions, or its prediction for the group as if
-    it were one user. Only "simple" has nulls. Returns: `classes` are `Profiles`.
+    (n_groups, n_items): the profile of each group (`profiles.quantize`). It is taken over: its rows
+    are put in order where they are, which saves a second copy. `groups` (n_users,): group of each
+    user, 0…G-1, none empty. `profile`: what a cell is; only "simple" has nulls.
     """
     ratings = released_levels(original.scale, step)
     _check(original, levels, groups, profile, len(ratings))

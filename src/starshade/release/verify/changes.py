@@ -74,6 +74,5 @@ def _equal(shown: NDArray[np.float64], true: NDArray[np.float64]) -> bool:
 
 
 def _sensitive(written: Written, facts: dict[str, Any]) -> NDArray[np.int64]:
-    """Return the items that a claim names as sensitive."""
     named = {key for claim in facts["claims"] for key in claim["parameters"].get("sensitive", ())}
     return np.flatnonzero([key in named for key in written.items])

@@ -53,7 +53,6 @@ def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | Non
 
 
 def _fewest_of_pairs(bits: NDArray[np.uint8], original: Ratings) -> int:
-    """Return the fewest classes that show two items which somebody rated together."""
     users = np.repeat(np.arange(original.n_users), np.diff(original.indptr))
     by_item = np.argsort(original.columns, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(original.columns, minlength=len(bits)))])
@@ -71,7 +70,6 @@ def _fewest_of_pairs(bits: NDArray[np.uint8], original: Ratings) -> int:
 
 
 def _fewest_of_sets(bits: NDArray[np.uint8], original: Ratings, size: int) -> int:
-    """Return the fewest classes that show a set of items which somebody rated together."""
     fewest: int = 8 * bits.shape[1]
     seen = set[tuple[int, ...]]()
     for user in range(original.n_users):

@@ -48,15 +48,6 @@ class Shown:
     bits: NDArray[np.uint8] | None
 
 
-@dataclass
-class _Rests:
-    """Cells counted so far: not null, rated by one member, not standing for ratings."""
-
-    shown: int = 0
-    single: int = 0
-    invented: int = 0
-
-
 def walk_profiles(written: Written, private: Private | None, facts: dict[str, Any]) -> Shown:
     """Check ``profiles.parquet``: shape, order and levels; with the original, what they rest on.
 
@@ -174,7 +165,8 @@ class _Truth:
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
         self.user = users_by_record(private)
         self.least: int = facts["config"].get("min_raters", 1)
-        self.found = _Rests()
+        # cells counted so far: not null, rated by one member, not standing for ratings
+        self.shown = self.single = self.invented = 0
 
     def look(self, first: int, levels: NDArray[np.uint8]) -> None:
         """Count what the cells of some classes, from number `first` on, rest on."""
@@ -185,17 +177,17 @@ class _Truth:
         cells = levels.ravel()
         raters = np.bincount(place, minlength=len(cells))
         shown = cells != 0
-        self.found.shown += int(np.count_nonzero(shown))
-        self.found.single += int(np.count_nonzero((raters == 1) & shown))
+        self.shown += int(np.count_nonzero(shown))
+        self.single += int(np.count_nonzero((raters == 1) & shown))
         if self.kind == "simple":
             enough = raters >= self.least
             if enough[~shown].any():
                 raise Failed("truth", "an original rating that its class does not show")
             if self._away(cells, raters, place, rating, shown & enough):
                 raise Failed("truth", "a cell that is not the mean of those who rated it")
-            self.found.invented += int(np.count_nonzero(shown & ~enough))
+            self.invented += int(np.count_nonzero(shown & ~enough))
             return
-        self.found.invented += int(np.count_nonzero((raters == 0) & shown))
+        self.invented += int(np.count_nonzero((raters == 0) & shown))
         if self.kind == "padded":
             whole = raters.reshape(levels.shape) == sizes[:, None]
             if self._away(cells, raters, place, rating, whole.ravel()):
@@ -220,13 +212,11 @@ class _Truth:
 
     def settle(self) -> None:
         """Compare the counts with what is said."""
-        counts, facts = self.found, self.facts
-        whole = max(counts.shown, 1)
-        fakes = any(claim["model"] == "diversity" for claim in facts["claims"])
-        if self.kind == "simple" and counts.invented and not fakes:
+        exact, whole = self.exact, max(self.shown, 1)
+        fakes = any(claim["model"] == "diversity" for claim in self.facts["claims"])
+        if self.kind == "simple" and self.invented and not fakes:
             raise Failed("truth", "a cell that is not the mean of those who rated it")
-        exact = self.exact
         if self.kind is not None:
-            check_stated(exact.invented_cells, counts.invented / whole, "is invented")
+            check_stated(exact.invented_cells, self.invented / whole, "is invented")
         if self.kind in ("padded", "simple"):
-            check_stated(exact.single_rater_cells, counts.single / whole, "rests on one rater")
+            check_stated(exact.single_rater_cells, self.single / whole, "rests on one rater")

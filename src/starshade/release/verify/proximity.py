@@ -162,7 +162,6 @@ def _balls(
 
 
 def _settle(search: _Search, some: Places) -> None:
-    """Settle those of some points who have enough among them."""
     assert search.enough is not None
     points = search.points
     if not search.open[some].any():

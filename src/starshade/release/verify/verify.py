@@ -281,7 +281,6 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
 
 
 def _check_config(value: Any) -> None:
-    """Check that the published settings hold no seed and no place on the owner's machine."""
     if isinstance(value, dict):
         if _NEVER & {str(key).lower() for key in value}:
             raise Failed("config", "a private setting")
