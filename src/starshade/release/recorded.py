@@ -1,7 +1,4 @@
-"""What a release's manifest, and its receipt, record of the settings that it was made with.
-
-Both are read off what the method declares (`starshade.setting`): what is set, and what applies.
-"""
+"""What a release's manifest, and its receipt, record of the settings that it was made with."""
 
 from __future__ import annotations
 

@@ -28,6 +28,11 @@ _AUDIENCES = {
     "publish": "everybody (publish)",
     "query": "nobody: it may only stand behind a query service",
 }
+_LEFT_OUT = {
+    "users_deleted": "people left out by the method",
+    "users_without_rating": "people left out, without a rating on these items",
+    "rare_items_dropped": "items left out, rated by too few",
+}
 _CLASSES = 12  # bars of class sizes; larger ones share the last
 
 
@@ -41,7 +46,11 @@ def release_html(release: Release) -> str:
         ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
         ("may be shown to", _AUDIENCES[manifest.audience]),
         ("personal attributes", ", ".join(manifest.attribute_columns) or "none"),
-        *_left_out(release),
+    ]
+    exact = release.exact  # to whoever is not the owner: bands
+    rows += [
+        (head, in_words(getattr(manifest, name)) if exact is None else f"{getattr(exact, name):,}")
+        for name, head in _LEFT_OUT.items()
     ]
     shares = (
         ("users in a class that shows one of their ratings", manifest.users_rating_disclosed),
@@ -66,20 +75,6 @@ def release_html(release: Release) -> str:
     )
     promises = table(head, claims, caption="What it promises") if claims else ""
     return block(title, promises, facts(rows, "What it is"), paragraph(where))
-
-
-def _left_out(release: Release) -> list[tuple[str, str]]:
-    manifest, exact = release.manifest, release.exact
-    heads = (
-        "people left out by the method",
-        "people left out, without a rating on these items",
-        "items left out, rated by too few",
-    )
-    if exact is None:
-        bands = (manifest.users_deleted, manifest.users_without_rating, manifest.rare_items_dropped)
-        return list(zip(heads, map(in_words, bands), strict=True))
-    figures = (exact.users_deleted, exact.users_without_rating, exact.rare_items_dropped)
-    return [(head, f"{n:,}") for head, n in zip(heads, figures, strict=True)]
 
 
 def release_chart(release: Release) -> Chart:

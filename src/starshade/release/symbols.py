@@ -58,12 +58,6 @@ class Symbols:
         return cls(scale, offsets, flat.astype(np.float64), np.asarray(null, np.bool_), nan, nan)
 
     @classmethod
-    def from_masks(cls, scale: Scale, masks: Bools) -> Symbols:
-        """One symbol per row of a mask over {null} ∪ levels (column 0 = null)."""
-        members = [scale.levels[row[1:]] for row in masks]
-        return cls.sets(scale, members, masks[:, 0])
-
-    @classmethod
     def ranges(cls, scale: Scale, low: Floats, high: Floats) -> Symbols:
         """One symbol per closed range on a real scale."""
         n = len(low)

@@ -234,9 +234,8 @@ def test_a_release_is_read_record_by_record() -> None:
 
 
 def test_a_release_with_sets_of_ratings_is_refused() -> None:
-    masks = np.zeros((2, 6), np.bool_)
-    masks[0, [1, 2]] = masks[1, 3] = True
-    cells: Cells = one_column(Symbols.from_masks(STARS, masks), [0, 1, 1], [2, 2, 2])
+    sets = Symbols.sets(STARS, [np.array([1.0, 2.0]), np.array([3.0])], np.zeros(2, np.bool_))
+    cells: Cells = one_column(sets, [0, 1, 1], [2, 2, 2])
     with pytest.raises(ConfigError, match=r"several members \(33.3%.*\n.*k-anonymity"):
         KEpsAnonymity(2, 1).check(release_of(cells))
 

@@ -130,16 +130,15 @@ def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
 
 def _column(data: Release | Ratings, attribute: str) -> pa.ChunkedArray:
     table = data.attributes
-    what = "release" if isinstance(data, Release) else "data"
+    has, lacks, quasi = "data have", "data lack", tuple[str, ...]()
+    advice = f"Give a file of them{aside('users', 'FILE')}."
+    if isinstance(data, Release):
+        has, lacks, quasi = "release has", "release lacks", data.manifest.quasi_identifiers
+        advice = "Make a release with some (starshade anonymize --attributes generalized)."
     if table is None:
         raise ConfigError(
-            f"attribute {attribute!r}: the {what} ha{'s' if what == 'release' else 've'} no "
-            "personal attributes",
-            advice="Make a release with some (starshade anonymize --attributes generalized)."
-            if what == "release"
-            else f"Give a file of them{aside('users', 'FILE')}.",
+            f"attribute {attribute!r}: the {has} no personal attributes", advice=advice
         )
-    quasi = data.manifest.quasi_identifiers if isinstance(data, Release) else ()
     open_ = [name for name in table.column_names if name not in quasi]
     if attribute in quasi:
         raise ConfigError(
@@ -148,10 +147,7 @@ def _column(data: Release | Ratings, attribute: str) -> pa.ChunkedArray:
             advice=_listed(open_),
         )
     if attribute not in open_:
-        raise ConfigError(
-            f"attribute {attribute!r}: the {what} lack{'s' * (what == 'release')} it",
-            advice=_listed(open_),
-        )
+        raise ConfigError(f"attribute {attribute!r}: the {lacks} it", advice=_listed(open_))
     return table.column(attribute)
 
 

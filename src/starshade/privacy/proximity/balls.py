@@ -1,9 +1,4 @@
-"""What (k, ε) and (k, ε, l)-anonymity have in common: from a table to its balls.
-
-A model prepares the data once (`prepare`), asks for the balls' sizes, stopping early
-(`ball_sizes`) or for everything that sums over balls can tell (`count_balls`), and hands what it
-found to `starshade.privacy.proximity.verdict`.
-"""
+"""What (k, ε) and (k, ε, l)-anonymity have in common: from a table to its balls."""
 
 from __future__ import annotations
 

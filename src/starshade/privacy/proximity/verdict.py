@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 from starshade.chart import Chart
@@ -179,12 +181,10 @@ class ProximityVerdict(Verdict):
         if self.sizes is None:
             return ""
         parts = []
-        for place, low in enumerate(_POOLS):
-            high = (*_POOLS, None)[place + 1]
-            n = sum(m for size, m in self.sizes if low <= size and (high is None or size < high))
-            name = f"{low:,}" if high == low + 1 else f"{low:,}+"
-            if high is not None and high > low + 1:
-                name = f"{low:,}–{high - 1:,}"
+        for low, high in pairwise((*_POOLS, math.inf)):
+            n = sum(m for size, m in self.sizes if low <= size < high)
+            upper = "+" if high == math.inf else f"–{high - 1:,}"
+            name = f"{low:,}{'' if high == low + 1 else upper}"
             if n:
                 parts.append(f"{name}: {n:,}")
         balls = "" if self.distinct_balls is None else f" ({self.distinct_balls:,} distinct)"

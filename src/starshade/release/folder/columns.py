@@ -141,7 +141,8 @@ def _decode_masks(table: pa.Table, scale: Scale) -> tuple[Symbols, NDArray[np.ui
         raise ReleaseError(f"a cell with members beyond the {n_bits - 1} levels of the scale")
     if not bits[:, 1:n_bits].any(axis=1).all():
         raise ReleaseError("a cell without a rating: a cell that is null alone has no row")
-    symbols = Symbols.from_masks(scale, bits[:, :n_bits])
+    members = [scale.levels[row[1:n_bits]] for row in bits]
+    symbols = Symbols.sets(scale, members, bits[:, 0])
     return symbols, coded.indices.to_numpy().astype(np.uint32)
 
 

@@ -1,11 +1,11 @@
 """The verifier's own layout of records for nearness (Sun & Sun 2013, Def. 1; definitions, "k-eps").
 
-Nothing here is shared with the checks, the methods or the compiled search. First each item is
-made a column of numbers in which two records are near where they differ by no more than `reach`.
-Then records that are equal become one *point*, and each point two patterns of bits: the values
-it has, a bit for each, and those that would be apart from its own. Two points are near where the
-one pattern of the one and the other of the other have no bit in common. On long or real scales
-a bit stands for some neighbouring values: then what the bits let pass is looked at once more.
+First each item is made a column of numbers in which two records are near where they differ by no
+more than `reach`. Then records that are equal become one *point*, and each point gets two patterns
+of bits: the values it has, a bit for each, and those that would be apart from its own. Two points
+are near where the one pattern of the one and the other of the other have no bit in common. On long
+or real scales a bit stands for some neighbouring values: then what the bits let pass is looked at
+once more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The verifier's own reading of layout "profile": a byte a cell, a row a class.
 
 Rows are looked at some at a time as they stand in the file, so that a release of gigabytes needs
-little memory to be verified. Python's strings of bytes are compared for the order of the classes;
-what the cells rest on is counted from the original with NumPy alone.
+little memory to be verified.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The verifier's own count of ε-proximate records (Sun & Sun 2013, Def. 1-3; definitions, "k-eps").
 
-Nothing here is shared with the checks, the methods or the compiled search: bits and NumPy
-(`verify.points`). Points are sorted, so that those which begin alike stand together, and all that
-may be near a beginning is found once for all of them. Where balls are only counted up to k, most
-points are settled by what stands next to them, or by the ball of another: who was put together
-is near together.
+Points are sorted, so that those which begin alike stand together, and all that may be near a
+beginning is found once for all of them. Where balls are only counted up to k, most points are
+settled by what stands next to them, or by the ball of another.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ A quasi-identifier says the same of every record of a class: a range and whether
 or the list of what occurs. A range runs between edges of bands that k people share, the nearest
 ones that hold its members. A list says of the members no less and no more, but where the settings
 name a hierarchy of the attribute, and then all values of a name that k people share.
-Nothing here is shared with what builds and reads releases.
 """
 
 from __future__ import annotations

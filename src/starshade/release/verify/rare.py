@@ -1,7 +1,4 @@
-"""The verifier's own count of values that few people have, and of what was blanked for it.
-
-Nothing here is shared with what refuses and blanks such values (`starshade.anonymize`).
-"""
+"""The verifier's own count of values that few people have, and of what was blanked for it."""
 
 from __future__ import annotations
 

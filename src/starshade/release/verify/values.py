@@ -1,8 +1,4 @@
-"""The verifier's own count of l-diversity and t-closeness, from the written values.
-
-Every class is laid out as its number of records for each value of the whole table; nothing is
-shared with the checks (`starshade.privacy`) or with what forms the classes.
-"""
+"""The verifier's own count of l-diversity and t-closeness, from the written values."""
 
 from __future__ import annotations
 
