@@ -28,8 +28,7 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     to the greatest, with a `Dgh` the interval of the lowest level that holds them all. A cell
     that is null in the whole group has no entry.
 
-    `hierarchy`: fits ``ratings.scale`` (`starshade.anonymize.hierarchy.hierarchy.resolve`).
-    `groups` (int64 (n_users,)): group of each user, 0…G-1, none empty. Returns: a row per group.
+    `groups` (int64 (n_users,)): group of each user, 0…G-1, none empty.
     """
     present = _present(ratings, groups)
     if hierarchy == "ndgh":
@@ -120,7 +119,6 @@ def _ends(present: _Present, ratings: Ratings) -> tuple[NDArray[np.float64], Int
 
 
 def _as_ranges(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
-    """Span each cell from its least to its greatest value."""
     values, low, high = _ends(present, ratings)
     used, codes = np.unique(low * len(values) + high, return_inverse=True)
     low, high = np.divmod(used, len(values))

@@ -192,7 +192,6 @@ class Grouping(GroupingSettings, ABC):
         return release
 
     def _chosen(self, ratings: Ratings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the quasi-identifiers and the sensitive attributes to release."""
         if self.attributes != "generalized":
             return (), ()
         hierarchies = tuple(dict(self.attribute_hierarchies).items())
@@ -203,7 +202,6 @@ class Grouping(GroupingSettings, ABC):
 
     @property
     def _named(self) -> str | Dgh:
-        """The hierarchy, a file's contents in the place of its path."""
         return self.hierarchy if isinstance(self.hierarchy, Dgh) else str(self.hierarchy)
 
     @property

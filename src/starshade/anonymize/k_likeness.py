@@ -49,9 +49,8 @@ def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) ->
     """Group the rows of a matrix by k-Likeness, meeting them in a given order.
 
     `matrix` (uint8, uint16 or float64 (n, n_items)): null is a number as well. The type must hold
-    the L1 distance of any two rows. `k`: 2 ≤ k ≤ n. `order` (n,): a permutation of the rows: the
-    nucleus is always the first that is left in it, and it settles ties. Returns (n,): group of each
-    row, numbered in the order in which groups are formed.
+    the L1 distance of any two rows. `order` (n,): a permutation of the rows: the nucleus is always
+    the first that is left in it, and it settles ties.
 
     >>> rows = np.array([[1], [5], [1], [5], [4]], dtype=np.uint8)
     >>> likeness_groups(rows, 2, np.arange(5)).tolist()
@@ -69,10 +68,7 @@ def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) ->
 def sparse_likeness_groups(
     rows: SparseRows, k: int, order: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """Group sparse rows by k-Likeness: the groups of `likeness_groups` on the full table.
-
-    `rows`: in the order of the permutation. `k`: 2 ≤ k ≤ n. `order` (n,): the permutation.
-    """
+    """Group sparse rows by k-Likeness: the groups of `likeness_groups` on the full table."""
     n = len(order)
     if n <= 2 * k - 1:
         return np.zeros(n, dtype=np.int64)

@@ -46,9 +46,7 @@ class KMember(RangeSettings, Grouping):
 def member_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
     """Group the rows of a matrix by k-Member, meeting them in a given order.
 
-    `matrix` (n, n_items): null is a number as well. `k`: 2 ≤ k ≤ n. `order` (n,): a permutation of
-    the rows; the first group grows from the first of them. Returns (n,): group of each row,
-    numbered in the order in which groups are formed.
+    `order` (n,): a permutation of the rows; the first group grows from the first of them.
 
     >>> rows = np.array([[1, 1], [5, 4], [1, 2], [5, 5], [4, 4]], dtype=np.uint8)
     >>> member_groups(rows, 2, np.arange(5)).tolist()

@@ -45,9 +45,6 @@ class Mondrian(RangeSettings, Grouping):
 def mondrian_groups(matrix: NDArray[Any], k: int) -> NDArray[np.int64]:
     """Group the rows of a matrix by strict Mondrian.
 
-    `matrix` (n, n_items): null is a number as well. `k`: 2 ≤ k ≤ n. Returns (n,): group of each
-    row; left halves before right ones.
-
     >>> rows = np.array([[1, 1], [5, 1], [2, 1], [5, 1], [5, 1]], dtype=np.uint8)
     >>> mondrian_groups(rows, 2).tolist()
     [0, 0, 0, 0, 0]

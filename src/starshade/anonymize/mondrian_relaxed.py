@@ -45,9 +45,6 @@ class MondrianRelaxed(RangeSettings, Grouping):
 def relaxed_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
     """Group the rows of a matrix by relaxed Mondrian.
 
-    `matrix` (n, n_items): null is a number as well. `k`: 2 ≤ k ≤ n. `order` (n,): a permutation of
-    the rows. Returns (n,): group of each row; left halves before right ones.
-
     >>> rows = np.array([[1], [5], [5], [5]], dtype=np.uint8)
     >>> relaxed_groups(rows, 2, np.array([3, 2, 1, 0])).tolist()
     [0, 1, 1, 0]

@@ -41,8 +41,7 @@ _PARTS = (0, 1)  # of a fingerprint
 class Records:
     """The rows of a table without ids, in an order of their content.
 
-    `ratings`: their ratings; users are 0…n−1, and there are no days. `users` (n,): the row of the
-    table that each record is.
+    `users` (n,): the row of the table that each record is.
     """
 
     ratings: Ratings
@@ -94,10 +93,7 @@ def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Rec
 
 
 def check_copy(table: Ratings) -> None:
-    """Refuse a second copy of the ratings that would not fit.
-
-    For methods that lay out nothing larger, which they would refuse in words of their own.
-    """
+    """Refuse a second copy of the ratings that would not fit."""
     held = table.n_ratings * (table.columns.itemsize + table.codes.itemsize)
     need, allowed = held + table.n_users * _PER_USER, budget.left(held)
     if need > allowed:
@@ -118,11 +114,7 @@ def exact_names(table: Ratings, attributes: str) -> tuple[str, ...]:
 
 
 def seeded_order(n_records: int, seed: int, purpose: str) -> NDArray[np.int64]:
-    """Return a permutation of the records that looks random.
-
-    `n_records`: in the order of their content (`by_content`). `purpose`: different purposes give
-    different orders. Returns (n_records,): records, first to last.
-    """
+    """Return a permutation of the records that looks random."""
     return np.argsort(seeded_numbers(n_records, seed, purpose), kind="stable")
 
 
@@ -133,7 +125,6 @@ def seeded_numbers(n_records: int, seed: int, purpose: str) -> NDArray[np.uint64
 
 
 def _of_rows(table: Ratings, seed: int) -> list[NDArray[np.uint64]]:
-    """Return the fingerprints of each row's ratings."""
     levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
     cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes), fixed(levels)
     return [row_fingerprints(*cells, _key(seed, "ratings", part)) for part in _PARTS]

@@ -20,10 +20,9 @@ __all__ = ["Points", "dense_levels", "narrowest"]
 class Points:
     """The records that a method groups.
 
-    `ratings`: the items to release and the users left on them; a null counts as the level below the
-    scale. `extra` (n_users, n_extra): quasi-identifiers as further columns, in the unit of `dense`:
-    steps of the scale, on a real scale ratings (`starshade.anonymize.personal.quasi`). Whole
-    numbers or float64. No column where personal attributes are not part of the groups.
+    `extra` (n_users, n_extra): quasi-identifiers as further columns, in the unit of `dense`: steps
+    of the scale, on a real scale ratings (`starshade.anonymize.personal.quasi`). Whole numbers or
+    float64. No column where personal attributes are not part of the groups.
     """
 
     ratings: Ratings
@@ -45,11 +44,10 @@ def dense_levels(
     """Return users × items as numbers in which null counts as the level below the scale.
 
     `copies`: tables of this size that the caller will hold at once; all must fit the budget.
-    `beside` (n_users, n_beside): further columns in the same unit, not negative. Returns (n_users,
-    n_items + n_beside): on a stepped scale the number of steps above null's level, so that
-    comparisons are exact: unsigned integers of the narrowest type that holds the L1 distance of any
-    two rows, or float64 where further columns are no whole numbers. On a real scale the ratings
-    themselves, float64.
+    Returns (n_users, n_items + n_beside): on a stepped scale the number of steps above null's
+    level, so that comparisons are exact: unsigned integers of the narrowest type that holds the L1
+    distance of any two rows, or float64 where further columns are no whole numbers. On a real scale
+    the ratings themselves, float64.
     """
     beside = np.empty((ratings.n_users, 0), dtype=np.uint8) if beside is None else beside
     stepped = ratings.scale.step is not None
@@ -74,7 +72,6 @@ def dense_levels(
 
 
 def _kind(ratings: Ratings, beside: NDArray[Any]) -> np.dtype[Any]:
-    """Return the type of a table on a stepped scale."""
     if beside.dtype.kind == "f":
         return np.dtype(np.float64)
     furthest = ratings.n_items * len(ratings.levels) + int(beside.max(axis=0, initial=0).sum())

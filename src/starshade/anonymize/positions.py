@@ -23,15 +23,11 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
     Shares of a column's range, as the baselines add and compare them, are then whole numbers, so
     that equal sums are equal whatever the order in which they were added.
 
-    `matrix` (n, n_columns): finite numbers, n at least 1. Returns `places` (int8 or int32 (n,
-    n_columns)): all 0 in a constant column. `unit`: the place of every other column's greatest
-    value. Where all numbers stand whole steps of 1, 0.1, … or 0.000001 above their column's least
-    (within 1e-9, which is no difference between ratings), it is the least common multiple of the
-    ranges counted in these steps, so that no place is rounded. About 2³⁰ where some do not or that
-    multiple is larger, and places are rounded to it.
-
-    So tables that differ in nothing but the unit of their numbers have the same places, as long
-    as six decimals write them.
+    Returns `places` (int8 or int32 (n, n_columns)): all 0 in a constant column. `unit`: the place
+    of every other column's greatest value. Where all numbers stand whole steps of 1, 0.1, … or
+    0.000001 above their column's least (within 1e-9, which is no difference between ratings), it is
+    the least common multiple of the ranges counted in these steps, so that no place is rounded.
+    About 2³⁰ where some do not or that multiple is larger, and places are rounded to it.
 
     >>> places, unit = positions(np.array([[0, 3], [1, 0], [2, 1]], dtype=np.uint8))
     >>> places.tolist(), unit
@@ -58,7 +54,6 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _decimal(away: NDArray[np.float64]) -> int:
-    """Return the least power of ten that makes all numbers whole; 0: none up to a million does."""
     for ten in _TENS:
         if ten > 1 and away.max() * ten > _FINEST:
             return 0

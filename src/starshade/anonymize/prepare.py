@@ -32,12 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table that is ready to be grouped.
-
-    `ratings`: the items to release and the users who rated at least one of them.
-    `rare_items_dropped`: items of the choice that fewer than k users rated. `users_without_rating`:
-    users of the input who are not in `ratings`.
-    """
+    """A table that is ready to be grouped."""
 
     ratings: Ratings
     rare_items_dropped: int
@@ -61,8 +56,6 @@ def prepare(
 
     One round is enough: whoever is dropped rated none of the items that stay, so no item loses
     a rating by it.
-
-    `k`: at least 2. `items`: None: all of them. `rare_items` ({"drop", "keep"}).
     """
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
     if k > table.n_users:
@@ -102,10 +95,7 @@ def prepare(
 
 
 def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: int) -> None:
-    """Refuse a sensitive item that was left out because too few rated it.
-
-    `before`, `table`: as they came, and with rare items dropped. `sensitive`: item ids.
-    """
+    """Refuse a sensitive item that was left out because too few rated it."""
     for place, key in enumerate(sensitive):
         was = before.items.index(key)
         if was >= 0 and before.item_support[was] < k and table.items.index(key) < 0:

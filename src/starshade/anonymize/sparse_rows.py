@@ -23,8 +23,6 @@ def is_sparse(points: Points, copies: int) -> bool:
     """Tell whether distances are better computed from sparse rows than from a full table.
 
     They also are where only they fit into memory.
-
-    `copies`: full tables that would be held at once.
     """
     ratings = points.ratings
     cells = ratings.n_users * ratings.n_items
@@ -35,10 +33,7 @@ def is_sparse(points: Points, copies: int) -> bool:
 
 
 def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
-    """Return the records in a given order, without making a full table.
-
-    `order` (n,): a permutation of the records.
-    """
+    """Return the records in a given order, without making a full table."""
     ratings = points.ratings
     needed = _CELL * ratings.n_ratings
     if needed > budget.memory():

@@ -38,9 +38,8 @@ def pack(
 ) -> Packed:
     """Return the payload of rows: the day, where there is one, above the code.
 
-    `codes` (unsigned int (n,)): provisional. `code_of` (uint64): provisional code → code, each
-    below ``2**bits``. `days` (int32 (n,) or (0,)): `no_day` becomes 65535, others count from
-    `first_day`. Empty: no days at all.
+    `days` (int32 (n,) or (0,)): `no_day` becomes 65535, others count from `first_day`. Empty: no
+    days at all.
     """
     out = np.empty(len(codes), dtype=np.uint64)
     _pack(codes, code_of, days, np.int64(first_day), np.int64(no_day), np.uint64(bits), out)
@@ -56,9 +55,8 @@ def gather_rows(
 ) -> tuple[Int64s, Packed]:
     """Put every row of a file, given in blocks, behind its user, in file order.
 
-    `users`, `items`: provisional numbers, one array per block. `payload`: makes the payload of a
-    block's rows, each below ``2**shift``. `ranks`: provisional number → index, of users and of
-    items. Returns `indptr` (int64 (n_users + 1,)). `packed` (uint64): ``item << shift | payload``.
+    `ranks`: provisional number → index, of users and of items. `packed` (uint64): ``item << shift |
+    payload``.
     """
     width = _bucket_width(len(ranks[0]))
 
@@ -142,7 +140,6 @@ def _sort(
     count: Callable[[int, int, Int64s], None],
     deal: Callable[[int, int, Int64s, Int32s, Packed], None],
 ) -> tuple[Int64s, Packed]:
-    """Count per bucket, deal out to buckets, and sort each by column."""
     width = _bucket_width(n_columns)
     lanes = cut(sizes)
     counts = np.zeros((len(lanes), ((n_columns - 1) >> width) + 1), dtype=np.int64)

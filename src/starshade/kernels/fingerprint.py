@@ -114,11 +114,7 @@ def row_fingerprints(
     levels: NDArray[np.uint64],
     key: np.uint64,
 ) -> NDArray[np.uint64]:
-    """Hash each row: its columns and levels one after the other, beginning with a key.
-
-    `indptr`, `columns`, `codes`: compressed sparse rows. `levels` (n_levels,): what each code
-    counts as. Returns (n_rows,).
-    """
+    """Hash each row: its columns and levels one after the other, beginning with a key."""
     out = np.empty(len(indptr) - 1, np.uint64)
     lanes = cut(np.diff(indptr))
 

@@ -34,9 +34,7 @@ def draw_cells(
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Mark the `count` cells with the lowest numbers.
 
-    `indptr` (n_users + 1,). `columns` (n_cells,). `users` (n_users,): fingerprints of the ids.
-    `items` (n_items,): likewise. `key`: key of the stream. `count`: from 1 to n_cells. Returns
-    `drawn` (n_cells,). `per_row` (n_users,): how many were drawn in each row.
+    `per_row` (n_users,): how many were drawn in each row.
     """
     keys = keyed_numbers(users, key)
     lanes = cut(np.diff(indptr), _BUCKETS)

@@ -28,8 +28,8 @@ _COUNTERS = 1 << 23  # over all lanes: 64 MB
 def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]]:
     """Cut a row of blocks into at most sixteen runs of about equal total size.
 
-    `sizes` (n,): cells in each block. `n_counters`: counters that each lane will need; many make
-    fewer lanes. Returns: half-open, covering all blocks.
+    `n_counters`: counters that each lane will need; many make fewer lanes. Returns: half-open,
+    covering all blocks.
     """
     ends = np.cumsum(sizes)
     lanes = max(1, min(_LANES, _COUNTERS // max(1, n_counters)))

@@ -18,10 +18,7 @@ def find_cells(
     rows: NDArray[np.int64],
     wanted: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the place of the cell in each (row, column) among a table's cells; -1 where none is.
-
-    `indptr`, `columns`: columns strictly ascending within a row. `rows`, `wanted` (p,).
-    """
+    """Return the place of the cell in each (row, column) among a table's cells; -1 where none is."""
     return _find(fixed(indptr), fixed(columns), fixed(rows), fixed(wanted))  # type: ignore[no-any-return]
 
 

@@ -28,9 +28,8 @@ _IMPORTS = re.compile(
 def forget_stale(sources: Path, place: Callable[[Path], Path | None]) -> None:
     """Remove from a cache what no longer stems from the sources.
 
-    `sources`: the folder of the kernels' files, with folders in it. `place`: says where Numba keeps
-    what it compiled from a folder. If that cannot be written to, nothing can have been kept there
-    either.
+    `place`: says where Numba keeps what it compiled from a folder. If that cannot be written to,
+    nothing can have been kept there either.
     """
     first = place(sources)
     if first is None:
@@ -87,7 +86,6 @@ def _imported(text: bytes) -> set[str]:
 
 
 def _reach(name: str, needs: dict[str, set[str]]) -> set[str]:
-    """Return a file and all files that it imports, directly or not."""
     reached, waiting = set(), [name]
     while waiting:
         one = waiting.pop()

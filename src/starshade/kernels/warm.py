@@ -27,8 +27,7 @@ _said: set[str] = set()
 def announce(label: str, *kernels: Any) -> None:
     """Note that `label` will be compiled first, if any of its kernels is not in the cache.
 
-    `label`: what the kernels do, as in "the attack". `kernels`: plain functions
-    (``NUMBA_DISABLE_JIT=1``) need no compiling.
+    `label`: what the kernels do, as in "the attack".
     """
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
@@ -56,8 +55,7 @@ def _is_ready(kernel: Any) -> bool:
 class KernelCache:
     """Where compiled kernels are kept.
 
-    `place`: the folder of the first kernel's cache; empty when kernels run interpreted. `ready`,
-    `kernels`: kernels that start at once, of all.
+    `place`: the folder of the first kernel's cache; empty when kernels run interpreted.
     """
 
     place: str
@@ -115,7 +113,6 @@ def cache_place(sources: Path) -> Path | None:
 
 
 def _nearest(path: Path) -> Path:
-    """Return the path itself or its closest parent that exists."""
     while not path.exists() and path != path.parent:
         path = path.parent
     return path

@@ -92,9 +92,8 @@ def fit_sweeps(
 ) -> tuple[Floats, Floats]:
     """Fit users and items in turn.
 
-    `step`: told each half of a sweep. `watch`: sees both sides after each sweep; returns whether to
-    stop. Returns `users, items` (float64): in units of √spread; the last column is the bias, in
-    units of the spread.
+    `watch`: sees both sides after each sweep; returns whether to stop. Returns `users, items`
+    (float64): in units of √spread; the last column is the bias, in units of the spread.
     """
     mean, spread = mean_and_spread(ratings)
     targets = fixed((ratings.levels - mean) / spread)
@@ -137,8 +136,6 @@ def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float
     """Find after how many sweeps predictions of held-out ratings no longer improve.
 
     On a table of many ratings, some users suffice; all their ratings are looked at.
-
-    Returns: from 1 to `sweeps`; `sweeps` where there are too few ratings to hold one out.
     """
     sample = _some_users(ratings, how.seed)
     if not 0 < round(share * sample.n_ratings) < sample.n_ratings:
@@ -156,7 +153,6 @@ def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float
 
 
 def _some_users(ratings: Ratings, seed: int) -> Ratings:
-    """Return the table, or that of so many users as have about `_SEARCHED` ratings."""
     if ratings.n_ratings <= _SEARCHED:
         return ratings
     wanted = max(1, ratings.n_users * _SEARCHED // ratings.n_ratings)
@@ -164,7 +160,6 @@ def _some_users(ratings: Ratings, seed: int) -> Ratings:
 
 
 def _error(train: Ratings, probe: Ratings, users: Floats, items: Floats, biases: bool) -> float:
-    """Return the mean squared error on the probe, in units of the spread."""
     mean, spread = mean_and_spread(train)
     sums = squared_error(
         fixed(probe.indptr),

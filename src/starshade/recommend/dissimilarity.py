@@ -38,9 +38,9 @@ def dissimilarities(
     - ``weighted``: (1/n) Σ d;
     - ``euclidean``: √((1/n) Σ d²). On rows without nulls it orders as the Euclidean distance does.
 
-    `rows`, `others`: NaN is null. `name`: one of `DISSIMILARITIES`. `weights` (n,): of the items,
-    none negative: sums and counts over items become weighted ones. Returns (a, b): in [0, 1] where
-    both are on the scale; 1 for two rows without a common item.
+    `rows`, `others`: NaN is null. `weights` (n,): of the items, none negative: sums and counts over
+    items become weighted ones. Returns (a, b): in [0, 1] where both are on the scale; 1 for two
+    rows without a common item.
 
     >>> x, y = np.array([[1.0, 5.0, np.nan]]), np.array([[2.0, 5.0, 3.0]])
     >>> dissimilarities(x, y, "weighted-sq", Scale(1, 5, 1)).tolist()

@@ -64,13 +64,7 @@ class ImplicitALS(ImplicitALSSettings):
         return "implicit-als"
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
-        """Fit implicit's model and the line from its scores to ratings.
-
-        Raises
-        ------
-        ConfigError
-            implicit is not installed, or no rating.
-        """
+        """Fit implicit's model and the line from its scores to ratings."""
         als = load("implicit.cpu.als", "implicit", "compare")
         seed = resolve_seed(rng)
         if not ratings.n_ratings:
@@ -108,7 +102,6 @@ class ImplicitALS(ImplicitALSSettings):
 
 
 def _scores(ratings: Ratings, raw: Factors) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the score of each rated cell, not clipped to anything."""
     users = np.repeat(np.arange(ratings.n_users), ratings.user_support)
     return np.asarray(
         predict_pairs(
@@ -127,7 +120,6 @@ def _line(
     scores: np.ndarray[tuple[int], np.dtype[np.float64]],
     values: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> tuple[float, float]:
-    """Return offset and slope of the straight line of least squares."""
     spread = float(scores.var())
     slope = 0.0 if not spread else float(((scores - scores.mean()) * values).mean() / spread)
     return float(values.mean() - slope * scores.mean()), slope

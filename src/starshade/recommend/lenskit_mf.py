@@ -55,13 +55,7 @@ class LensKitBiasedMF(LensKitBiasedMFSettings):
         return "lenskit-biased-mf"
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
-        """Fit LensKit's model.
-
-        Raises
-        ------
-        ConfigError
-            LensKit is not installed, or no rating.
-        """
+        """Fit LensKit's model."""
         als = load("lenskit.als", "LensKit", "lenskit")
         seed = resolve_seed(rng)
         if not ratings.n_ratings:

@@ -57,7 +57,6 @@ __all__ = ["Padded"]
 class Padded:
     """The padded rows of a table.
 
-    `ratings`: what stays as it is. `factors`: fitted to these users and items; what nulls become.
     `weights` (n_items,): of the items in squared distances, finite, none negative; 1 each by
     default. They change no row and no mean.
     """
@@ -148,7 +147,7 @@ class Padded:
         """Write out the padded rows of some users.
 
         `clip`: whether predictions are clipped to the scale, cell by cell. Ratings stay in any
-        case. Returns (len(users), n_items): the caller has checked that it fits.
+        case.
         """
         return dense_rows(self.parts, users, *self._bounds(clip))
 
@@ -161,10 +160,8 @@ class Padded:
     ) -> NDArray[np.float64]:
         """Write out the mean padded row of some groups.
 
-        `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-        `members`: users. `clip`: whether predictions are clipped to the scale before they are
-        averaged, cell by cell, which takes every member's row by itself. The mean is not clipped
-        otherwise. Returns (g, n_items): the caller has checked that it fits.
+        `clip`: whether predictions are clipped to the scale before they are averaged, cell by cell,
+        which takes every member's row by itself. The mean is not clipped otherwise.
         """
         return mean_rows(self.parts, starts, members, *self._bounds(clip))
 

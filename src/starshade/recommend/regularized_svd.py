@@ -151,7 +151,6 @@ def _factors(
     items: NDArray[np.float64],
     biases: bool,
 ) -> Factors:
-    """Take both sides apart, in the units of the ratings."""
     root = math.sqrt(spread)
     width = users.shape[1] - biases
     return Factors(

@@ -54,13 +54,7 @@ class SurpriseSVD(SurpriseSVDSettings):
         return "surprise-svd"
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
-        """Fit Surprise's model; the seed decides the result.
-
-        Raises
-        ------
-        ConfigError
-            Surprise is not installed, no rating, or numbers that grew beyond all bounds.
-        """
+        """Fit Surprise's model; the seed decides the result."""
         surprise = load("surprise", "Surprise", "compare")
         seed = resolve_seed(rng)
         if not ratings.n_ratings:

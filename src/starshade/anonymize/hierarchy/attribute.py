@@ -91,13 +91,7 @@ class AttributeHierarchy:
 
 
 def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
-    """Read a file.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be read, or a line of it does not fit; the message has the line's number.
-    """
+    """Read a file."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

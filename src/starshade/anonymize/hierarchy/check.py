@@ -14,10 +14,7 @@ __all__ = ["check"]
 
 
 def check(dgh: Dgh, scale: Scale, *, null_occurs: bool) -> None:
-    """Refuse a hierarchy that leaves some group without a statement, or with two.
-
-    `dgh`: as read; nothing is assumed of its levels. `null_occurs`: whether null needs a place.
-    """
+    """Refuse a hierarchy that leaves some group without a statement, or with two."""
     if not dgh.levels:
         raise ConfigError(
             f"hierarchy {dgh.name}: no level in it", advice="Write one line of intervals a level."

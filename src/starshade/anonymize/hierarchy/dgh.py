@@ -58,10 +58,7 @@ class Dgh:
         )
 
     def blocks(self, level: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which interval of a level holds each value, -1 for none.
-
-        `level`: index into `levels`. `values` (n,): ratings, or the level of null.
-        """
+        """Return which interval of a level holds each value, -1 for none."""
         intervals = self.levels[level]
         # an end that is left out is moved inwards, so that one search serves both kinds
         low = np.array([i.low + SLACK if i.without_low else i.low - SLACK for i in intervals])

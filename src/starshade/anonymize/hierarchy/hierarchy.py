@@ -33,9 +33,6 @@ READY_MADE = ("ndgh", "range", "dgh", *_ZERO_TO_FIVE)
 def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarchy:
     """Return the hierarchy that fits a scale.
 
-    `hierarchy`: one of `READY_MADE`, or what was read from a file. `null_occurs`: whether it must
-    have a place for null.
-
     >>> resolve("dgh", Scale(1, 5, 1), null_occurs=True).to_text()
     ['[0,2] [3,5]', '[0,5]']
     >>> resolve("dgh", Scale(0.5, 5, 0.5), null_occurs=True).to_text()

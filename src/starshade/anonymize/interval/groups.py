@@ -40,8 +40,6 @@ def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
     """Group the records that rated the same items; small groups join their nearest pattern.
 
     Where nulls cost nothing, all records are one group.
-
-    `k`: not above the number of records. Returns (n,): 0…G−1, none empty.
     """
     n = len(table.cells)
     if table.null_cost < 0:
@@ -70,10 +68,7 @@ def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
 def _blocks(
     rated: NDArray[np.bool_], first: NDArray[np.int64], sizes: NDArray[np.int64], k: int
 ) -> list[NDArray[np.int64]]:
-    """Cut patterns, by what most nearly halves them, into blocks that can be searched in full.
-
-    `first` is a record of each pattern.
-    """
+    """Cut patterns, by what most nearly halves them, into blocks that can be searched in full."""
     done, waiting = [], [np.arange(len(sizes))]
     while waiting:
         block = waiting.pop()
@@ -97,8 +92,7 @@ def cluster_groups(
 ) -> NDArray[np.int64]:
     """Cut groups into clusters of at least k records that cost less to clip.
 
-    `numbers` (n,): a random number for each record: ties go to the lesser. `within` (n,): groups of
-    at least k records each, 0…G−1. Returns (n,): clusters, 0…C−1, each inside one group.
+    `numbers` (n,): a random number for each record: ties go to the lesser.
     """
     n, m = coarse.codes.shape
     order = np.lexsort([numbers, within])

@@ -177,7 +177,6 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         return moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups
 
     def _cheapest(self, cells: IntervalTable) -> NDArray[np.int64]:
-        """Return the groups that cost least."""
         least, best = np.inf, None
         for groups in self._partitions(cells, cells.coarse()):
             cost = cells.cost(groups)

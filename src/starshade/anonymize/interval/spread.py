@@ -25,11 +25,7 @@ _PARTNERS = 256  # groups that a failing one may merge with: those next to it in
 
 @dataclass(frozen=True, eq=False)
 class Sought:
-    """What is asked of the released table.
-
-    `ratings`: the table that is anonymized. `open`, `sensitive`: item indices. `eps`, `nulls`: as
-    in `rule_of`. `l`: 0 asks for none.
-    """
+    """What is asked of the released table."""
 
     ratings: Ratings
     open: NDArray[np.int64]
@@ -41,10 +37,7 @@ class Sought:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Groups whose clipped records meet the requirement.
-
-    `cost`: distortion, in units of the table.
-    """
+    """Groups whose clipped records meet the requirement."""
 
     cost: float
     released: Ratings

@@ -31,9 +31,8 @@ _PER_RECORD = 200  # bytes: orders, groups, patterns
 class Coarse:
     """What groups are searched on: at most `_FINE` levels a rating.
 
-    `codes` (n, n_items): 0 is null. `null_cost`: in steps between coarse levels; below 0: nulls
-    cost nothing. `exact`: whether these are the levels themselves, so that costs here are the true
-    ones.
+    `codes` (n, n_items): 0 is null. `exact`: whether these are the levels themselves, so that costs
+    here are the true ones.
     """
 
     codes: NDArray[np.uint8]
@@ -116,8 +115,7 @@ class IntervalTable:
     def clip(self, groups: NDArray[np.int64]) -> tuple[float, NDArray[Any]]:
         """Clip each group as one.
 
-        `groups` (n,): 0…G−1, none empty. Returns `cost`: distortion, in units. `cells`: the moved
-        table, as `cells`.
+        Returns `cost`: distortion, in units.
         """
         out = np.empty_like(self.cells)
         return float(self._clip(groups, out).sum()), out
@@ -173,11 +171,7 @@ class IntervalTable:
 def moved_ratings(
     ratings: Ratings, items: NDArray[np.int64], table: IntervalTable, cells: NDArray[Any]
 ) -> Ratings:
-    """Return the table with these cells on these items, all other items as they were.
-
-    `ratings`: what was anonymized. `items`: columns of `cells`, as item indices. `cells`: as
-    `table.clip` returned them.
-    """
+    """Return the table with these cells on these items, all other items as they were."""
     full_row = np.arange(ratings.n_items)
     changed = np.zeros(ratings.n_items, dtype=np.bool_)
     changed[items] = True
@@ -208,7 +202,6 @@ def _with_cells(
     columns: NDArray[np.int32],
     own: NDArray[Any],
 ) -> Ratings:
-    """Return the table with these ratings, given as in `IntervalTable.cells`, row by row."""
     levels = ratings.levels
     if table.stepped:
         codes = own.astype(ratings.codes.dtype) - ratings.codes.dtype.type(1)

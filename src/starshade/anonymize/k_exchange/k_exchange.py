@@ -72,10 +72,9 @@ def exchange_groups(
 ) -> Ints:
     """Group rows, meeting them in the order in which they stand.
 
-    `rows`: n of them. `k`: 2 ≤ k ≤ n. `rivals` (n,): groups found by other methods: what is
-    returned never costs more than any of them. All are improved where ``steps.all_starts``, else
-    the cheapest, and only if it costs less than our own. Returns int64 (n,): 0…G−1; every group has
-    k records or more, and fewer than 2k.
+    `rivals` (n,): groups found by other methods: what is returned never costs more than any of
+    them. All are improved where ``steps.all_starts``, else the cheapest, and only if it costs less
+    than our own.
     """
     n = rows.n
     if n < 2 * k:
@@ -98,10 +97,7 @@ def exchange_groups(
 
 
 def start_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints:
-    """Put rows that occur k times or more together, and form groups of the others.
-
-    For the parameters see `first_groups`.
-    """
+    """Put rows that occur k times or more together, and form groups of the others."""
     kind = alike(rows, k)
     rest = np.flatnonzero(kind < 0)
     if len(rest):
@@ -115,8 +111,6 @@ def first_groups(rows: GridRows, k: int, most: int, keys: Iterator[int]) -> Ints
     The last groups of a leaf are made of what the others left, far apart though each of its
     members may have near ones in other leaves. So only the narrower half stays, and the records
     of the rest are cut into leaves once more, until one leaf holds them all.
-
-    `most`: blocks of k records in a leaf. `keys`: one for each cut.
     """
     groups = np.full(rows.n, -1, dtype=np.int64)
     free, formed = np.arange(rows.n), 0
@@ -147,7 +141,6 @@ def _take_turns(rows: GridRows, groups: Ints, k: int, steps: Plan, keys: Iterato
 
 
 def _take_turn(rows: GridRows, groups: Ints, k: int, turn: Turn, key: int) -> None:
-    """Cut leaves of whole groups and exchange records within each; `groups` is changed."""
     group_ptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
     members = np.argsort(groups, kind="stable")
     leaf_ptr, leaf_records = cut_leaves(

@@ -30,8 +30,7 @@ _COOLED = 0.2  # of the heat, in the last stage but one; in the last there is no
 class Turn:
     """One round of exchanges.
 
-    `leaf`: groups in a leaf, at most. `shrink`: see `starshade.kernels.exchange.anneal.anneal`.
-    `effort`: steps per record and stage.
+    `leaf`: groups in a leaf, at most. `effort`: steps per record and stage.
     """
 
     leaf: int
@@ -80,12 +79,10 @@ def plan(rows: GridRows, k: int) -> Plan:
 
 
 def _leaf(rows: GridRows, cells: int, most: int) -> int:
-    """Return how many records make about so many cells of a leaf's table."""
     full = cells // max(1, _columns(rows, rows.n))
     return min(most, max(full, isqrt(cells // max(1, rows.filled // rows.n))))
 
 
 def _columns(rows: GridRows, records: int) -> int:
-    """Return how many columns so many records have between them, at most."""
     beside = int(rows.arrays[3].shape[1])
     return min(rows.n_columns, records * (rows.filled // rows.n + 1)) + beside

@@ -22,8 +22,8 @@ FINEST = 16_383  # steps of the grid at most: two bytes hold them, and their dif
 class GridRows:
     """The records in the order in which a method meets them.
 
-    `arrays`: what is above zero as CSR, and further full columns. `n_columns`: of the CSR part.
-    `unit`: every column that is not constant reaches from 0 to `unit`.
+    `arrays`: what is above zero as CSR, and further full columns. `unit`: every column that is not
+    constant reaches from 0 to `unit`.
     """
 
     arrays: Rows
@@ -53,8 +53,6 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     So the differences of all columns weigh alike, and sums of them are exact integers. Where
     the columns' ranges in steps have a least common multiple up to 16,383, that is the unit and
     nothing is rounded; else (real scales, mostly) values are rounded to 1/16,383 of the range.
-
-    `order` (n,): the permutation in which the rows shall stand.
     """
     ratings = points.ratings
     stepped = ratings.scale.step is not None
@@ -81,7 +79,6 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
 
 
 def _unit(widths: NDArray[np.float64]) -> int:
-    """Return the least number that all widths divide, or the finest grid."""
     unit = 1
     for width in np.unique(widths[widths > 0]).tolist():
         unit = lcm(unit, int(width))

@@ -23,12 +23,7 @@ _PAIRS = 1 << 28  # of records, times columns: where those are whose time grows 
 
 
 def rival_groups(points: Points, k: int, seed: int) -> list[Ints]:
-    """Return the groups of the other methods for the same seed, where the table is small.
-
-    Up to 262,144 cells those of Mondrian, strict and relaxed; of k-Member and k-likeness too up
-    to 2²⁸ pairs of records times columns (5,000 records of 10). Beyond, where our own groups lose
-    less by far, none.
-    """
+    """Return the groups of the other methods for the same seed, where the table is small."""
     n, m = points.n_records, points.ratings.n_items + points.extra.shape[1]
     if n * m > _CELLS:
         return []

@@ -26,11 +26,10 @@ def band_edges(values: Floats, k: int) -> Floats:
 
     A band holds its lower edge and not its upper one; the first has no lower, the last no upper.
 
-    `values` (float64 (n,)): finite. `k`: at least 1. Returns float64: ascending; empty where one
-    band holds all. The step is the least of 1, 2 or 5 times a power of ten that is at least a
-    twentieth of the way from the k-th lowest to the k-th highest value, and at least 1 unless k
-    values have a fraction. Going up, an edge is kept where k values lie between it and the one kept
-    before, and k above.
+    Returns float64: ascending; empty where one band holds all. The step is the least of 1, 2 or 5
+    times a power of ten that is at least a twentieth of the way from the k-th lowest to the k-th
+    highest value, and at least 1 unless k values have a fraction. Going up, an edge is kept where k
+    values lie between it and the one kept before, and k above.
 
     >>> band_edges(np.array([7.0, 23, 24, 31, 38, 39, 62, 104]), 2).tolist()
     [24.0, 32.0, 40.0]
@@ -53,7 +52,6 @@ def band_edges(values: Floats, k: int) -> Floats:
 
 
 def _nice(width: Fraction) -> Fraction:
-    """Return the least of 1, 2 or 5 times a power of ten that is not below a width."""
     power = Fraction(1)
     while power >= width:
         power /= 10

@@ -73,12 +73,7 @@ def diverse_groups(
     t: float | None,
     order: Ints,
 ) -> Ints:
-    """Merge groups until every sensitive attribute is l-diverse and t-close in each.
-
-    `groups` (int64 (n,)): 0…G−1, none empty. `sensitive`: names of personal attributes. `l`: 0 asks
-    nothing. `order` (int64 (n,)): a permutation of the records, which settles ties. Returns int64
-    (n,): 0…G′−1.
-    """
+    """Merge groups until every sensitive attribute is l-diverse and t-close in each."""
     attributes = points.ratings.attributes
     plain = plain_attributes(None if attributes is None else attributes.select(list(sensitive)))
     assert plain is not None
@@ -132,10 +127,8 @@ def merge_until(
 ) -> list[Ints]:
     """Merge groups that fall short with those that are cheapest to merge with.
 
-    `places` (n, n_columns): as `starshade.anonymize.positions` returns them. `members`: records of
-    each group; the earlier group wins ties. `failing`: which groups fall short. `required`: all
-    records together must not fall short. Returns: records of each group that is left, in the order
-    of `members`.
+    `members`: records of each group; the earlier group wins ties. `required`: all records together
+    must not fall short.
     """
     groups: list[Ints | None] = list(members)
     low = np.array([places[group].min(axis=0) for group in members], dtype=np.int64)

@@ -48,8 +48,8 @@ def quasi_columns(
 ) -> NDArray[Any]:
     """Return quasi-identifiers as numbers in the unit of `Points.dense`.
 
-    `names`: of personal attributes. Returns (n_users, len(names)): not negative; of type int64
-    where all are whole numbers of steps, else float64.
+    Returns (n_users, len(names)): not negative; of type int64 where all are whole numbers of steps,
+    else float64.
     """
     out, scale = np.zeros((ratings.n_users, len(names))), ratings.scale
     plain = _plain(ratings, names)
@@ -114,11 +114,8 @@ def generalized_attributes(
 ) -> pa.Table:
     """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
 
-    `groups` (int64 (n_users,)): 0…G−1, none empty. `quasi`, `sensitive`: names of personal
-    attributes, not both empty. `k`: the least number of people in a band, or of a name of a
-    hierarchy. `hierarchies`: that `quasi_columns` has not refused. Returns: as
-    `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>`` for numbers,
-    ``list<string>`` for texts.
+    Returns: as `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>``
+    for numbers, ``list<string>`` for texts.
     """
     import pyarrow as pa
 

@@ -39,9 +39,8 @@ def without_rare_values(
 ) -> Ratings:
     """Return a table in whose released attributes every value is that of k people or more.
 
-    `ratings`: with the people who are released. `how` ({"refuse", "blank"}): with "blank" rare
-    values become null; if that leaves fewer than k nulls, so do the rarest of the others, of equal
-    number the lowest, until there are k. `hierarchies`: quasi-identifiers that have one.
+    `how` ({"refuse", "blank"}): with "blank" rare values become null; if that leaves fewer than k
+    nulls, so do the rarest of the others, of equal number the lowest, until there are k.
     """
     names = [*quasi, *sensitive]
     if ratings.attributes is None or not names:
@@ -80,13 +79,11 @@ def _advice() -> str:
 
 
 def _named_by() -> str:
-    """Say what names the attributes that are released."""
     others = f"and {named('sensitive_attributes')} name those that are released"
     return aside("quasi_identifiers", rest=others)
 
 
 def _rare(rank: Ints, k: int) -> Bools:
-    """Tell which values (null is 0) some people have, and fewer than k."""
     counts = np.bincount(rank)
     return np.asarray((counts > 0) & (counts < k))
 
@@ -114,7 +111,6 @@ def _blanked(rank: Ints, k: int, *, joined: bool) -> Bools:
 
 
 def _without(name: str, column: pa.ChunkedArray, null: Bools) -> pa.Array:
-    """Return a column with nulls in some places."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

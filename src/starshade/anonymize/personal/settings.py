@@ -101,10 +101,7 @@ def chosen_names(
     sensitive: Sequence[str],
     hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quasi-identifiers and the sensitive attributes of a table.
-
-    `quasi`: empty: every attribute that is not sensitive.
-    """
+    """Return the quasi-identifiers and the sensitive attributes of a table."""
     table = ratings.attributes
     if table is None or not table.column_names:
         raise ConfigError(
@@ -138,8 +135,8 @@ def refuse_identifiers(
 ) -> None:
     """Refuse a text that is as good as a name (`starshade.release.identifying`).
 
-    `ratings`: with the people who are released. `hierarchies`: values that one joins need not be
-    shared by many; addresses name people all the same.
+    `hierarchies`: values that one joins need not be shared by many; addresses name people all the
+    same.
     """
     plain = plain_attributes(ratings.attributes)
     joined = {name for name, _ in hierarchies}
@@ -176,7 +173,6 @@ def _as_good_as_a_name(
 def _without(
     name: str, how: Shared | Addresses, quasi: Sequence[str], sensitive: Sequence[str]
 ) -> str:
-    """Say how to leave an attribute out, or to tell less of it."""
     if name in sensitive:
         return "Take it out of the sensitive attributes and of the quasi-identifiers."
     others = [other for other in quasi if other != name]

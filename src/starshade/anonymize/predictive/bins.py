@@ -41,13 +41,9 @@ def group_users(
 ) -> NDArray[np.int64]:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
-    `k`: 2 ≤ k ≤ number of users. `seed`: draws the sample and the first centres, and settles ties.
     `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean``
     with ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
-    others as many as there are items, and rows are written out in blocks. `clip` ({"mean",
-    "cells"}): ``cells`` clips every prediction to the scale before rows are compared and averaged,
-    as the paper reads; ``mean`` does not. Returns (n_users,): group of each user, 0 … g − 1, every
-    one with k users or more.
+    others as many as there are items, and rows are written out in blocks.
     """
     exact = dissimilarity == "euclidean" and clip == "mean"
     away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
@@ -66,9 +62,8 @@ def bin_users(
 ) -> NDArray[np.int64]:
     """Put all users into bins of at least k.
 
-    `order` (m,): the users in seeded order. `drawn` (m,): the users in another: the first s are the
-    sample. `padded`: where distances are Euclidean: the same bins, with most distances never taken.
-    Returns (m,): bin of each user, 0 … number of bins − 1.
+    `drawn` (m,): the users in another: the first s are the sample. `padded`: where distances are
+    Euclidean: the same bins, with most distances never taken.
     """
     m = len(order)
     starts, members = cluster_sample(away, drawn)
@@ -88,11 +83,7 @@ def bin_users(
 def cluster_sample(
     away: Distances, drawn: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cluster a sample: the virtual centres of bins are the means of its clusters.
-
-    `drawn` (m,): all users in seeded order; the first s are the sample. Returns `starts` (t + 1,).
-    `members` (s,): cluster j has the users ``members[starts[j]:starts[j + 1]]``.
-    """
+    """Cluster a sample: the virtual centres of bins are the means of its clusters."""
     m = len(drawn)
     t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
     sample = drawn[:s]
@@ -137,10 +128,7 @@ def cluster_within(
 ) -> NDArray[np.int64]:
     """Cluster the users of each bin into groups of at least k.
 
-    `bins` (m,): bin of each user, each of k users at least. `order` (m,): the users in seeded
-    order. `padded`: where distances are Euclidean, so that products within a bin may be used.
-    Returns (m,): group of each user; groups of one bin are numbered on from those of the one
-    before.
+    `padded`: where distances are Euclidean, so that products within a bin may be used.
     """
     n_bins = int(bins.max()) + 1
     starts, at = members_of(bins[order], n_bins)

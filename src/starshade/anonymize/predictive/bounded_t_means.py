@@ -58,9 +58,7 @@ def bounded_t_means(
     `rows` (b,): in seeded order: the first t that are distinct (in some cell, whatever the
     distances) are the first centres, and the earlier of two rows, or centres, goes first where
     distances are equal. `t`: at least 1; with fewer distinct rows there are as many clusters as
-    those. `lower`: t · lower ≤ b. Returns (b,): cluster of each row, 0 … t − 1.
-
-    Ends after 8 rounds, or when no row has changed its cluster.
+    those.
     """
     first = _distinct(distances, rows, t)
     starts, members = np.arange(len(first) + 1), first
@@ -78,8 +76,7 @@ def bounded_t_means(
 def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the members of each cluster, in order.
 
-    `labels` (b,): 0 … t − 1. Returns `starts` (t + 1,). `members` (b,): cluster j has
-    ``members[starts[j]:starts[j + 1]]``.
+    `members` (b,): cluster j has ``members[starts[j]:starts[j + 1]]``.
 
     >>> starts, members = members_of(np.array([1, 0, 1]), 2)
     >>> starts.tolist(), members.tolist()

@@ -70,10 +70,8 @@ def repair_diversity(
 
     `shown` (groups, items): nonzero (or True): the group shows the item. Levels of a profile do;
     not changed. `rated` (indptr, columns): the original ratings by user, columns of `shown`
-    ascending in each row. `sizes` (groups,): members of each group. `spread`: of an item: the
-    spread of its padded values within each group, shape (groups,), float64. Called once for an item
-    that lacks groups, never for another. `b`, `l`: b: 1 or more; l: 0 or more (0 and 1 add nothing
-    where all rated cells are shown). `seed`: settles ties. Returns: empty where nothing is lacking.
+    ascending in each row. `spread`: of an item: the spread of its padded values within each group,
+    shape (groups,), float64. Called once for an item that lacks groups, never for another.
 
     What it takes is Σ over users of their sets of b items; on one thread, as each item depends
     on those before it.
@@ -135,7 +133,6 @@ def _rarest_first(bits: Bits, seed: int) -> NDArray[np.int64]:
 def _renumbered(
     rated: tuple[NDArray[np.int64], NDArray[np.int32]], order: NDArray[np.int64], bits: Bits
 ) -> RatedTable:
-    """Return the table in which item i is the item ``order[i]``."""
     indptr, columns = rated
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)

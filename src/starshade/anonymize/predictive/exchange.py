@@ -48,12 +48,7 @@ def exchange_users(
     k: int,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Put all users into groups of at least k.
-
-    `points` (m, f): coordinates in which squared distance is the error. `weights` (m,): what a user
-    counts in their group's error and in the mean that it is taken from, above 0. `k`: 2 ≤ k ≤ m.
-    Returns (m,): 0 … ⌊m / k⌋ − 1.
-    """
+    """Put all users into groups of at least k."""
     order = seeded_order(len(points), seed, "exchange")
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
     m = len(x)

@@ -30,10 +30,6 @@ def diverse_profiles(
 
     Profiles that became equal count as one, so the sets are looked at anew until nothing is
     lacking.
-
-    `groups` (n_users,): row of `levels` of each user. `levels` (n_groups, n_items): 0 is null;
-    changed. `min_raters`: of `levels`, see `starshade.anonymize.predictive.homogenize.join_equal`.
-    Returns: of the profiles that differ.
     """
     table = padded.ratings
     while True:

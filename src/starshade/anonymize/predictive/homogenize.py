@@ -76,11 +76,7 @@ def check_profile_memory(ratings: Ratings, n_groups: int) -> None:
 def mean_profiles(
     padded: Padded, members: Members, step: float, clip: Literal["mean", "cells"] = "mean"
 ) -> Levels:
-    """Return the quantized mean row of each group.
-
-    `padded`: ``padded.without_ratings()`` gives the profile `model`. `members` (ends, users).
-    Returns uint8 (n_groups, n_items): 1 … number of levels.
-    """
+    """Return the quantized mean row of each group."""
     scale = padded.ratings.scale
     if clip == "mean":
         return mean_levels(padded.parts, *members, _grid(scale, step))
@@ -95,11 +91,7 @@ def mean_profiles(
 
 
 def simple_profiles(ratings: Ratings, members: Members, step: float, min_raters: int = 1) -> Levels:
-    """Return the quantized mean rating of each group's raters.
-
-    `members` (ends, users). `min_raters`: an item that fewer members rated is null. Returns uint8
-    (n_groups, n_items): 0 is null.
-    """
+    """Return the quantized mean rating of each group's raters."""
     return simple_levels(
         (fixed(ratings.indptr), fixed(ratings.columns), fixed(ratings.codes)),
         fixed(ratings.levels),
@@ -118,9 +110,6 @@ def join_equal(
     Together enough may have rated what in no group alone did. So what is joined is looked at
     anew: an item that `min_raters` rated gets their mean, any other stays as it was, null or a
     fake edge. It may then equal another group.
-
-    `groups` (n_users,): row of `levels` of each user. `levels` (uint8 (n_groups, n_items)):
-    changed. Returns: of the profiles that differ, in content order.
     """
     while True:
         joined = into_classes(levels)
@@ -138,13 +127,7 @@ def join_equal(
 def pooled_profiles(
     padded: Padded, members: Members, step: float, penalty: NDArray[np.float64], *, biases: bool
 ) -> Levels:
-    """Return the quantized predictions for each group, fitted to all its members' ratings.
-
-    `padded`: of the users' own fits. `members` (ends, users). `penalty` (n_users, 2): on the
-    squares of each user's factors and bias, in the units of the ratings. `biases`: whether the
-    model has biases; a group has none where its users have none. Returns uint8 (n_groups, n_items):
-    1 … number of levels.
-    """
+    """Return the quantized predictions for each group, fitted to all its members' ratings."""
     ends, users = members
     parts = padded.parts
     held = _SHRINK * np.add.reduceat(penalty[users], ends[:-1], axis=0)

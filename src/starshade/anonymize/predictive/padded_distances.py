@@ -62,11 +62,7 @@ def _to_some(
 def nearest(
     padded: Padded, users: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Find each user's nearest mean, as the least of `factored` distances; ties to the first.
-
-    `users` (b,). `starts`, `members`: group j, of t, is ``members[starts[j]:starts[j + 1]]``.
-    Returns (b,): 0 … t − 1.
-    """
+    """Find each user's nearest mean, as the least of `factored` distances; ties to the first."""
     values, vectors = np.linalg.eigh(padded.inner)
     # directions in which items hardly differ are left out: any others give bounds as well
     kept = values > 1e-8 * values.max(initial=0.0)
@@ -103,11 +99,7 @@ def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
 
 
 def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> Distances:
-    """Any dissimilarity, on rows written out in blocks.
-
-    `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. `clip`: whether
-    predictions are clipped cell by cell, before they are averaged.
-    """
+    """Any dissimilarity, on rows written out in blocks."""
     scale, weights = padded.ratings.scale, padded.parts.weights
     row = 8 * padded.n_items
     none = not weights.any()  # no item counts: all are equally far, and equal rows at 0 as ever

@@ -159,13 +159,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             raise ConfigError(f"{what}: only for {beside}", advice="Leave one of them out.")
 
     def padding(self) -> Recommender:
-        """Return the recommender that pads: the same settings, to be fitted to other ratings.
-
-        Raises
-        ------
-        ConfigError
-            There is none of this name, or it does not have a setting that is given.
-        """
+        """Return the recommender that pads: the same settings, to be fitted to other ratings."""
         cls = find(ENTRIES, self.recommender, "recommender").load()
         has = {field.name for field in fields(cls)}
         settings = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
@@ -265,7 +259,6 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return Padded(table, fitted, support if self._weights == "support" else None)
 
     def _groups(self, padded: Padded, seed: int) -> NDArray[np.int64]:
-        """Return the group of each record."""
         if self._grouping == "t-means":
             return group_users(
                 padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip

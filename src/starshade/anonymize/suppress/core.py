@@ -42,8 +42,8 @@ class Round:
 class Deletion:
     """Who stays, and how that came about.
 
-    `stays` (n_records,). `taken_back`: records deleted in one of the rounds that fitted in again.
-    `least`: whether it is proven that no fewer could be deleted.
+    `taken_back`: records deleted in one of the rounds that fitted in again. `least`: whether it is
+    proven that no fewer could be deleted.
     """
 
     stays: NDArray[np.bool_]
@@ -99,8 +99,7 @@ def sums_of_deleted(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Sum the columns of deleted records over every ball that they were in.
 
-    `gone` (d,): kinds of the records deleted, each once. `columns` (d, q): summed over the records
-    deleted of each kind. `sizes` (d,): records in the ball of each. Returns `touched` (t,): kinds
+    `columns` (d, q): summed over the records deleted of each kind. Returns `touched` (t,): kinds
     whose balls they were in. `share` (t, q).
     """
     kinds = space.kinds

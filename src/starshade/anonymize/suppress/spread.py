@@ -37,9 +37,8 @@ _PASSES = 8  # over those who might be taken back
 class _State:
     """Who stays, and the sums over those who do in the ball of each kind.
 
-    `columns` (n_records, 1 + 3q): 1, and the moments of a record's sensitive ratings. `stays`
-    (n_records,). `sums` (n_kinds, 1 + 3q): `columns`, summed over the ball. `sizes` (n_kinds,):
-    records in the ball before anybody was deleted. `spread` (n_kinds,): the least of the ball's
+    `columns` (n_records, 1 + 3q): 1, and the moments of a record's sensitive ratings. `sums`
+    (n_kinds, 1 + 3q): `columns`, summed over the ball. `spread` (n_kinds,): the least of the ball's
     spreads; inf where nothing is disclosed.
     """
 
@@ -99,9 +98,8 @@ def spread_out(
 ) -> Deletion:
     """Delete records until every ball holds k and its sensitive ratings spread by l.
 
-    `space`: best of the `largest_core` alone: nobody else can stay. `moments` (n_records, 3q):
-    `starshade.ratings.proximity.spread.moments`. `order` (n_records,): a permutation that settles
-    ties: who comes first in it goes first. Returns: possibly of everybody.
+    `space`: best of the `largest_core` alone: nobody else can stay. `order` (n_records,): a
+    permutation that settles ties: who comes first in it goes first.
     """
     state = _State.of(space, moments, scale, k, l)
     place = np.empty(space.n_records, dtype=np.int64)

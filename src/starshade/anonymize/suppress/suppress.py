@@ -35,12 +35,11 @@ _SHOWN = 6  # rounds listed one by one
 class Suppressed:
     """What deletion left, and how.
 
-    `ratings`: who stays, on the items that stay; no rating is changed. `sensitive`: those of the
-    sensitive items that are released. `rounds`: records deleted, round by round, on these items.
-    `taken_back`: records of the rounds that fitted in again at the end. `users_deleted`: users with
-    a rating on the items that stay who do not stay. `users_without_rating`: users of the input
-    without one. `rare_items_dropped`: items left out because fewer than k of those who would stay
-    rated them. `least`: whether it is proven that on these items no fewer users could be deleted.
+    `ratings`: who stays, on the items that stay; no rating is changed. `rounds`: records deleted,
+    round by round, on these items. `taken_back`: records of the rounds that fitted in again at the
+    end. `users_deleted`: users with a rating on the items that stay who do not stay.
+    `rare_items_dropped`: items left out because fewer than k of those who would stay rated them.
+    `least`: whether it is proven that on these items no fewer users could be deleted.
     """
 
     ratings: Ratings
@@ -197,7 +196,6 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         )
 
     def _sensitive_of(self, table: Ratings) -> tuple[str, ...]:
-        """Return the sensitive items that were not left out as rare."""
         return tuple(key for key in self.sensitive if table.items.index(key) >= 0)
 
     def _delete(self, table: Ratings, seed: int) -> Deletion:

@@ -46,7 +46,6 @@ def compiled_ahead(use: str, processes: int) -> Iterator[None]:
     """Let what is needed inside be compiled; whoever calls a kernel first waits until it is.
 
     `use`: as the list names it, such as "data describe". What it does not name compiles nothing.
-    `processes`: at most so many compile at the same time.
     """
     crew = _start(use, processes)
     if crew is None or crew.stdout is None:
@@ -125,7 +124,6 @@ def _watch(lines: IO[str]) -> None:
 
 
 def _key(place: Path) -> str:
-    """Return what makes a cache another one: the list, the sources, Numba, Python."""
     numba = find_spec("numba")
     installed = os.stat(numba.origin).st_mtime_ns if numba and numba.origin else 0
     digest = hashlib.sha256(f"{installed} {sys.version}".encode())

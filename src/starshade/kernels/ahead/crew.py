@@ -139,7 +139,6 @@ def _work(jobs: Sequence[_Job], line: Connection, parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has ended, in whatever way."""
 
     def look() -> None:
         while os.getppid() == parent:

@@ -109,11 +109,7 @@ def count_outside(
     contents: Contents,
     both: NDArray[np.bool_],
 ) -> int:
-    """Count the users whose true row does not lie in the released row they are said to have.
-
-    `row_of_user` (users,): -1 for those who have none. `both` (items,): items that the truth knows
-    of; on the others nothing is compared.
-    """
+    """Count the users whose true row does not lie in the released row they are said to have."""
     return int(_count_outside(row_of_user, rows, truth, contents, both))
 
 

@@ -143,10 +143,7 @@ class Judge(NamedTuple):
 def count_candidates(
     seen: Seen, clues: Clues, within: Thresholds, truth: Truth, theta: float, *, own_only: bool
 ) -> NDArray[Any]:
-    """Count each target's candidates, and those that agree with the truth.
-
-    Returns (targets,).
-    """
+    """Count each target's candidates, and those that agree with the truth."""
     announce("the attack by candidates", _count)
     found = np.zeros(len(clues.item), dtype=FOUND)
     judge = Judge(truth, theta, own_only)
@@ -167,7 +164,6 @@ def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> NDA
 
 @njit(cache=True, nogil=True)
 def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped-def]
-    """Attack some targets, one after the other, in scratch space of their own."""
     room = make_room(seen, clues)
     rows = room.rows
     for t in range(start, min(start + CHUNK, len(found))):
@@ -197,7 +193,6 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
 
 @inner
 def _holds(rows, n, row):  # type: ignore[no-untyped-def]
-    """Tell whether a row is among the first n, which ascend."""
     place = place_of(rows, np.int64(0), n, row)
     return place < n and rows[place] == row
 

@@ -26,10 +26,8 @@ def mean_log_neighbours(
 ) -> NDArray[np.float64]:
     """Average log2(c) over an item's raters, c counting the raters whose value is within reach.
 
-    `indptr` (n_items + 1,). `values` (unsigned integers (n_ratings,)): item by item. `low`, `high`
-    (n_values,): ascending; values low[v]…high[v]-1 are within reach of v, itself included.
-    `unknown`: a value that is left out; -1: none. Returns (n_items,): NaN for an item without a
-    known value.
+    `low`, `high` (n_values,): ascending; values low[v]…high[v]-1 are within reach of v, itself
+    included. Returns (n_items,): NaN for an item without a known value.
     """
     announce("information gain", _scan)
     out = np.full(len(indptr) - 1, np.nan)

@@ -52,10 +52,7 @@ SHARED = np.dtype(
 def shared_cells(
     seen: Seen, clues: Clues, within: Thresholds, truth: Truth, single: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Intersect each target's candidates, and compare with the truth.
-
-    `single` (contents,): which contents are one single rating. Returns (targets,).
-    """
+    """Intersect each target's candidates, and compare with the truth."""
     announce("the homogeneity attack", _intersect_all)
     out = np.zeros(len(clues.item), dtype=SHARED)
 
@@ -68,7 +65,6 @@ def shared_cells(
 
 @njit(cache=True, nogil=True)
 def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ignore[no-untyped-def]
-    """Treat some targets, one after the other, in scratch space of their own."""
     room = make_room(seen, clues)
     by_row = seen.by_row
     is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
@@ -128,7 +124,6 @@ def _intersect(rows, by_row, rated, is_known, cells):  # type: ignore[no-untyped
 
 @inner
 def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
-    """Tell whether two rows are equal cell by cell, whatever their days."""
     p, q = by_row.indptr[a], by_row.indptr[b]
     n = by_row.indptr[a + 1] - p
     if by_row.indptr[b + 1] - q != n:
@@ -143,7 +138,6 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
 
 @inner
 def _compare(cells, by_row, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
-    """Count which of these cells say something true about a user."""
     start, stop = truth.indptr[user], truth.indptr[user + 1]
     for p in cells:
         symbol = by_row.codes[p]

@@ -95,10 +95,9 @@ def draw(
     """Draw the knowledge about each user; the wrong cells come first.
 
     `users` (targets,): rows; each has enough cells (and, for wrong items, enough eligible items
-    without one). `fingerprints` (targets,): of these users' ids. `stream`: key of the seed's
-    stream, 64 bits. Returns `items` (targets, known). `ratings` (targets, known). `days` (targets,
-    known): in the table's days, possibly before its first or after its last; NO_DAY = not known.
-    `told` (targets,): the number of ratings that the adversary is told, within half of the truth.
+    without one). `days` (targets, known): in the table's days, possibly before its first or after
+    its last; NO_DAY = not known. `told` (targets,): the number of ratings that the adversary is
+    told, within half of the truth.
     """
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
         return tuple(_draw(table, marginals, mistakes, users, fingerprints, np.uint64(stream)))
@@ -216,7 +215,6 @@ def _wrong_cell(key, code, day, marginals, mistakes):  # type: ignore[no-untyped
 
 @inner
 def _any_cell(key, marginals, mistakes):  # type: ignore[no-untyped-def]
-    """Draw a rating and a day from the marginals."""
     no = np.int64(0)  # a literal would be compiled by itself
     rating = marginals.levels[_outside(uniform(key, np.uint64(0)), marginals.below, no, no)]
     day = np.int64(NO_DAY)

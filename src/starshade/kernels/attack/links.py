@@ -53,10 +53,7 @@ def count_edges(
     truth: Truth,
     n_items: int,
 ) -> Edges:
-    """Count edges and original raters in the groups start…stop-1.
-
-    `rated` (contents,): which contents have a member that is no null.
-    """
+    """Count edges and original raters in the groups start…stop-1."""
     announce("the link-existence attack", _count_edges)
     ours = rows_of.members[rows_of.indptr[start] : rows_of.indptr[stop]]
     at_most = int((rows.indptr[ours + 1] - rows.indptr[ours]).sum())

@@ -54,12 +54,11 @@ def nearest(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each target's highest Sim to any other row, and how much of it another row covers.
 
-    `targets` (t,): rows, each compared with all others. Returns `similarity` (t, 3): highest (items
-    in common) / (items that either rated), where *in common* means rated by both; and rated alike;
-    and alike on days alike too. Two rows without a cell are equal: 1. 0 where there is no other
-    row. The last column is 0 where there are no days. `covered` (t, 3): highest (items in common) /
-    (items that the target rated): a longer row may cover a shorter one without being like it. Every
-    other row covers one without a cell: 1.
+    Returns `similarity` (t, 3): highest (items in common) / (items that either rated), where *in
+    common* means rated by both; and rated alike; and alike on days alike too. Two rows without a
+    cell are equal: 1. 0 where there is no other row. The last column is 0 where there are no days.
+    `covered` (t, 3): highest (items in common) / (items that the target rated): a longer row may
+    cover a shorter one without being like it. Every other row covers one without a cell: 1.
     """
     announce("the search for neighbours", _search)
     similarity, covered = np.zeros((len(targets), 3)), np.zeros((len(targets), 3))

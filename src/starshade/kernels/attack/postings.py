@@ -45,9 +45,8 @@ def windows_of(
     Within a window a row is known by its lower 16 bits: there is less to read, and the scores of
     one window at a time stay in the processor's cache.
 
-    `indptr`, `rows`: the raters item by item, ascending within an item. Returns `cuts` (n_items,
-    n_windows + 1): item i's raters in window w are those from cuts[i, w] to cuts[i, w + 1]. `local`
-    (n_ratings,).
+    Returns `cuts` (n_items, n_windows + 1): item i's raters in window w are those from cuts[i, w]
+    to cuts[i, w + 1].
     """
     cuts = np.empty((len(indptr) - 1, window_count(n_rows) + 1), dtype=np.int64)
     _cut(fixed(indptr), fixed(rows), cuts)

@@ -171,11 +171,7 @@ def fraction_bits(known: int) -> int:
 def holds(
     rows: Rows, rated: NDArray[np.bool_], own: NDArray[np.int64], item: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Tell which known items the target's own row holds a rating of.
-
-    `rated` (contents,): which contents have a member that is no null. `own` (targets,): -1 holds
-    nothing. `item` (targets, known).
-    """
+    """Tell which known items the target's own row holds a rating of."""
     return np.asarray(_holds(rows, rated, own, item))
 
 
@@ -193,10 +189,7 @@ def _holds(rows, rated, own, item):  # type: ignore[no-untyped-def]
 
 
 def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
-    """Return every row's score for every target, in whole units: to look at, not to attack with.
-
-    Returns (targets, rows).
-    """
+    """Return every row's score for every target, in whole units: to look at, not to attack with."""
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
     worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
     for t in range(len(out)):
@@ -205,10 +198,7 @@ def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
 
 
 def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> NDArray[Any]:
-    """Summarize one block of rows for every target; `merge` joins the blocks.
-
-    Returns (targets,).
-    """
+    """Summarize one block of rows for every target; `merge` joins the blocks."""
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)
     _run(block, aux, tables, goal, 1, summaries, masses, merged=False, weighed=False)
@@ -218,21 +208,14 @@ def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> NDArray[Any]:
 def weigh(
     block: Block, aux: Aux, tables: Tables, goal: Goal, merged: NDArray[Any], records: int
 ) -> NDArray[Any]:
-    """Give one block's share of the masses, once the summary of all blocks is known.
-
-    `merged` (targets,). `records`: of all blocks together. Returns (targets,): shares of blocks add
-    up.
-    """
+    """Give one block's share of the masses, once the summary of all blocks is known."""
     masses = np.zeros(len(aux.item), dtype=MASSES)
     _run(block, aux, tables, goal, records, merged.copy(), masses, merged=True, weighed=True)
     return masses
 
 
 def attack(block: Block, aux: Aux, tables: Tables, goal: Goal) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Summarize and weigh the only block there is, scoring it once.
-
-    Returns `summaries, masses` (targets,).
-    """
+    """Summarize and weigh the only block there is, scoring it once."""
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)
     records = int(block.records_below[-1])
@@ -267,7 +250,6 @@ def _run(
 
 @njit(cache=True, nogil=True)
 def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, masses):  # type: ignore[no-untyped-def]
-    """Attack some targets, one after the other, in scratch space of their own."""
     stop = min(start + _CHUNK, len(summaries))
     n_rows = len(block.sizes)
     scores = np.zeros(n_rows, np.int32)

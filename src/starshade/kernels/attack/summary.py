@@ -67,9 +67,7 @@ def summarize(values, weights, single, zero_records, zero_rows, out):  # type: i
 
     Every row is taken for a profile; `leave_out` corrects that.
 
-    `values` (int32 (n,)): scores, none negative. `weights` (int64 (n,)): records of each row; not
-    read if `single`. `single`: every row is one record. `zero_records`, `zero_rows`: further
-    records and rows, not listed, whose score is 0.
+    `zero_records`, `zero_rows`: further records and rows, not listed, whose score is 0.
     """
     top = np.int32(0) if zero_rows > 0 else np.int32(-1)
     total, high, low = np.int64(0), np.int64(0), np.int64(0)
@@ -180,10 +178,7 @@ def leave_out(repeated, out):  # type: ignore[no-untyped-def]
 
 
 def merge(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Join the summaries of two blocks of rows, target by target; exact, in any order.
-
-    `a`, `b` (targets,).
-    """
+    """Join the summaries of two blocks of rows, target by target; exact, in any order."""
     out = np.empty_like(a)
     for name in _SUMS:
         out[name] = a[name] + b[name]
@@ -253,7 +248,7 @@ def powers(top, rate, unit):  # type: ignore[no-untyped-def]
     as the arithmetic: each table grows from its first entry by doubling, so an entry is off by
     as many roundings as its number has bits.
 
-    Returns `coarse` (float64 (top // 2048 + 1,)): in whole units. `fine` (float64 (2048,)).
+    Returns `coarse` (float64 (top // 2048 + 1,)): in whole units.
     """
     coarse = np.empty((max(top, 0) >> _FINE) + 1, np.float64)
     fine = np.empty(1 << _FINE, np.float64)
@@ -285,9 +280,7 @@ def power(distance, coarse, fine):  # type: ignore[no-untyped-def]
 def mass(values, weights, single, reference, coarse, fine):  # type: ignore[no-untyped-def]
     """Σ weight · 2^((value - reference) · rate) in whole units: the same in any order.
 
-    `values` (int32 (n,)): scores, none above `reference`. `weights` (int64 (n,)): not read if
-    `single`: every weight is 1. `reference`: at most the `top` of the tables. `coarse`, `fine`
-    (float64): from `powers`.
+    `reference`: at most the `top` of the tables.
     """
     out = np.int64(0)
     top = np.int32(reference)

@@ -197,7 +197,6 @@ def _sort(board, item, rows, listed, number, records, start, seen, n_before, out
 
 @inner
 def _single_out(singled, row, item, chosen, depth, longest):  # type: ignore[no-untyped-def]
-    """Note a condition that rests on one record alone."""
     # what is longer by a further item rests on the same record, where the row satisfies it
     alone = depth + 1 == longest or item[depth] == 0
     singled.times[row] = min(singled.times[row] + (1 if alone else 2), 2)

@@ -17,10 +17,7 @@ __all__ = ["components", "grow_cliques"]
 
 @njit(cache=True, nogil=True)
 def components(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Find the connected components, numbered in the order of their first vertices.
-
-    Returns (n,): the component of each vertex.
-    """
+    """Find the connected components, numbered in the order of their first vertices."""
     n = len(indptr) - 1
     label = np.full(n, -1, np.int64)
     waiting = np.empty(n, np.int64)
@@ -58,8 +55,7 @@ def grow_cliques(
     are near all of it, until it has k; if it does not get there, all of it stays free. In the
     end each free vertex joins the first clique that is near it as a whole.
 
-    `order`: vertices to partition, each once: with a vertex all that it is connected to. `k`: 2 or
-    more. Returns (n,): the clique of each vertex, numbered as they were formed; -1: free, or not in
+    Returns (n,): the clique of each vertex, numbered as they were formed; -1: free, or not in
     `order`.
     """
     n = len(indptr) - 1

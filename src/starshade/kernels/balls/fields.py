@@ -62,11 +62,7 @@ def fields_of(
     null: NDArray[np.bool_],
     counts: NDArray[np.integer],
 ) -> Fields:
-    """Choose the fields for a rule and the codes that occur.
-
-    `low`, `high`, `null` (n_codes,): see `ratings.proximity.rule.Rule`. `counts` (n_codes,): how
-    often each code occurs.
-    """
+    """Choose the fields for a rule and the codes that occur."""
     used = np.flatnonzero(counts)
     rated = used[used > 0]
     bit_of_null = int(counts[0] > 0)
@@ -120,7 +116,6 @@ def _ranges(
 
 
 def _run(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return words with the bits first…last set."""
     length = np.maximum(last - first + 1, 0).astype(np.uint64)
     return np.asarray(((_ONE << length) - _ONE) << first.astype(np.uint64))
 

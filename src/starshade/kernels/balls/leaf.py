@@ -32,9 +32,8 @@ __all__ = [
 class Asked(NamedTuple):
     """What is asked of the forest; records in the order of the leaves.
 
-    `wanted` (n,): whose balls. `stop_at`: a ball that has reached this need not be finished.
-    `weights` (n,): how many each record stands for. `node_weights` (n_nodes,). `columns` (int64 or
-    float64 (n, q)): what to sum; q may be 0. `node_columns` (n_nodes, q).
+    `stop_at`: a ball that has reached this need not be finished. `weights` (n,): how many each
+    record stands for. `columns` (int64 or float64 (n, q)): what to sum; q may be 0.
     """
 
     wanted: NDArray[np.bool_]
@@ -246,7 +245,6 @@ def list_near(node, record, n_words, forest, blocks, fields, room):  # type: ign
 
 @inner
 def _is_near(record, other, b, blocks, fields):  # type: ignore[no-untyped-def]
-    """Compare two records of a block code by code."""
     m = blocks.items[b]
     p = blocks.cell[b] + (record - blocks.record[b]) * m
     q = blocks.cell[b] + (other - blocks.record[b]) * m

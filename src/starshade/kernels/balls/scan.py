@@ -31,9 +31,8 @@ class Nearness(NamedTuple):
 class Table(NamedTuple):
     """Every record's codes, 0 for null, and what slicing needs to find its first planes.
 
-    `codes` (uint8 or uint32 (n, n_items)). `axes` (n_items, n): the same, axis by axis; no rows
-    where slicing is not asked for. `order` (n,): records along the first axis. `starts` (n_codes +
-    1,): where each code begins in `order`.
+    `axes` (n_items, n): the same, axis by axis; no rows where slicing is not asked for. `order`
+    (n,): records along the first axis. `starts` (n_codes + 1,): where each code begins in `order`.
     """
 
     codes: NDArray[Any]
@@ -71,7 +70,6 @@ def scan_balls(rows, table, rule, columns, sizes, sums):  # type: ignore[no-unty
 
 @inner
 def _compare(row, codes, rule, candidates):  # type: ignore[no-untyped-def]
-    """List the records that are near, by comparing with all of them."""
     n = 0
     for r in range(len(codes)):
         near = True
@@ -88,7 +86,6 @@ def _compare(row, codes, rule, candidates):  # type: ignore[no-untyped-def]
 
 @inner
 def _slice(row, table, rule, candidates):  # type: ignore[no-untyped-def]
-    """List the records between the planes of the first axis, then trim."""
     own = table.axes[0, row]
     n = 0
     if rule.null[own]:

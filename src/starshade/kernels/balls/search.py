@@ -121,6 +121,5 @@ def _any_full(n_active, stop_at, sizes, active):  # type: ignore[no-untyped-def]
 
 @inner
 def _add_all(node, asked, found, room, n_active):  # type: ignore[no-untyped-def]
-    """Add a whole branch to each of the group."""
     for q in range(n_active):
         add_branch(node, room.active[q], asked, found)

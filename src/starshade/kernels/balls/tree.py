@@ -47,10 +47,10 @@ class Forest(NamedTuple):
     """Trees over blocks, the records in the order of the leaves.
 
     `nodes` (n_nodes, 6): first record, last record + 1, parent (-1), first child, children (0: a
-    leaf), block. A block of one record has no node. `root` (n_blocks,). `node_word`, `block_word`
-    (n + 1,): where the words of a node and of a block begin. `node_words`, `words`: what a node's
-    records stand on together; and each record, word by word: the first words of a block's records,
-    then the second ones, and so on. `last_lows` (n_blocks,): see `balls_fields.relation`.
+    leaf), block. A block of one record has no node. `node_word`, `block_word` (n + 1,): where the
+    words of a node and of a block begin. `node_words`, `words`: what a node's records stand on
+    together; and each record, word by word: the first words of a block's records, then the second
+    ones, and so on. `last_lows` (n_blocks,): see `balls_fields.relation`.
     """
 
     nodes: NDArray[np.int64]
@@ -66,8 +66,7 @@ class Forest(NamedTuple):
 def grow(blocks: Blocks, fields: Fields) -> tuple[Forest, Blocks, NDArray[np.int64]]:
     """Grow a tree over each block.
 
-    Returns `blocks`: the same, each block's records in the order of its leaves. `place` (n,): which
-    record of the given blocks stands at each place.
+    `place` (n,): which record of the given blocks stands at each place.
     """
     announce("the search for proximate records", _grow)
     nodes, root, place = _grow(blocks, fields, LEAF)

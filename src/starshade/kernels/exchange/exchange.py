@@ -44,11 +44,9 @@ def exchange(
 ) -> None:
     """Lessen the cost of the groups within each leaf; `groups` is changed in place.
 
-    `n_columns`: columns of the CSR part. `groups` (int64 (n,)): each of k records or more and fewer
-    than 2k, all of them in one leaf. Some may be left with none. `leaf_ptr`, `leaf_records`
-    (int64): leaf t holds the records ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending. `k`,
-    `heat`, `shrink`: see `exchange_anneal.anneal`. `effort`: steps per record and stage. `key`: 64
-    bits, of the random numbers.
+    `groups` (int64 (n,)): each of k records or more and fewer than 2k, all of them in one leaf.
+    Some may be left with none. `leaf_ptr`, `leaf_records` (int64): leaf t holds the records
+    ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
     """
     announce("k-exchange", _exchange)
     with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
@@ -109,7 +107,6 @@ def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # t
 
 @inner
 def _renumber(groups):  # type: ignore[no-untyped-def]
-    """Return the groups that occur, ascending, and each record's place among them."""
     named = np.unique(groups)
     return named, np.searchsorted(named, groups)
 
@@ -119,9 +116,7 @@ def form(
 ) -> tuple[Ints, Ints]:
     """Form groups within each leaf; see `exchange.start`.
 
-    `rows`, `n_columns`, `leaf_ptr`, `leaf_records`: see `exchange`; every leaf but the last holds a
-    multiple of k records. `unit`: the greatest value. Returns `groups` (int64 (n,)): 0…⌊n/k⌋−1,
-    numbered leaf by leaf. `widths` (int64 (⌊n/k⌋,)).
+    Returns `groups` (int64 (n,)): 0…⌊n/k⌋−1, numbered leaf by leaf.
     """
     announce("k-exchange", _form)
     far = unit * (n_columns + rows[3].shape[1]) + 1

@@ -28,11 +28,10 @@ def cut_leaves(
 ) -> tuple[Ints, Ints]:
     """Cut the units into leaves of near ones.
 
-    `n_columns`: columns of the CSR part. `unit_ptr`, `unit_records` (int64): unit u is the records
-    ``unit_records[unit_ptr[u]:unit_ptr[u + 1]]``; every record is in one. `block`: every leaf but
-    the last holds a multiple of so many units. `most`: blocks in a leaf, about, at least 1. `key`:
-    64 bits, of the random numbers. Returns `leaf_ptr, leaf_records` (int64): leaf t holds the
-    records ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
+    `unit_ptr`, `unit_records` (int64): unit u is the records ``unit_records[unit_ptr[u]:unit_ptr[u
+    + 1]]``; every record is in one. `block`: every leaf but the last holds a multiple of so many
+    units. Returns `leaf_ptr, leaf_records` (int64): leaf t holds the records
+    ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
     """
     n_units = len(unit_ptr) - 1
     blocks = n_units // block

@@ -35,9 +35,8 @@ def grow_clusters(
     """Grow clusters of k while at least k records are left.
 
     `table` (int8 or int32 (n_items, n)): places from 0 to `unit`, records in the order of the
-    permutation. `k`: 2 ≤ k ≤ n. Returns `group` (int64 (n,)): clusters are numbered as they are
-    formed; −1 for the fewer than k records left over. `low, high` (n_clusters, n_items): what each
-    cluster spans.
+    permutation. Returns `group` (int64 (n,)): clusters are numbered as they are formed; −1 for the
+    fewer than k records left over. `low, high` (n_clusters, n_items): what each cluster spans.
     """
     announce("k-Member", _grow)
     m, n = table.shape
@@ -66,11 +65,7 @@ def grow_clusters(
 
 
 def join_cluster(row: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: Ints) -> int:
-    """Add one record to the cluster whose cost |e|·Σ range grows least; ties to the first.
-
-    `row` (n_items,). `low`, `high` (n_clusters, n_items). `sizes` (int64 (n_clusters,)): these
-    three are changed in place.
-    """
+    """Add one record to the cluster whose cost |e|·Σ range grows least; ties to the first."""
     before = (high.astype(np.int64) - low).sum(axis=1)
     wider = np.maximum(high, row).astype(np.int64) - np.minimum(low, row)
     chosen = int(((sizes + 1) * wider.sum(axis=1) - sizes * before).argmin())

@@ -26,19 +26,14 @@ def strict_parts(rows: NDArray[Any], k: int) -> Ints:
     """Cut strictly: records that are equal on an item stay on one side of its cut.
 
     `rows` (int8 or int32 (n, n_items)): C-contiguous; places of values within their columns, so
-    that widths compare. `k`: least size of a part; 2 ≤ k ≤ n. Returns int64 (n,): part of each
-    record.
+    that widths compare.
     """
     announce("Mondrian", _strict)
     return np.asarray(_strict(rows, k))
 
 
 def relaxed_parts(rows: NDArray[Any], k: int, order: Ints) -> Ints:
-    """Cut into halves: of the records equal to the median, the earlier in an order go left.
-
-    `rows`, `k`: as in `strict_parts`. `order` (int64 (n,)): a permutation of the records. Returns
-    int64 (n,): part of each record.
-    """
+    """Cut into halves: of the records equal to the median, the earlier in an order go left."""
     announce("relaxed Mondrian", _relaxed)
     return np.asarray(_relaxed(rows, k, order))
 
@@ -120,7 +115,6 @@ def _relaxed(rows, k, order):  # type: ignore[no-untyped-def]
 
 @inner
 def _widths(rows, run):  # type: ignore[no-untyped-def]
-    """Return what the records of a run span of each item."""
     m = rows.shape[1]
     low = rows[run[0]].copy()
     high = low.copy()

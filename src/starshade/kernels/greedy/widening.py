@@ -30,10 +30,7 @@ def add_distances(work, seed, cost):  # type: ignore[no-untyped-def]
 
 @inner
 def cheapest(work, before, low, high, cost):  # type: ignore[no-untyped-def]
-    """Mend the costs by how the group has widened since; return the first of least cost.
-
-    before : (2, n_columns), the lows and highs that the costs hold for
-    """
+    """Mend the costs by how the group has widened since; return the first of least cost."""
     start, least = 0, cost[0]
     for first in range(0, len(cost), _BLOCK):
         out = cost[first : first + _BLOCK]

@@ -42,11 +42,10 @@ def clip_groups(
 ) -> NDArray[np.float64]:
     """Clip every group on every item; stepped scales.
 
-    `table` (unsigned int (n, n_items)): 0 is null, 1…n_levels are levels. `order` (n,). `indptr`
-    (n_groups + 1,). `n_levels`, `width`: the width in steps. `null_cost`: of a cell that is filled
-    or suppressed, in steps; below 0: nulls cost nothing and stay. `numbers` (n_groups,): random
-    numbers that settle ties between starts. `out`: receives the moved table; None: only the costs
-    are wanted. Returns (n_groups,): what each group's changes cost, in steps.
+    `table` (unsigned int (n, n_items)): 0 is null, 1…n_levels are levels. `null_cost`: of a cell
+    that is filled or suppressed, in steps; below 0: nulls cost nothing and stay. `out`: receives
+    the moved table; None: only the costs are wanted. Returns (n_groups,): what each group's changes
+    cost, in steps.
     """
     cost = np.zeros(len(indptr) - 1)
     target = table[:0] if out is None else out
@@ -172,7 +171,6 @@ def item_cost(counts, width, null_cost):  # type: ignore[no-untyped-def]
 
 @inner
 def _decide(nulls, rated, moved, null_cost):  # type: ignore[no-untyped-def]
-    """Return what happens to the odd cells of one item, and the item's cost."""
     if nulls == 0 or rated == 0 or null_cost < 0:
         return KEPT, moved
     if null_cost * rated <= null_cost * nulls + moved:  # on equal cost nothing is invented

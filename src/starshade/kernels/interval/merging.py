@@ -16,9 +16,8 @@ Ints = NDArray[np.int64]
 def cheapest_partner(low: Ints, high: Ints, sizes: Ints, group: int) -> int:
     """Return the group whose merge with one adds the least to Σ |e|·Σ range.
 
-    `low`, `high` (int64 (n_groups, n_columns)): what each group spans. `sizes` (int64 (n_groups,)):
-    0: there is no such group any more. `group`: at least one other is left. Returns: of equally
-    cheap ones the first.
+    `sizes` (int64 (n_groups,)): 0: there is no such group any more. Returns: of equally cheap ones
+    the first.
     """
     announce("the merging of groups", _cheapest)
     return int(_cheapest(low, high, sizes, group))

@@ -36,10 +36,8 @@ def pack(
 ) -> NDArray[np.int64]:
     """Group the records of every node.
 
-    `rows` (n, n_items): codes, node after node. `indptr` (n_nodes + 1,): each node holds at least k
-    records. `n_levels`, `width`, `null_cost`: see `interval.clip_groups`. `sweeps`: rounds of local
-    search, at most. `tried`: groups with whose members a record may change places. Returns (n,):
-    group of each record, 0… within its node.
+    `rows` (n, n_items): codes, node after node. `tried`: groups with whose members a record may
+    change places. Returns (n,): group of each record, 0… within its node.
     """
     label = np.zeros(len(rows), dtype=np.int64)
     lanes = cut(np.diff(indptr))
@@ -196,7 +194,6 @@ def _move(rows, groups, counts, sizes, r, g):  # type: ignore[no-untyped-def]
 
 @inner
 def _without(counts, row, width, null_cost):  # type: ignore[no-untyped-def]
-    """Return what a group saves when this record of it leaves."""
     won = 0.0
     for j in range(len(row)):
         won += item_cost(counts[j], width, null_cost)

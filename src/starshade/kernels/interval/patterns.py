@@ -21,8 +21,7 @@ def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> N
     """Join patterns until each has k records, or one pattern is left.
 
     `words` (n_patterns, n_words): distinct, in the order in which they are met; ties go to the
-    earlier. `sizes` (n_patterns,): records of each. Returns (n_patterns,): the pattern that each
-    has become.
+    earlier. Returns (n_patterns,): the pattern that each has become.
     """
     with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
         return np.asarray(_join(words, sizes.copy(), k))

@@ -37,8 +37,7 @@ def split(
 
     `rows` (n, n_items): codes in the order of `order`; changed in place with it. `order` (n,):
     changed in place; within a node the order is kept. `starts` (n,): where a run begins; the cuts
-    are added. `n_levels`, `width`, `null_cost`: see `interval.clip_groups`. `k`: least size of a
-    node.
+    are added.
     """
     _split(rows, order, starts, n_levels, width, null_cost, k, enough)
 

@@ -22,8 +22,7 @@ _BYTES_PER_WORD = 8  # of the plain table; a word takes as long as this many of 
 def thermometers(table: NDArray[Any]) -> NDArray[np.uint64] | None:
     """Return the records as words; None where that is no gain.
 
-    `table` (uint8, uint16 or float64 (n_items, n)). Returns: on real numbers, and where steps are
-    many, the plain table is as good.
+    Returns: on real numbers, and where steps are many, the plain table is as good.
     """
     if table.dtype.kind != "u" or not table.size:
         return None

@@ -38,8 +38,7 @@ class Blocks(NamedTuple):
     (n_all,): the inverse, for records that are laid out. `along` (int32 or float64 (n_directions,
     n_all)): where each record stands, by position. `low`, `high` (n_directions, n_blocks): of
     `along`; of float64 with slack. `tray_low`, `tray_high` (n_directions, n_trays): the same of
-    sixteen blocks in a row. `first` (n_blocks,): the least position in the block. `tray_first`
-    (n_trays,).
+    sixteen blocks in a row. `first` (n_blocks,): the least position in the block.
     """
 
     cells: NDArray[Any]
@@ -58,10 +57,9 @@ class Blocks(NamedTuple):
 def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
     """Return where each record stands along a few directions.
 
-    `table` (uint8, uint16 or float64 (n_items, n)). Returns `along` (int32 or float64
-    (n_directions, n)): float64 on a table of real numbers; all zeros, so that no block is passed
-    over, where they are too large or too small to be added. `slack`: above what rounding may have
-    moved a record; 0 for whole numbers.
+    Returns `along` (int32 or float64 (n_directions, n)): float64 on a table of real numbers; all
+    zeros, so that no block is passed over, where they are too large or too small to be added.
+    `slack`: above what rounding may have moved a record; 0 for whole numbers.
     """
     n_items, n = table.shape
     real = table.dtype.kind == "f"
@@ -95,11 +93,7 @@ def _lead(sample: NDArray[np.float64]) -> NDArray[np.float64]:
 def lay_out(
     cells: NDArray[Any], along: NDArray[Any], free: NDArray[np.int64], slack: float
 ) -> Blocks:
-    """Lay out the records that are free.
-
-    `cells` (n_words or n_items, n_all): by position. `along` (n_directions, n_all). `free` (n,):
-    positions, ascending. `slack`: of `directions`.
-    """
+    """Lay out the records that are free."""
     order = free[_sort(_coarse(along[:, free]))]
     slot = np.full(along.shape[1], -1, np.int32)
     slot[order] = np.arange(len(order), dtype=np.int32)
@@ -128,7 +122,6 @@ def lay_out(
 
 
 def _coarse(along: NDArray[Any]) -> NDArray[np.uint8]:
-    """Divide each direction into places of equal width, shape (n, n_directions)."""
     low = along.min(axis=1, keepdims=True)
     width = float((along.max(axis=1) - low[:, 0].astype(np.float64)).max())
     if along.dtype.kind != "f":

@@ -89,7 +89,7 @@ def fill_sums(table, low, high, query, out):  # type: ignore[no-untyped-def]
     """Fill in the L1 distances of records low…high−1 of a table of numbers, items in order.
 
     `table` (uint8, uint16 or float64 (n_items, n)): its dtype holds every distance that can occur.
-    `query` (n_items,). `out` (≥ high − low,): both of the same dtype.
+    `out` (≥ high − low,): both of the same dtype.
     """
     n = high - low
     out[:n] = 0

@@ -43,9 +43,8 @@ _STALE = 0.6  # share of free records below which they are laid out anew
 class Lists(NamedTuple):
     """A way to list neighbours among the records that were free when it was made.
 
-    `nearest`: (nuclei, wanted) → their nearest free records; see `likeness_search.nearest`. `block`
-    (n,): the block of each position. `alive` (n_blocks,): free records in each block; `form_groups`
-    keeps count.
+    `nearest`: (nuclei, wanted) → their nearest free records; see `likeness_search.nearest`. `alive`
+    (n_blocks,): free records in each block; `form_groups` keeps count.
     """
 
     nearest: Callable[[NDArray[np.int64], int], NDArray[np.int64]]
@@ -54,12 +53,7 @@ class Lists(NamedTuple):
 
 
 def distances(table: NDArray[Any], query: NDArray[Any]) -> NDArray[Any]:
-    """L1 distance of one record to every record.
-
-    `table` (uint8, uint16 or float64 (n_items, n)): its dtype holds every distance that can occur.
-    `query` (n_items,): of the same dtype. Returns (n,): of the same dtype; items are added in
-    order.
-    """
+    """L1 distance of one record to every record."""
     out = np.empty(table.shape[1], table.dtype)
     fill_sums(table, 0, table.shape[1], query, out)
     return out
@@ -69,8 +63,8 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
     """Form groups of k while at least k records are left.
 
     `table` (uint8, uint16 or float64 (n_items, n)): records in the order of the permutation. Its
-    dtype holds every distance that can occur. `k`: 2 ≤ k ≤ n. Returns `group` (n,): groups are
-    numbered as they are formed; −1 for the fewer than k records left over.
+    dtype holds every distance that can occur. Returns `group` (n,): groups are numbered as they are
+    formed; −1 for the fewer than k records left over.
     """
     announce("k-Likeness", _resolve)
     words = thermometers(table)
@@ -91,9 +85,8 @@ def form_groups(
 ) -> tuple[NDArray[np.int64], int]:
     """Form groups from lists, wherever they come from.
 
-    `n`, `k`: 2 ≤ k ≤ n. `arrange`: given which positions are free (the same array every time,
-    changed in between), prepares to list neighbours among them. Called again when many of them have
-    left. Returns: see `nucleus_groups`.
+    `arrange`: given which positions are free (the same array every time, changed in between),
+    prepares to list neighbours among them. Called again when many of them have left.
     """
     group = np.full(n, -1, np.int64)
     free = np.ones(n, np.bool_)

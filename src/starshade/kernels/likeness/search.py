@@ -34,9 +34,7 @@ def nearest(
 ) -> NDArray[np.int64]:
     """List for each nucleus the nearest free records, ties to the lower position.
 
-    `alive` (n_blocks,): free records in each block; one without any is passed over. `free`
-    (n_all,). `nuclei` (q,): positions of records that are laid out; never on their own lists.
-    Returns (q, wanted): positions, nearest first; −1 where there are no more.
+    `alive` (n_blocks,): free records in each block; one without any is passed over.
     """
     near = np.full((len(nuclei), wanted), -1, np.int64)
     work = blocks.cells.size * len(nuclei)

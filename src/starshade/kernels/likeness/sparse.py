@@ -29,9 +29,8 @@ _WORTH_THREADS = 500_000  # cells walked; below, waking threads costs more
 class SparseRows(NamedTuple):
     """Records as sparse rows, in the order of the permutation.
 
-    `indptr` (n + 1,). `columns`: strictly ascending within a row. `cells` (int32 or float64): steps
-    above null, or real numbers. `null`: what a cell that is not there counts as; 0 where cells are
-    steps. `beside` (n, n_beside): further columns.
+    `cells` (int32 or float64): steps above null, or real numbers. `null`: what a cell that is not
+    there counts as; 0 where cells are steps.
     """
 
     indptr: NDArray[np.int64]
@@ -58,10 +57,7 @@ class _Index(NamedTuple):
 
 
 def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[NDArray[np.int64], int]:
-    """Form groups of k while at least k records are left; see `likeness.nucleus_groups`.
-
-    `k`: 2 ≤ k ≤ n.
-    """
+    """Form groups of k while at least k records are left; see `likeness.nucleus_groups`."""
     announce("k-Likeness on sparse rows", _together)
     n = len(rows.indptr) - 1
     nowhere = np.zeros(n, np.int32)  # rows are in no blocks

@@ -44,11 +44,9 @@ def half_sweep(
 
     All arrays but the last are read-only views (`readonly.fixed`).
 
-    `indptr` (n_rows + 1,). `columns` (n_ratings,): rows of the other side. `codes` (uint
-    (n_ratings,)). `targets` (float64 (n_levels,)): what a code is worth: the rating less the mean.
-    `others` (float64 (n_columns, width)): the other side. `penalty` (float64 (n_rows, 2)): on the
-    squares of a row's factors and of its bias; at least 0. `biases`: whether the last column of
-    either side is a bias. `solved` (float64 (n_rows, width)): filled; 0 where a row has no rating.
+    `targets` (float64 (n_levels,)): what a code is worth: the rating less the mean. `penalty`
+    (float64 (n_rows, 2)): on the squares of a row's factors and of its bias; at least 0. `solved`
+    (float64 (n_rows, width)): filled; 0 where a row has no rating.
     """
     announce("the recommender", _solve_rows)
     lanes = cut(np.diff(indptr))
@@ -84,7 +82,6 @@ def squared_error(
 
 @njit(cache=True, nogil=True)
 def _solve_rows(first, last, indptr, columns, codes, targets, others, penalty, biases, solved):  # type: ignore[no-untyped-def]
-    """Solve the rows of one lane."""
     width = solved.shape[1]
     factors = width - 1 if biases else width
     system = np.empty((width, width))
@@ -192,7 +189,6 @@ def solve(system, right, out):  # type: ignore[no-untyped-def]
 def _sum_errors(  # type: ignore[no-untyped-def]
     first, last, indptr, columns, codes, targets, rows, others, biases, low, high, out
 ):
-    """Sum the squared errors of one lane's rows."""
     width = rows.shape[1]
     factors = width - 1 if biases else width
     for row in range(first, last):

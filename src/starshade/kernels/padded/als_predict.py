@@ -17,11 +17,7 @@ _ITEMS = 2048  # of a row, that stay in the nearest cache
 
 @njit(cache=True, nogil=True, parallel=True)
 def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_factors):  # type: ignore[no-untyped-def]
-    """Predict pairs.
-
-    `users`, `items` (int64 (n,)). `user_bias`, `item_bias` (float64). `user_factors`,
-    `item_factors` (float64). Returns float64 (n,).
-    """
+    """Predict pairs."""
     out = np.empty(len(users))
     for chunk in prange((len(users) + _PAIRS - 1) // _PAIRS):
         for p in range(chunk * _PAIRS, min(len(users), (chunk + 1) * _PAIRS)):
@@ -37,8 +33,7 @@ def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_f
 def predict_rows(users, mean, user_bias, item_bias, user_factors, item_columns):  # type: ignore[no-untyped-def]
     """Predict whole rows.
 
-    `users` (int64 (b,)). `user_bias`, `item_bias` (float64). `user_factors` (float64 (n_users, f)).
-    `item_columns` (float64 (f, n_items)). Returns float64 (b, n_items).
+    `item_columns` (float64 (f, n_items)).
     """
     n_items = len(item_bias)
     out = np.empty((len(users), n_items))

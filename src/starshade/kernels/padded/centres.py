@@ -54,8 +54,7 @@ def make_centres(
 ) -> Centres:
     """Average the rows of each group.
 
-    `inner` (f + 1, f + 1): L'WL. `sums` (m, f + 1): L'W(x_u − base) of each user. `starts` (t +
-    1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
+    `starts` (t + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
     """
     announce("centres of groups", _make_centres)
     t, f = len(starts) - 1, parts.phi.shape[1]
@@ -125,8 +124,7 @@ def centre_distances(
 ) -> NDArray[np.float32]:
     """Squared distance of each user to each centre, shape (len(users), t).
 
-    `sums`, `lengths`: what `padded.project` gives. Returns: sums are of doubles; rounded last, so
-    that what is equal but for rounding is a tie.
+    Returns: sums are of doubles; rounded last, so that what is equal but for rounding is a tie.
     """
     announce("distances of padded rows", _distances)
     out = np.empty((len(users), len(centres.lengths)), np.float32)

@@ -31,8 +31,8 @@ def mean_over_common(
 ) -> NDArray[np.float64]:
     """Average a function of |x − y| / unit over the items that both rows have.
 
-    `rows`, `others`: NaN is null. `kind`: ABSOLUTE, SQUARED, SIMILAR or FAR. `weights` (n,).
-    Returns (a, b): 1 where no item, or none of weight above 0, is common.
+    `rows`, `others`: NaN is null. Returns (a, b): 1 where no item, or none of weight above 0, is
+    common.
     """
     announce("dissimilarities", _mean_over_common)
     out = np.empty((len(rows), len(others)))

@@ -23,10 +23,7 @@ __all__ = ["member_distances", "products"]
 def products(
     parts: Parts, sums: NDArray[np.float64], inner: NDArray[np.float64], users: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Products of each two of some users' rows, less the base; shape (b, b), on one thread.
-
-    `sums` (m, f + 1): L'W(x_u − base). `inner` (f + 1, f + 1): L'WL. `users` (b,).
-    """
+    """Products of each two of some users' rows, less the base; shape (b, b), on one thread."""
     announce("products within bins", _products)
     out = np.empty((len(users), len(users)))
     _products(*parts, sums, inner, users, out)
@@ -105,9 +102,8 @@ def member_distances(
 ) -> NDArray[np.float32]:
     """Squared distance of some rows to the mean of each group of rows.
 
-    `table` (b, b): what `products` gives. `rows` (a,): positions in the table, as members are.
-    `starts` (t + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one at least. Returns (a,
-    t): zero where nothing but rounding is left, as in `padded_centres.centre_distances`.
+    Returns (a, t): zero where nothing but rounding is left, as in
+    `padded_centres.centre_distances`.
     """
     announce("distances within bins", _member_distances)
     out = np.empty((len(rows), len(starts) - 1), np.float32)

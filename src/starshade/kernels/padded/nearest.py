@@ -30,8 +30,7 @@ def reach(
 ) -> NDArray[np.float64]:
     """Return z and |r| of rows or centres, shape (f + 2, rows).
 
-    `sums` (rows, f + 1): L'W(x − base). `lengths` (rows,): squared. `root` (f + 1, q): turns sums
-    into q ≤ f + 1 orthonormal coordinates.
+    `root` (f + 1, q): turns sums into q ≤ f + 1 orthonormal coordinates.
     """
     out = np.zeros((root.shape[1] + 1, len(sums)))
     for a in range(len(root)):  # term by term: the same on any number of threads
@@ -53,8 +52,7 @@ def nearest_centres(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find each user's nearest centre, ties to the first.
 
-    `sums`, `lengths`: what `padded.project` gives. `users` (b,). `reaches`: of these users and of
-    the centres: see `reach`. Returns (b,) and (b,): squared distance, to the last bit that of
+    Returns (b,) and (b,): squared distance, to the last bit that of
     `padded_centres.centre_distances`.
     """
     announce("bins", _nearest)

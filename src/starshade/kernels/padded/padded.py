@@ -25,10 +25,8 @@ _CHUNK = 256  # users that one thread does in one go
 class Parts(NamedTuple):
     """What padded rows are made of.
 
-    `indptr` (m + 1,). `columns` (n_ratings,). `codes` (unsigned int (n_ratings,)): positions in
-    `levels`. `base` (n,): mean and item bias. `loadings` (n, f + 1): 1 and the item's factors.
-    `phi` (m, f + 1): the user's bias and factors. `weights` (n,): of the items in squared
-    distances.
+    `codes` (unsigned int (n_ratings,)): positions in `levels`. `base` (n,): mean and item bias.
+    `loadings` (n, f + 1): 1 and the item's factors. `phi` (m, f + 1): the user's bias and factors.
     """
 
     indptr: NDArray[np.int64]
@@ -69,10 +67,7 @@ def fill_corrections(columns, codes, levels, base, loadings, phi, out):  # type:
 def project(
     parts: Parts, inner: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return L'W(x_u − base) and the squared length of x_u − base for each user.
-
-    `inner` (f + 1, f + 1): L'WL. Returns (m, f + 1) and (m,).
-    """
+    """Return L'W(x_u − base) and the squared length of x_u − base for each user."""
     announce("padding", _project)
     sums, lengths = np.empty_like(parts.phi), np.empty(len(parts.phi))
     _project(*parts, inner, sums, lengths)
@@ -149,7 +144,6 @@ def mean_rows(
 
 
 def _across(parts: Parts) -> NDArray[np.float64]:
-    """Item after item in a row: the inner loop."""
     return np.ascontiguousarray(parts.loadings.T)
 
 

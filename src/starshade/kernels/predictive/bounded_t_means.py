@@ -27,7 +27,7 @@ _FULL = np.uint32(0xFFFF_FFFF)
 def assign(distances: NDArray[np.float32], lower: int) -> NDArray[np.int64]:
     """Give every row a centre, and every centre `lower` rows at least.
 
-    `distances` (b, t): finite, none negative. `lower`: t · lower ≤ b. Returns (b,).
+    `lower`: t · lower ≤ b.
 
     >>> assign(np.array([[0, 9], [1, 5], [2, 7]], dtype=np.float32), 1).tolist()
     [0, 1, 0]

@@ -79,7 +79,6 @@ def _cheaper(a, b, serves, sizes, spread, tie):  # type: ignore[no-untyped-def]
 
 @inner
 def _add(words, serves, amount):  # type: ignore[no-untyped-def]
-    """Add an amount for every bit that is set."""
     for w in range(len(words)):
         word = words[w]
         g = 64 * w

@@ -38,12 +38,10 @@ Floats = NDArray[np.float64]
 def cut(points: Floats, order: Ints, unit: int, most: int, key: int, powers: int = _POWERS) -> Ints:
     """Cut rows in two again and again; `order` is put in order in place.
 
-    `points` (float64 (n, f)). `order` (int64 (n,)): the rows; of two equally far along, the earlier
-    stays earlier. `unit`: the left part is a multiple of it: half of the units, rounded down.
-    `most`: parts of fewer than ``2 * unit`` rows, or of `most` at most, are not cut. `key`: 64
-    bits, of the directions from which the search for the widest one starts. `powers`: its steps: 24
-    find the widest one, very few another one in which rows spread. Returns int64: where the parts
-    end, 0 first.
+    `order` (int64 (n,)): the rows; of two equally far along, the earlier stays earlier. `unit`: the
+    left part is a multiple of it: half of the units, rounded down. `most`: parts of fewer than ``2
+    * unit`` rows, or of `most` at most, are not cut. `powers`: its steps: 24 find the widest one,
+    very few another one in which rows spread. Returns int64: where the parts end, 0 first.
     """
     announce("groups by exchange", _cut)
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
@@ -74,7 +72,6 @@ def _cut(points, order, unit, most, key, powers):  # type: ignore[no-untyped-def
 
 @inner
 def _along(points, rows, key, draw, powers):  # type: ignore[no-untyped-def]
-    """Return how far each row is along the direction in which they spread most."""
     f = points.shape[1]
     mean, spread = np.zeros(f), np.zeros((f, f))
     for r in rows:
@@ -121,13 +118,11 @@ def exchange_leaves(
 ) -> None:
     """Lessen the squared error of the groups within each leaf; `groups` is changed in place.
 
-    `points` (float64 (n, f)). `weights` (float64 (n,)): above 0. `groups` (int64 (n,)): each of k
-    users or more, all of them in one leaf. `leaves` (ends, members): leaf t holds the users
-    ``members[ends[t]:ends[t + 1]]``. `k`: a group is never left with fewer. `rounds`: at most: in
-    each, every user is moved to another group, or exchanged for a user of another, where that
-    lessens the error most; it ends when nobody moves. `partners`: users, other ones each time,
-    among whom a partner is sought in a larger leaf. `key`: 64 bits, of the order in which users are
-    met.
+    `groups` (int64 (n,)): each of k users or more, all of them in one leaf. `leaves` (ends,
+    members): leaf t holds the users ``members[ends[t]:ends[t + 1]]``. `rounds`: at most: in each,
+    every user is moved to another group, or exchanged for a user of another, where that lessens the
+    error most; it ends when nobody moves. `partners`: users, other ones each time, among whom a
+    partner is sought in a larger leaf.
     """
     announce("groups by exchange", _exchange_leaves)
     with np.errstate(over="ignore"):
@@ -268,7 +263,6 @@ def _pass(x, w, own, sums, mass, sizes, j, other, partner):  # type: ignore[no-u
 
 @inner
 def _change(x, w, own, sums, mass, sizes, j, to):  # type: ignore[no-untyped-def]
-    """Move user j to another group."""
     g = own[j]
     for a in range(len(x)):
         sums[g, a] -= w[j] * x[a, j]

@@ -31,8 +31,7 @@ def mean_levels(
 ) -> NDArray[np.uint8]:
     """Quantize the mean of each group's unclipped padded rows; no cell is null.
 
-    `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least. `grid`
-    (minimum, step, n_levels): means are clipped to it, halves round up. Returns (g, n).
+    `grid` (minimum, step, n_levels): means are clipped to it, halves round up.
     """
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
@@ -91,12 +90,7 @@ def simple_levels(
     min_raters: int,
     grid: tuple[float, float, int],
 ) -> NDArray[np.uint8]:
-    """Quantize, for each group, the mean rating of an item over the members who rated it.
-
-    `rows` (indptr, columns, codes): the original ratings by user. `levels`: what a code stands for.
-    `groups` (starts, members): as in `mean_levels`. `min_raters`: an item that fewer members rated
-    is null; at least 1. `grid` (minimum, step, n_levels). Returns (g, n_items).
-    """
+    """Quantize, for each group, the mean rating of an item over the members who rated it."""
     announce("the simple profiles", _simple_levels)
     out = np.empty((len(groups[0]) - 1, n_items), np.uint8)
     _simple_levels(*rows, levels, *groups, min_raters, *grid, out)

@@ -28,9 +28,8 @@ def pooled_rows(
 ) -> NDArray[np.float64]:
     """Fit each group's row to its members' ratings.
 
-    `parts`: `phi` and `weights` are not read; `loadings` may lack the column of ones. `starts`,
-    `members`: group j is ``members[starts[j]:starts[j + 1]]``. `penalty` (g, f): on the squares of
-    a group's numbers; f columns as `loadings` has. Returns (g, f).
+    `parts`: `phi` and `weights` are not read; `loadings` may lack the column of ones. `penalty` (g,
+    f): on the squares of a group's numbers; f columns as `loadings` has.
     """
     announce("pooled profiles", _pooled)
     out = np.empty((len(starts) - 1, parts.loadings.shape[1]))

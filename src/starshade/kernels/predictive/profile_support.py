@@ -25,11 +25,9 @@ def profile_support(
 ) -> NDArray[np.int64]:
     """Count, class by class, cells that are no null, that one rates, that nobody stands behind.
 
-    `table`: the original ratings. `members`: of each class. `profiles`: uint8, shape (classes,
-    items); the rating of each level from 1. `least`: 0: a cell is invented where nobody of the
-    class rated the item. Otherwise where fewer than `least` did, or where it differs from their
-    mean. `tolerance`: by how much a cell may differ from the mean. Returns (classes, 3): cells that
-    are not null; of these, those that one member rated; those invented.
+    `least`: 0: a cell is invented where nobody of the class rated the item. Otherwise where fewer
+    than `least` did, or where it differs from their mean. Returns (classes, 3): cells that are not
+    null; of these, those that one member rated; those invented.
     """
     announce("profiles", _support)
     out = np.zeros((len(profiles[0]), 3), dtype=np.int64)

@@ -50,10 +50,7 @@ class SetTally(NamedTuple):
 
 
 def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
-    """Count the rated sets of 1 to `most` items, and those that fewer than `least` groups show.
-
-    `most`, `least`: 1 or more.
-    """
+    """Count the rated sets of 1 to `most` items, and those that fewer than `least` groups show."""
     announce("the check of diversity", _count)
     n_items, n_users = len(table.bits), len(table.indptr) - 1
     lanes = cut(np.diff(table.item_ptr))
@@ -83,8 +80,7 @@ def list_short(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """List the rated sets of 1 to `most` items, `first` the least, that too few groups show.
 
-    Returns `sets` (n, most): -1 behind the end of a set. `cover` (n,): how many groups show each:
-    below `least`.
+    Returns `sets` (n, most): -1 behind the end of a set.
     """
     room = room_for(table, most)
     n = 64
@@ -99,10 +95,7 @@ def list_short(
 
 
 def covers(sets: NDArray[np.int64], bits: NDArray[np.uint64], least: int) -> NDArray[np.int64]:
-    """Return how many groups show each set, counted up to `least`.
-
-    `sets` (n, size).
-    """
+    """Return how many groups show each set, counted up to `least`."""
     out = np.empty(len(sets), np.int64)
     with np.errstate(over="ignore"):
         _covers(fixed(sets), bits, least, out)

@@ -47,7 +47,6 @@ def _opinions(key, traits, leaning, topic, loading, spreads, n_topics, out):  # 
 
 @inner
 def _level(cuts, opinion):  # type: ignore[no-untyped-def]
-    """Return 1 + the number of cuts that an opinion reaches."""
     level = 1
     while level <= len(cuts) and opinion >= cuts[level - 1]:
         level += 1
@@ -60,19 +59,17 @@ def draw_answers(  # type: ignore[no-untyped-def]
 ):
     """Let everybody answer.
 
-    `keys` (uint64 (n_users,)). `traits` (float32 (n_users, f)): personal attributes as numbers of
-    mean 0 and variance 1. `leaning` (float64 (f, n_items)): how an opinion leans on each trait.
-    `topic` (int64 (n_items,)). `loading` (float64 (n_items,)): how a question hears the views that
-    a respondent holds in general and on its topic; below 0 where it is worded the other way round.
-    `cuts` (float64 (n_items, levels - 1)): ascending: where one answer ends and the next begins.
-    `spreads` (float64 (4,)): of general mood, of saying yes to anything, of the view of a topic, of
-    noise. `silence` (float64 (2, n_items)): chance that a question is left open, by most
-    respondents and by reluctant ones. `gate` (int64 (n_items,)): an earlier question that decides
-    whether this one is asked; -1: it always is. `closed`: the highest answer to the gate that
-    closes it; no answer closes it too. `straight` (float64 (levels - 1,)): cumulative shares of the
-    answers that straight-liners give, but for the last. `shares` (float64 (3,)): of
-    straight-liners, of reluctant respondents, of those who break off. Returns uint8 (n_users,
-    n_items): the answer, from 1; 0: none. The first question always has one.
+    `leaning` (float64 (f, n_items)): how an opinion leans on each trait. `loading` (float64
+    (n_items,)): how a question hears the views that a respondent holds in general and on its topic;
+    below 0 where it is worded the other way round. `cuts` (float64 (n_items, levels - 1)):
+    ascending: where one answer ends and the next begins. `spreads` (float64 (4,)): of general mood,
+    of saying yes to anything, of the view of a topic, of noise. `silence` (float64 (2, n_items)):
+    chance that a question is left open, by most respondents and by reluctant ones. `gate` (int64
+    (n_items,)): an earlier question that decides whether this one is asked; -1: it always is.
+    `closed`: the highest answer to the gate that closes it; no answer closes it too. `straight`
+    (float64 (levels - 1,)): cumulative shares of the answers that straight-liners give, but for the
+    last. `shares` (float64 (3,)): of straight-liners, of reluctant respondents, of those who break
+    off.
     """
     n_users, n_items = len(keys), len(topic)
     n_topics = topic.max() + 1
@@ -102,11 +99,7 @@ def draw_answers(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, parallel=True)
 def gather(answers, indptr):  # type: ignore[no-untyped-def]
-    """Turn answers into cells: their columns and their codes, from 0.
-
-    `answers` (uint8 (n_users, n_items)): 0: none. `indptr` (int64 (n_users + 1,)): where each row's
-    cells begin. Returns `columns` (int32 (n_ratings,)). `codes` (uint8 (n_ratings,)).
-    """
+    """Turn answers into cells: their columns and their codes, from 0."""
     n_users, n_items = answers.shape
     columns = np.empty(indptr[-1], np.int32)
     codes = np.empty(indptr[-1], np.uint8)

@@ -44,10 +44,9 @@ def user_keys(key, fingerprints):  # type: ignore[no-untyped-def]
 def alias_tables(start, weights):  # type: ignore[no-untyped-def]
     """Build one alias table per shelf.
 
-    `start` (int64 (shelves + 1,)): shelf g holds the places ``start[g]:start[g + 1]``. `weights`
-    (float64 (n_items,)): above 0, by place. Returns `keep` (float64 (n_items,)): chance that a
-    place keeps the draw that fell on it. `other` (int64 (n_items,)): the place that gets the draw
-    otherwise.
+    `start` (int64 (shelves + 1,)): shelf g holds the places ``start[g]:start[g + 1]``. Returns
+    `keep` (float64 (n_items,)): chance that a place keeps the draw that fell on it. `other` (int64
+    (n_items,)): the place that gets the draw otherwise.
     """
     keep = np.ones(len(weights))
     other = np.arange(len(weights))
@@ -84,7 +83,6 @@ def alias_tables(start, weights):  # type: ignore[no-untyped-def]
 
 @inner
 def _shelf(cumulative, x):  # type: ignore[no-untyped-def]
-    """Return the first shelf whose cumulative share exceeds x."""
     g = 0
     while x >= cumulative[g]:
         g += 1
@@ -148,11 +146,9 @@ def draw_items(  # type: ignore[no-untyped-def]
 ):
     """Draw every user's items, ascending and all different.
 
-    `keys` (uint64 (n_users,)). `indptr` (int64 (n_users + 1,)): how many items each user gets, at
-    most n_items. `cumulative` (float64 (n_users, shelves)): cumulative shares of the shelves in a
-    user's taste; the last is 1. `start`, `weights`, `keep`, `other`: see `alias_tables`. `items`
-    (int32 (places,)): the item at each place; an item may stand on several shelves. `columns`
-    (int32 (n_ratings,)): filled.
+    `cumulative` (float64 (n_users, shelves)): cumulative shares of the shelves in a user's taste;
+    the last is 1. `items` (int32 (places,)): the item at each place; an item may stand on several
+    shelves. `columns` (int32 (n_ratings,)): filled.
     """
     n_users = len(keys)
     for chunk in prange((n_users + _CHUNK - 1) // _CHUNK):
@@ -196,12 +192,7 @@ def _opinion(key, i, quality, leniency, liking, noise):  # type: ignore[no-untyp
 def sample_opinions(  # type: ignore[no-untyped-def]
     keys, stride, indptr, columns, leniency, liking, quality, genre, noise
 ):
-    """Return every `stride`-th opinion of the table.
-
-    `keys` (uint64 (n_users,)). `indptr`, `columns`: the table's rows. `leniency` (float64
-    (n_users,)). `liking` (float32 (n_users, genres)). `quality` (float64 (n_items,)). `genre`
-    (int64 (n_items,)). `noise`: scale of the logistic noise.
-    """
+    """Return every `stride`-th opinion of the table."""
     out = np.empty((len(columns) + stride - 1) // stride)
     u = 0
     for k in range(len(out)):
@@ -219,15 +210,7 @@ def sample_opinions(  # type: ignore[no-untyped-def]
 def draw_ratings(  # type: ignore[no-untyped-def]
     keys, indptr, columns, leniency, liking, quality, genre, noise, cuts, codes
 ):
-    """Rate every item: the code is the number of `cuts` that the opinion reaches.
-
-    Parameters as in `sample_opinions`, and
-
-    cuts : ndarray of float64, shape (levels - 1,)
-        Ascending.
-    codes : ndarray of uint8, shape (n_ratings,)
-        Filled.
-    """
+    """Rate every item: the code is the number of `cuts` that the opinion reaches."""
     n_users = len(keys)
     for chunk in prange((n_users + _CHUNK - 1) // _CHUNK):
         for u in range(chunk * _CHUNK, min(n_users, (chunk + 1) * _CHUNK)):
@@ -253,11 +236,10 @@ def draw_days(  # type: ignore[no-untyped-def]
 ):
     """Date every rating: a user rates in bouts, the first on the day of arrival.
 
-    `keys` (uint64 (n_users,)). `indptr` (int64 (n_users + 1,)). `arrival` (int64 (n_users,)): day
-    of the first bout. `bouts` (int64 (n_users,)): at least 1; those that would fall after the last
-    day do not take place. `gap`, `gap_spread`: median and log spread of the days from a bout to the
-    next (log-normal, rounded up). `opening`, `size_spread`: median of the first bout's share as a
-    multiple of another's; log spread of the shares. `days` (uint16 (n_ratings,)): filled.
+    `bouts` (int64 (n_users,)): at least 1; those that would fall after the last day do not take
+    place. `gap`, `gap_spread`: median and log spread of the days from a bout to the next
+    (log-normal, rounded up). `opening`, `size_spread`: median of the first bout's share as a
+    multiple of another's; log spread of the shares.
     """
     n_users = len(keys)
     for chunk in prange((n_users + _CHUNK - 1) // _CHUNK):

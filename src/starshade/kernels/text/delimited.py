@@ -65,9 +65,9 @@ def scan_structure(
 ) -> Structure:
     """Scan text that comes in blocks.
 
-    `blocks`: the bytes in order, cut anywhere, without a byte order mark. `delimiter`, `quote`:
-    bytes; `NO_QUOTE` for a dialect without quotes. `n_fields`: fields that every record must have.
-    `wanted`: record numbers (from 0) whose lines are asked for. The scan stops behind the last one.
+    `delimiter`, `quote`: bytes; `NO_QUOTE` for a dialect without quotes. `n_fields`: fields that
+    every record must have. `wanted`: record numbers (from 0) whose lines are asked for. The scan
+    stops behind the last one.
     """
     asked = np.empty(0, np.int64) if wanted is None else np.asarray(wanted, np.int64)
     lines = np.zeros(len(asked), np.int64)

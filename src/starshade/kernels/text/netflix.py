@@ -22,10 +22,9 @@ _SHORTEST = len("1,1,2000-01-01\n")
 class Parsed(NamedTuple):
     """What a block of lines holds.
 
-    `users`, `movies` (n,). `ratings` (n,). `days` (n,): since 1970-01-01. `headless`: the first
-    rows, whose movie stands in an earlier block. `last_movie`: of the last ``movie:`` line; −1:
-    there was none. `wrong`: lines that are something else; no row comes from them. `wrong_at`:
-    where the first of those begin.
+    `days` (n,): since 1970-01-01. `headless`: the first rows, whose movie stands in an earlier
+    block. `last_movie`: of the last ``movie:`` line; −1: there was none. `wrong`: lines that are
+    something else; no row comes from them.
     """
 
     users: NDArray[np.int64]
@@ -39,10 +38,7 @@ class Parsed(NamedTuple):
 
 
 def parse(text: NDArray[np.uint8]) -> Parsed:
-    """Parse whole lines; blank ones are passed over.
-
-    `text`: ends with a line feed.
-    """
+    """Parse whole lines; blank ones are passed over."""
     room = len(text) // _SHORTEST + 1
     users = np.empty(room, np.int64)
     movies = np.empty(room, np.int64)

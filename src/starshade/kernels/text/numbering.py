@@ -55,7 +55,6 @@ class KeyTable:
         )
 
     def _grow(self, key: int) -> None:
-        """Make room for `key`, where it belongs."""
         if 0 <= key < _SMALL:
             larger = np.full(1 << max(12, key.bit_length()), -1, dtype=np.int32)
             larger[: len(self._direct)] = self._direct

@@ -49,8 +49,8 @@ _MONTHS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 class Lines(NamedTuple):
     """What was parsed, up to the first line that is not plain.
 
-    `users`, `items` (n,). `ratings` (n,). `days` (n,): since 1970-01-01; meaningless where lines
-    have no date. `blanks`: empty lines passed over. `plain`: whether all lines were plain.
+    `days` (n,): since 1970-01-01; meaningless where lines have no date. `blanks`: empty lines
+    passed over.
     """
 
     users: NDArray[np.int64]
@@ -64,8 +64,7 @@ class Lines(NamedTuple):
 def parse_lines(text: NDArray[np.uint8], delimiter: bytes, kinds: NDArray[np.int64]) -> Lines:
     """Parse whole lines.
 
-    `text`: ends with a line feed. `delimiter`: one byte, or two for ``::``; no digit, point, minus,
-    quote or line end. `kinds` (n_columns,): the kind of each field of a line.
+    `delimiter`: one byte, or two for ``::``; no digit, point, minus, quote or line end.
     """
     # each field but the last takes a delimiter, each asked-for one a digit, the line an LF
     least = (len(kinds) - 1) * len(delimiter) + int((kinds != SKIP).sum()) + 1
