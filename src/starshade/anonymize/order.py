@@ -39,10 +39,7 @@ _PARTS = (0, 1)  # of a fingerprint
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The rows of a table without ids, in an order of their content.
-
-    `users` (n,): the row of the table that each record is.
-    """
+    """The rows of a table without ids, in an order of their content, and where each came from."""
 
     ratings: Ratings
     users: NDArray[np.int64]

@@ -20,10 +20,7 @@ _CELL = 60  # bytes for each rating, all copies at their largest counted
 
 
 def is_sparse(points: Points, copies: int) -> bool:
-    """Tell whether distances are better computed from sparse rows than from a full table.
-
-    They also are where only they fit into memory.
-    """
+    """Tell whether distances are better taken from sparse rows, or only those fit into memory."""
     ratings = points.ratings
     cells = ratings.n_users * ratings.n_items
     if ratings.n_items >= _ITEMS and ratings.n_ratings < _SHARE * cells:

@@ -31,11 +31,7 @@ class Board(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Conditions on equally many items.
-
-    items : int32, shape (conditions, s)
-    sets : the set of ratings on each item, int32, shape (conditions, s)
-    """
+    """Conditions on equally many items: the item and the set of ratings of each part."""
 
     items: NDArray[np.int32]
     sets: NDArray[np.int32]

@@ -32,10 +32,7 @@ def draw_cells(
     key: np.uint64,
     count: int,
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Mark the `count` cells with the lowest numbers.
-
-    `per_row` (n_users,): how many were drawn in each row.
-    """
+    """Mark the `count` cells with the lowest numbers; count them row by row, too."""
     keys = keyed_numbers(users, key)
     lanes = cut(np.diff(indptr), _BUCKETS)
     counts = np.zeros((len(lanes), _BUCKETS), dtype=np.int64)

@@ -26,11 +26,7 @@ _COUNTERS = 1 << 23  # over all lanes: 64 MB
 
 
 def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]]:
-    """Cut a row of blocks into at most sixteen runs of about equal total size.
-
-    `n_counters`: counters that each lane will need; many make fewer lanes. Returns: half-open,
-    covering all blocks.
-    """
+    """Cut a row of blocks into at most 16 runs of about equal size, fewer for many counters."""
     ends = np.cumsum(sizes)
     lanes = max(1, min(_LANES, _COUNTERS // max(1, n_counters)))
     if not len(ends) or ends[-1] < _WORTH_IT:
@@ -41,10 +37,7 @@ def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]
 
 
 def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
-    """Do ``work(lane)`` for every lane, on as many threads as Numba may use.
-
-    With a label it is announced, lane by lane: for what may take longer than a second.
-    """
+    """Do ``work(lane)`` on as many threads as Numba may use; a label is announced lane by lane."""
     threads = min(lanes, numba.get_num_threads())
     with task(label, lanes) if label else nullcontext(_nobody) as step:
         if threads <= 1:

@@ -18,7 +18,7 @@ def find_cells(
     rows: NDArray[np.int64],
     wanted: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the place of the cell in each (row, column) among a table's cells; -1 where none is."""
+    """Return the place of each (row, column) among a table's cells; -1 where there is none."""
     return _find(fixed(indptr), fixed(columns), fixed(rows), fixed(wanted))  # type: ignore[no-any-return]
 
 

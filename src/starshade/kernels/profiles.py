@@ -23,11 +23,7 @@ def first_equal_row(
     codes: NDArray[Any],
     days: NDArray[np.uint16] | None,
 ) -> NDArray[np.int64]:
-    """Return, for each row, the first row that equals it (itself, where it is the first).
-
-    Rows are compared by a 64-bit hash first and cell by cell where the hashes agree, so the
-    answer is exact.
-    """
+    """Return, for each row, the first row that equals it (itself, where it is the first)."""
     indptr, columns, codes = fixed(indptr), fixed(columns), fixed(codes)
     days = fixed(_NO_DAYS if days is None else days)
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted

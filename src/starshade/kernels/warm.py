@@ -25,10 +25,7 @@ _said: set[str] = set()
 
 
 def announce(label: str, *kernels: Any) -> None:
-    """Note that `label` will be compiled first, if any of its kernels is not in the cache.
-
-    `label`: what the kernels do, as in "the attack".
-    """
+    """Note that `label` will be compiled first, if any of its kernels is not in the cache."""
     if label in _said or all(_is_ready(kernel) for kernel in kernels):
         return
     from numba.core.compiler_lock import global_compiler_lock
@@ -53,10 +50,7 @@ def _is_ready(kernel: Any) -> bool:
 
 @dataclass(frozen=True)
 class KernelCache:
-    """Where compiled kernels are kept.
-
-    `place`: the folder of the first kernel's cache; empty when kernels run interpreted.
-    """
+    """Where compiled kernels are kept (nowhere: interpreted), and how many are ready, of all."""
 
     place: str
     writable: bool

@@ -133,10 +133,7 @@ def _first_items(ratings: Ratings, how: Alternation) -> Floats:
 
 
 def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float) -> int:
-    """Find after how many sweeps predictions of held-out ratings no longer improve.
-
-    On a table of many ratings, some users suffice; all their ratings are looked at.
-    """
+    """Find after how many sweeps predictions of some users' held-out ratings get no better."""
     sample = _some_users(ratings, how.seed)
     if not 0 < round(share * sample.n_ratings) < sample.n_ratings:
         return sweeps

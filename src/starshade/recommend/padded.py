@@ -131,10 +131,7 @@ class Padded:
 
     @cached_property
     def coordinates(self) -> NDArray[np.float64]:
-        """Whitened psi = G^(1/2) phi, shape (n_users, f + 1).
-
-        Euclidean distances of these are those of the predicted rows.
-        """
+        """Whitened psi = G^(1/2) phi: distances of these are those of the predicted rows."""
         values, vectors = np.linalg.eigh(self.inner)
         # rounding leaves values a little below 0 where factors depend on each other
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
@@ -144,11 +141,7 @@ class Padded:
         return out
 
     def block(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:
-        """Write out the padded rows of some users.
-
-        `clip`: whether predictions are clipped to the scale, cell by cell. Ratings stay in any
-        case.
-        """
+        """Write out the padded rows of some users; `clip`: predictions, cell by cell."""
         return dense_rows(self.parts, users, *self._bounds(clip))
 
     def few(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:

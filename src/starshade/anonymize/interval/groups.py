@@ -37,10 +37,7 @@ def pattern_words(rated: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
-    """Group the records that rated the same items; small groups join their nearest pattern.
-
-    Where nulls cost nothing, all records are one group.
-    """
+    """Group the records that rated the same items, all together where nulls cost nothing."""
     n = len(table.cells)
     if table.null_cost < 0:
         return np.zeros(n, dtype=np.int64)
@@ -90,10 +87,7 @@ def _blocks(
 def cluster_groups(
     coarse: Coarse, numbers: NDArray[np.uint64], within: NDArray[np.int64], k: int
 ) -> NDArray[np.int64]:
-    """Cut groups into clusters of at least k records that cost less to clip.
-
-    `numbers` (n,): a random number for each record: ties go to the lesser.
-    """
+    """Cut groups into clusters of k or more that cost less to clip; ties to the lesser number."""
     n, m = coarse.codes.shape
     order = np.lexsort([numbers, within])
     rows = np.ascontiguousarray(coarse.codes[order])

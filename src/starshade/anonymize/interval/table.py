@@ -113,10 +113,7 @@ class IntervalTable:
         return float(self._clip(groups, None).sum())
 
     def clip(self, groups: NDArray[np.int64]) -> tuple[float, NDArray[Any]]:
-        """Clip each group as one.
-
-        Returns `cost`: distortion, in units.
-        """
+        """Clip each group as one; return the distortion, in units, and the moved cells."""
         out = np.empty_like(self.cells)
         return float(self._clip(groups, out).sum()), out
 

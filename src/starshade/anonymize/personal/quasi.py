@@ -112,11 +112,7 @@ def generalized_attributes(
     k: int,
     hierarchies: Hierarchies = MappingProxyType({}),
 ) -> pa.Table:
-    """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are.
-
-    Returns: as `starshade.release.build.generalized_release` takes it: ``struct<low, high, null>``
-    for numbers, ``list<string>`` for texts.
-    """
+    """Generalize the quasi-identifiers of each group; leave sensitive attributes as they are."""
     import pyarrow as pa
 
     plain = _plain(ratings, [*quasi, *sensitive])

@@ -126,10 +126,7 @@ def cluster_within(
     away: Distances,
     padded: Padded | None,
 ) -> NDArray[np.int64]:
-    """Cluster the users of each bin into groups of at least k.
-
-    `padded`: where distances are Euclidean, so that products within a bin may be used.
-    """
+    """Cluster the users of each bin into groups of k or more; `padded`: distances are Euclidean."""
     n_bins = int(bins.max()) + 1
     starts, at = members_of(bins[order], n_bins)
     sizes = np.diff(starts)

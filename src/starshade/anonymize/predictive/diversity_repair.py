@@ -150,10 +150,7 @@ def _lacking(
     l: int,  # noqa: E741
     n_groups: int,
 ) -> tuple[Bits, NDArray[np.int64]] | None:
-    """Return, of the sets of `item` and more common ones, those that lack groups.
-
-    Each with the groups that show it but for this item, and how many of them it needs.
-    """
+    """Return which sets of `item` and more common ones lack groups: who may show them, how many."""
     sets, cover = list_short(item, table, b, l)
     if not len(sets):
         return None

@@ -84,10 +84,7 @@ def nearest(
 
 
 def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
-    """Squared Euclidean distances among these users; rows are positions in `users`.
-
-    Holds 8 bytes for each pair of users. Runs on one thread.
-    """
+    """Squared Euclidean distances among these users, by position, on one thread."""
     table = products(padded.parts, padded.sums, padded.inner, users)
 
     def distances(

@@ -64,10 +64,7 @@ class Deletion:
 
 
 def largest_core(space: Space, k: int) -> Deletion:
-    """Delete the fewest records so that every ball holds k.
-
-    Returns: `stays` is the largest set that meets (k, ε), and it is the only one of that size.
-    """
+    """Delete the fewest records so that every ball holds k: who stays is the only largest set."""
     kinds = space.kinds
     size = kinds.size[:, None].astype(np.int64)
     stays = np.ones(len(kinds.row), dtype=np.bool_)

@@ -110,10 +110,7 @@ def listed(use: str) -> list[dict[str, Any]]:
 
 
 def _watch(lines: IO[str]) -> None:
-    """Wait for the crew: its first line says how many kernels and seconds, then comes one for each.
-
-    At the end of its lines this does nothing any more.
-    """
+    """Wait for the crew: a line says how many kernels and seconds, then comes one for each."""
     n, _, seconds = lines.readline().partition(" ")
     if int(n or 0) == 0:
         return

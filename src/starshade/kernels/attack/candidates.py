@@ -268,10 +268,7 @@ def _first_list(t, j, seen, clues, within, room):  # type: ignore[no-untyped-def
 
 @inner
 def _keep_marked(t, j, stamp, seen, clues, within, room, n):  # type: ignore[no-untyped-def]
-    """Keep those of the first n rows that known cell j fits, by a walk along its raters.
-
-    `stamp` is above 0 and marked nothing before.
-    """
+    """Keep those of the first n rows that cell j fits, by a walk; `stamp` marked nothing before."""
     item, day = clues.item[t, j], clues.day[t, j]
     start, stop = seen.postings.indptr[item], seen.postings.indptr[item + 1]
     _judge_contents(clues.rating[t, j], seen.postings.codes[start:stop], within, seen, room.fits)

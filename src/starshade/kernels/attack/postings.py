@@ -124,10 +124,7 @@ def _add_dated(window, rows, codes, days, worth, day_worth):  # type: ignore[no-
 
 @inner
 def _price(t, first, last, times, block, aux, tables, worth, day_worth):  # type: ignore[no-untyped-def]
-    """Say what contents and days are worth for some known cells; `times` 0 wipes days out again.
-
-    Returns the number of cells with these items.
-    """
+    """Say what contents and days are worth (`times` 0 wipes days); return the cells looked at."""
     n = 0
     for j in range(first, last):
         item = aux.item[t, j]

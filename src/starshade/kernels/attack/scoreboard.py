@@ -161,10 +161,7 @@ MASSES = np.dtype([("total", np.int64), ("agreeing", np.int64)])
 
 
 def fraction_bits(known: int) -> int:
-    """Bits behind the point: 20, or fewer where `known` cells could sum to 2^31 and more.
-
-    A cell adds at most 2/ln 2, rating and day together.
-    """
+    """Bits behind the point: 20, or fewer where `known` cells, at most 2/ln 2 each, sum to 2^31."""
     return min(20, math.floor(math.log2((2**31 - 1) / (known * (2 / math.log(2) + 2**-20)))))
 
 

@@ -123,10 +123,7 @@ def _add_up(run):  # type: ignore[no-untyped-def]
 
 @inner
 def _look_below(values, peaks, top):  # type: ignore[no-untyped-def]
-    """Return the highest score below the top (-1: none), and how many rows are at the top.
-
-    Only runs that reach the top must be read again: there are few.
-    """
+    """Return the highest score below the top (-1: none), and how many rows are at the top."""
     runner_up = np.int32(-1)
     at_top = np.int64(0)
     for i in range(len(peaks)):
@@ -224,10 +221,7 @@ def _sigmas(n, total, high, low):  # type: ignore[no-untyped-def]
 
 
 def sigmas(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
-    """SD of the scores of all records (or all profiles), in units of the scores, per target.
-
-    Scores that are all equal give exactly 0.
-    """
+    """SD of the scores of all records (or all profiles), in units of the scores, per target."""
     pre = "profile_" if profiles else ""
     sides = [summaries[f"{pre}{name}"] for name in ("total", "square_high", "square_low")]
     counts = summaries["profiles" if profiles else "records"]

@@ -30,11 +30,7 @@ __all__ = [
 
 
 class Asked(NamedTuple):
-    """What is asked of the forest; records in the order of the leaves.
-
-    `stop_at`: a ball that has reached this need not be finished. `weights` (n,): how many each
-    record stands for. `columns` (int64 or float64 (n, q)): what to sum; q may be 0.
-    """
+    """What is asked of the forest; records, and what belongs to them, in the order of leaves."""
 
     wanted: NDArray[np.bool_]
     stop_at: int

@@ -64,10 +64,7 @@ class Forest(NamedTuple):
 
 
 def grow(blocks: Blocks, fields: Fields) -> tuple[Forest, Blocks, NDArray[np.int64]]:
-    """Grow a tree over each block.
-
-    `place` (n,): which record of the given blocks stands at each place.
-    """
+    """Grow a tree over each block; return which record now stands at each place, too."""
     announce("the search for proximate records", _grow)
     nodes, root, place = _grow(blocks, fields, LEAF)
     sorted_cells = np.empty_like(blocks.cells)

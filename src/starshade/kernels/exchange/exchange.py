@@ -81,10 +81,7 @@ def _exchange(  # type: ignore[no-untyped-def]
 
 @inner
 def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # type: ignore[no-untyped-def]
-    """Return the leaf's records on the columns that somebody of them has, in order.
-
-    Columns of zeros follow, up to a multiple of `lanes`.
-    """
+    """Return the records on columns that any of them has, and zeros up to a multiple of `lanes`."""
     own = np.full(n_columns, -1, np.int32)
     for i in records:
         for p in range(indptr[i], indptr[i + 1]):
@@ -114,10 +111,7 @@ def _renumber(groups):  # type: ignore[no-untyped-def]
 def form(
     rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int, unit: int
 ) -> tuple[Ints, Ints]:
-    """Form groups within each leaf; see `exchange.start`.
-
-    Returns `groups` (int64 (n,)): 0…⌊n/k⌋−1, numbered leaf by leaf.
-    """
+    """Form groups within each leaf, numbered leaf by leaf; return their widths, too."""
     announce("k-exchange", _form)
     far = unit * (n_columns + rows[3].shape[1]) + 1
     # never fewer bits than twice `far` takes: sums must not wrap around

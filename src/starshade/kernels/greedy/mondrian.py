@@ -23,11 +23,7 @@ Ints = NDArray[np.int64]
 
 
 def strict_parts(rows: NDArray[Any], k: int) -> Ints:
-    """Cut strictly: records that are equal on an item stay on one side of its cut.
-
-    `rows` (int8 or int32 (n, n_items)): C-contiguous; places of values within their columns, so
-    that widths compare.
-    """
+    """Cut strictly: records that are equal on an item stay on one side of its cut."""
     announce("Mondrian", _strict)
     return np.asarray(_strict(rows, k))
 

@@ -70,10 +70,7 @@ def clip_groups_real(
     numbers: NDArray[np.uint64],
     out: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Clip every group on every item; real scales. NaN is null, costs are in ratings.
-
-    The other parameters are those of `clip_groups`.
-    """
+    """`clip_groups` on real scales: NaN is null, costs are in ratings."""
     cost = np.zeros(len(indptr) - 1)
     target = values[:0] if out is None else out
     lanes = cut(np.diff(indptr))

@@ -34,11 +34,7 @@ def pack(
     sweeps: int,
     tried: int,
 ) -> NDArray[np.int64]:
-    """Group the records of every node.
-
-    `rows` (n, n_items): codes, node after node. `tried`: groups with whose members a record may
-    change places. Returns (n,): group of each record, 0… within its node.
-    """
+    """Group the records of every node; return the group of each within its node."""
     label = np.zeros(len(rows), dtype=np.int64)
     lanes = cut(np.diff(indptr))
 

@@ -18,11 +18,7 @@ __all__ = ["join_small"]
 
 
 def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Join patterns until each has k records, or one pattern is left.
-
-    `words` (n_patterns, n_words): distinct, in the order in which they are met; ties go to the
-    earlier. Returns (n_patterns,): the pattern that each has become.
-    """
+    """Join patterns, the earlier first, until each has k records; return what each has become."""
     with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
         return np.asarray(_join(words, sizes.copy(), k))
 

@@ -20,10 +20,7 @@ _BYTES_PER_WORD = 8  # of the plain table; a word takes as long as this many of 
 
 
 def thermometers(table: NDArray[Any]) -> NDArray[np.uint64] | None:
-    """Return the records as words; None where that is no gain.
-
-    Returns: on real numbers, and where steps are many, the plain table is as good.
-    """
+    """Return the records as words; None where the plain table is as good."""
     if table.dtype.kind != "u" or not table.size:
         return None
     least = table.min(axis=1).astype(np.int64)

@@ -15,10 +15,7 @@ __all__ = ["fill", "fill_sums", "least_away"]
 
 
 def fill(cells: Any, low: int, high: int, query: Any, out: Any) -> None:
-    """Fill in the distances of records low…high−1, by bits or by numbers, as the cells are.
-
-    For kernels, where the choice is made when they are compiled.
-    """
+    """Fill in the distances of records low…high−1; bits or numbers is settled by compiling."""
     (_fill_ones if cells.dtype == np.uint64 else fill_sums)(cells, low, high, query, out)
 
 

@@ -32,10 +32,7 @@ def nearest(
     nuclei: NDArray[np.int64],
     wanted: int,
 ) -> NDArray[np.int64]:
-    """List for each nucleus the nearest free records, ties to the lower position.
-
-    `alive` (n_blocks,): free records in each block; one without any is passed over.
-    """
+    """List for each nucleus the nearest free records, ties to the lower position; −1: no more."""
     near = np.full((len(nuclei), wanted), -1, np.int64)
     work = blocks.cells.size * len(nuclei)
     with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
@@ -86,10 +83,7 @@ def _search(blocks, alive, free, nuclei, near):  # type: ignore[no-untyped-def]
 
 @inner
 def _start(cells, position, slot, free, nucleus, query, buffer, near, least):  # type: ignore[no-untyped-def]
-    """Go through the own block and its neighbours, at least until the list is full.
-
-    Returns whether it is, and how far on both sides the blocks were gone through.
-    """
+    """Go through the own and neighbouring blocks until the list is full; return if, and how far."""
     own, found = slot // BLOCK, np.int64(0)  # a literal would be compiled by itself
     n_blocks = (len(position) + BLOCK - 1) // BLOCK
     for step in range(n_blocks):

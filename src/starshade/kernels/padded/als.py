@@ -151,10 +151,7 @@ def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
 
 @inner
 def solve(system, right, out):  # type: ignore[no-untyped-def]
-    """Solve a positive semidefinite system by Cholesky, in place; unspanned directions are 0.
-
-    Only the lower triangle of `system` is read.
-    """
+    """Solve a system (its lower triangle) by Cholesky, in place; unspanned directions are 0."""
     n = len(right)
     for j in range(n):
         pivot = system[j, j]

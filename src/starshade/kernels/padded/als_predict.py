@@ -31,10 +31,7 @@ def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_f
 
 @njit(cache=True, nogil=True, parallel=True)
 def predict_rows(users, mean, user_bias, item_bias, user_factors, item_columns):  # type: ignore[no-untyped-def]
-    """Predict whole rows.
-
-    `item_columns` (float64 (f, n_items)).
-    """
+    """Predict whole rows; the items' factors come column by column."""
     n_items = len(item_bias)
     out = np.empty((len(users), n_items))
     for row in prange(len(users)):

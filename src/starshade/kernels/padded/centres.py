@@ -52,10 +52,7 @@ def make_centres(
     starts: NDArray[np.int64],
     members: NDArray[np.int64],
 ) -> Centres:
-    """Average the rows of each group.
-
-    `starts` (t + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least.
-    """
+    """Average the rows of each group."""
     announce("centres of groups", _make_centres)
     t, f = len(starts) - 1, parts.phi.shape[1]
     centres = Centres(

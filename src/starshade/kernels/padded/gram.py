@@ -100,11 +100,7 @@ def member_distances(
     starts: NDArray[np.int64],
     members: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Squared distance of some rows to the mean of each group of rows.
-
-    Returns (a, t): zero where nothing but rounding is left, as in
-    `padded_centres.centre_distances`.
-    """
+    """Squared distance of some rows of `products` to the mean of each group of rows."""
     announce("distances within bins", _member_distances)
     out = np.empty((len(rows), len(starts) - 1), np.float32)
     _member_distances(table, rows, starts, members, out)

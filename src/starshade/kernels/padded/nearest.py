@@ -28,10 +28,7 @@ _SLACK = 1e-6  # relative: what rounding may add to a bound, many times over
 def reach(
     sums: NDArray[np.float64], lengths: NDArray[np.float64], root: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return z and |r| of rows or centres, shape (f + 2, rows).
-
-    `root` (f + 1, q): turns sums into q ≤ f + 1 orthonormal coordinates.
-    """
+    """Return z and |r| of rows or centres, shape (f + 2, rows); `root` turns sums into z."""
     out = np.zeros((root.shape[1] + 1, len(sums)))
     for a in range(len(root)):  # term by term: the same on any number of threads
         out[:-1] += root[a][:, None] * sums[:, a]
@@ -50,11 +47,7 @@ def nearest_centres(
     centres: Centres,
     reaches: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Find each user's nearest centre, ties to the first.
-
-    Returns (b,) and (b,): squared distance, to the last bit that of
-    `padded_centres.centre_distances`.
-    """
+    """Find each user's nearest centre, ties to the first; bits as from `centre_distances`."""
     announce("bins", _nearest)
     found, away = np.empty(len(users), np.int64), np.empty(len(users), np.float32)
     _nearest(

@@ -29,10 +29,7 @@ def mean_levels(
     members: NDArray[np.int64],
     grid: tuple[float, float, int],
 ) -> NDArray[np.uint8]:
-    """Quantize the mean of each group's unclipped padded rows; no cell is null.
-
-    `grid` (minimum, step, n_levels): means are clipped to it, halves round up.
-    """
+    """Quantize the mean of each group's unclipped padded rows; halves round up, no cell is null."""
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
     across = np.ascontiguousarray(parts.loadings.T)

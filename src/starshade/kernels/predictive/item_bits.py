@@ -14,10 +14,7 @@ _BLOCK = 2**24  # cells packed together
 
 
 def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Pack what groups show, shape (groups, items), nonzero: shown, into rows of bits by item.
-
-    Returns (items, words): bit g % 64 of word g // 64 is group g.
-    """
+    """Pack what groups show (nonzero) into rows of bits by item, group g in bit g % 64."""
     n_groups, n_items = levels.shape
     words = max(1, -(-n_groups // 64))
     out = np.zeros((n_items, words * 8), dtype=np.uint8)

@@ -78,10 +78,7 @@ def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
 def list_short(
     first: int, table: RatedTable, most: int, least: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """List the rated sets of 1 to `most` items, `first` the least, that too few groups show.
-
-    Returns `sets` (n, most): -1 behind the end of a set.
-    """
+    """List the rated sets of 1 to `most` items, `first` the least, that too few groups show."""
     room = room_for(table, most)
     n = 64
     with np.errstate(over="ignore"):

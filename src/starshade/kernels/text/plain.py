@@ -62,10 +62,7 @@ class Lines(NamedTuple):
 
 
 def parse_lines(text: NDArray[np.uint8], delimiter: bytes, kinds: NDArray[np.int64]) -> Lines:
-    """Parse whole lines.
-
-    `delimiter`: one byte, or two for ``::``; no digit, point, minus, quote or line end.
-    """
+    """Parse whole lines; the delimiter is one byte, or two for ``::``, and part of no field."""
     # each field but the last takes a delimiter, each asked-for one a digit, the line an LF
     least = (len(kinds) - 1) * len(delimiter) + int((kinds != SKIP).sum()) + 1
     room = len(text) // least + 1
