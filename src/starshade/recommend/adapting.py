@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
-from starshade.recommend.factors import Factors
-from starshade.rng import stream_key
+from starshade.recommend.factors import Factors, Floats
+from starshade.rng import Rng, resolve_seed, stream_key
+from starshade.setting import check
 
-__all__ = ["as_factors", "load", "small_seed"]
+__all__ = ["Adapter", "as_factors", "load"]
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Adapter(ABC):
+    """A library's model; `library` is its module, its package and the extra that installs it."""
+
+    name: ClassVar[str]
+    library: ClassVar[tuple[str, str, str]]
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
+        """Fit the library's model; the seed decides the result."""
+        library, seed = load(*self.library), resolve_seed(rng)
+        if not ratings.n_ratings:
+            raise ConfigError("no rating to learn from")
+        return self._fit(library, ratings, stream_key(seed, self.library[1].lower()) % 2**32)
+
+    @abstractmethod
+    def _fit(self, library: Any, ratings: Ratings, seed: int) -> Factors:
+        """Fit; the seed has 32 bits, as other libraries take them."""
 
 
 def load(module: str, package: str, extra: str) -> Any:
@@ -29,16 +51,8 @@ def load(module: str, package: str, extra: str) -> Any:
         ) from error
 
 
-def small_seed(seed: int, purpose: str) -> int:
-    """Return a seed of 32 bits, as other libraries take them."""
-    return stream_key(seed, purpose) % 2**32
-
-
 def as_factors(
-    ratings: Ratings,
-    mean: float,
-    biases: tuple[Any, Any],
-    factors: tuple[Any, Any],
+    ratings: Ratings, mean: float, biases: tuple[Any, Any], factors: tuple[Any, Any]
 ) -> Factors:
     """Put together what a library learned; rows without a rating are set to 0."""
     parts: list[Floats] = []

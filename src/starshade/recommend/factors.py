@@ -77,7 +77,7 @@ class Factors:
         columns = _indices(items, len(self.items), "items")
         if len(rows) != len(columns):
             raise ConfigError(f"{len(rows)} users and {len(columns)} items: pairs are asked for")
-        predicted = predict_pairs(rows, columns, *self._parts())
+        predicted = predict_pairs(rows, columns, *self.parts)
         return np.asarray(np.clip(predicted, self.scale.minimum, self.scale.maximum))
 
     def rows(self, users: NDArray[np.integer]) -> Floats:
@@ -100,17 +100,9 @@ class Factors:
         ConfigError
             An index that is none.
         """
-        mean, user_bias, item_bias, user_factors, item_factors = self._parts()
-        return np.asarray(
-            predict_rows(
-                _indices(users, len(self.users), "users"),
-                mean,
-                user_bias,
-                item_bias,
-                user_factors,
-                fixed(item_factors.T),  # item by item in a row: the inner loop
-            )
-        )
+        rows = _indices(users, len(self.users), "users")
+        columns = fixed(self.item_factors.T)  # item by item in a row: the inner loop
+        return np.asarray(predict_rows(rows, *self.parts[:-1], columns))
 
     def __repr__(self) -> str:
         return (
@@ -118,7 +110,9 @@ class Factors:
             f"{self.n_factors} factors, scale {self.scale})"
         )
 
-    def _parts(self) -> tuple[float, Floats, Floats, Floats, Floats]:
+    @property
+    def parts(self) -> tuple[float, Floats, Floats, Floats, Floats]:
+        """Mean, biases and factors, as kernels read them."""
         return (
             float(self.mean),
             fixed(self.user_bias),

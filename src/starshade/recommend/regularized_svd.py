@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +70,10 @@ class RegularizedSVD(RegularizedSVDSettings):
     (2, 20)
     """
 
+    name: ClassVar[str] = "regularized-svd"
+
     def __post_init__(self) -> None:
         check(self)
-
-    @property
-    def name(self) -> str:
-        """``regularized-svd``."""
-        return "regularized-svd"
 
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
         """Fit the model; the same seed gives the same bits at any number of threads.
@@ -110,9 +108,11 @@ class RegularizedSVD(RegularizedSVDSettings):
         if self.holdout:
             sweeps = stopping_sweep(ratings, how, sweeps, float(self.holdout))
         with task("fitting the recommender", 2 * sweeps) as step:
-            users, items = fit_sweeps(ratings, how, sweeps, step)
+            sides = fit_sweeps(ratings, how, sweeps, step)
         mean, spread = mean_and_spread(ratings)
-        return _factors(ratings, mean, spread, users, items, self.biases)
+        bias = [side[:, -1] * spread if self.biases else np.zeros(len(side)) for side in sides]
+        factors = [side[:, :rank] * math.sqrt(spread) for side in sides]
+        return Factors(ratings.users, ratings.items, ratings.scale, mean, *bias, *factors)
 
     def penalties(self, ratings: Ratings) -> NDArray[np.float64]:
         """Return what `fit` holds each user back by, in the units of the ratings.
@@ -141,25 +141,3 @@ def check_factors(factors: int, ratings: Ratings) -> None:
             f"{ratings.n_items:,} items",
             advice="A few are enough; 3 to 16 are usual.",
         )
-
-
-def _factors(
-    ratings: Ratings,
-    mean: float,
-    spread: float,
-    users: NDArray[np.float64],
-    items: NDArray[np.float64],
-    biases: bool,
-) -> Factors:
-    root = math.sqrt(spread)
-    width = users.shape[1] - biases
-    return Factors(
-        users=ratings.users,
-        items=ratings.items,
-        scale=ratings.scale,
-        mean=mean,
-        user_bias=users[:, -1] * spread if biases else np.zeros(len(users)),
-        item_bias=items[:, -1] * spread if biases else np.zeros(len(items)),
-        user_factors=users[:, :width] * root,
-        item_factors=items[:, :width] * root,
-    )

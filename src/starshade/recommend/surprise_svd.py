@@ -3,70 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.recommend.adapting import (
-    as_factors,
-    load,
-    small_seed,
-)
+from starshade.recommend.adapting import Adapter, as_factors
 from starshade.recommend.factors import Factors
 from starshade.recommend.settings import SurpriseSVDSettings
-from starshade.rng import Rng, resolve_seed
-from starshade.setting import check
 
 __all__ = ["SurpriseSVD"]
 
 
 @dataclass(frozen=True)
-class SurpriseSVD(SurpriseSVDSettings):
+class SurpriseSVD(SurpriseSVDSettings, Adapter):
     """``surprise.SVD``, whose predictions are low rank plus biases: taken over as they are.
 
     It keeps every rating as a Python object, about 200 bytes each, so it is no choice for many
     millions.
-
-    Parameters
-    ----------
-    factors : int
-        At least 1.
-    epochs : int
-        Passes over the ratings, at least 1.
-    regularization : float
-        At least 0.
-    biases : bool
-        False: neither mean nor biases, as probabilistic matrix factorization has it.
-
-    Raises
-    ------
-    ConfigError
-        A setting out of range.
     """
 
-    def __post_init__(self) -> None:
-        check(self)
+    name: ClassVar[str] = "surprise-svd"
+    library: ClassVar[tuple[str, str, str]] = ("surprise", "Surprise", "compare")
 
-    @property
-    def name(self) -> str:
-        """``surprise-svd``."""
-        return "surprise-svd"
-
-    def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
-        """Fit Surprise's model; the seed decides the result."""
-        surprise = load("surprise", "Surprise", "compare")
-        seed = resolve_seed(rng)
-        if not ratings.n_ratings:
-            raise ConfigError("no rating to learn from")
-        model = surprise.SVD(
+    def _fit(self, library: Any, ratings: Ratings, seed: int) -> Factors:
+        model = library.SVD(
             n_factors=int(self.factors),
             n_epochs=int(self.epochs),
             reg_all=float(self.regularization),
             biased=self.biases,
-            random_state=small_seed(seed, "surprise"),
+            random_state=seed,
         )
-        model.fit(_trainset(ratings, surprise.Trainset))
+        model.fit(_trainset(ratings, library.Trainset))
         if not np.isfinite(model.pu).all() or not np.isfinite(model.qi).all():
             raise ConfigError(
                 f"surprise-svd: gradient descent diverges on the scale {ratings.scale}",
