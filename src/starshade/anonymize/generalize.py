@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.hierarchy import Hierarchy
 from starshade.errors import InternalError
+from starshade.kernels.arrays import Bools, Floats, Ints
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
@@ -17,8 +17,6 @@ from starshade.release.content import code_type
 from starshade.release.symbols import Symbols
 
 __all__ = ["generalize"]
-
-Ints = NDArray[np.int64]
 
 
 def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
@@ -60,7 +58,7 @@ class _Present:
     sizes: Ints
     group: Ints
     item: Ints
-    null: NDArray[np.bool_]
+    null: Bools
     offsets: Ints
     codes: Ints
 
@@ -110,7 +108,7 @@ def _as_sets(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
     return codes, Symbols.sets(ratings.scale, members, present.null[example])
 
 
-def _ends(present: _Present, ratings: Ratings) -> tuple[NDArray[np.float64], Ints, Ints]:
+def _ends(present: _Present, ratings: Ratings) -> tuple[Floats, Ints, Ints]:
     """Return null's level and the ratings, and where each cell begins and ends in them."""
     values = np.concatenate([[ratings.scale.null_level], ratings.levels])
     high = 1 + present.codes[present.offsets[1:] - 1]
@@ -144,7 +142,7 @@ def _as_intervals(present: _Present, ratings: Ratings, dgh: Dgh) -> tuple[Ints, 
     return codes, _interval_symbols(ratings.scale, ends[used, 0], ends[used, 1])
 
 
-def _interval_symbols(scale: Scale, low: NDArray[np.float64], high: NDArray[np.float64]) -> Symbols:
+def _interval_symbols(scale: Scale, low: Floats, high: Floats) -> Symbols:
     null = low <= scale.null_level + SLACK
     if scale.step is None:
         # what an interval has beyond the scale says nothing

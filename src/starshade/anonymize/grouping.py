@@ -6,9 +6,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.file import read_hierarchy
@@ -16,9 +13,7 @@ from starshade.anonymize.hierarchy.hierarchy import READY_MADE, resolve
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.personal.diversity import diverse_groups
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
-from starshade.anonymize.personal.rare_values import (
-    without_rare_values,
-)
+from starshade.anonymize.personal.rare_values import without_rare_values
 from starshade.anonymize.personal.settings import (
     check_settings,
     chosen_names,
@@ -31,11 +26,10 @@ from starshade.anonymize.personal.settings import (
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
+from starshade.kernels.arrays import Ints
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
-from starshade.release.provenance import Provenance
-from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -114,7 +108,7 @@ class Grouping(GroupingSettings, ABC):
             object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
 
     @abstractmethod
-    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+    def group(self, points: Points, seed: int) -> Ints:
         """Return the group of each record, 0…G−1, none with fewer than k records.
 
         Parameters
@@ -152,9 +146,7 @@ class Grouping(GroupingSettings, ABC):
         ready = prepare(ratings, self.k, self.items, self.rare_items)
         table = ready.ratings
         hierarchy = resolve(
-            self._named,
-            table.scale,
-            null_occurs=table.n_ratings < table.n_users * table.n_items,
+            self._named, table.scale, null_occurs=table.n_ratings < table.n_users * table.n_items
         )
         quasi, sensitive = self._chosen(table)
         released = (*quasi, *sensitive) or exact_names(table, self.attributes)
@@ -167,20 +159,12 @@ class Grouping(GroupingSettings, ABC):
             order = seeded_order(points.n_records, seed, "diversity")
             groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
         groups = records.by_user(groups)
+        claims = claims_of(self.k, sensitive, self.l, self.t)
         release = generalized_release(
             table,
             groups,
             generalize(hierarchy, table, groups),
-            Provenance(
-                method=self.name,
-                seed=seed,
-                config=config_of(self, **self._generalized_by),
-                private_config=private_config_of(self, **self._generalized_by),
-                claims=claims_of(self.k, sensitive, self.l, self.t),
-                rare_items=self.rare_items,
-                rare_items_dropped=ready.rare_items_dropped,
-                users_without_rating=ready.users_without_rating,
-            ),
+            ready.provenance(self, seed, claims, **self._generalized_by),
             attributes=self.attributes,
             generalized=generalized_attributes(kept, groups, quasi, sensitive, self.k, joined)
             if self.attributes == "generalized"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import put_back, seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.likeness.likeness import distances, nucleus_groups
 from starshade.kernels.likeness.sparse import SparseRows, sparse_distances, sparse_nucleus_groups
 
@@ -37,7 +38,7 @@ class KLikeness(Grouping):
 
     name: ClassVar[str] = "k-likeness"
 
-    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+    def group(self, points: Points, seed: int) -> Ints:
         """Group the records around nuclei; see `likeness_groups`."""
         order = seeded_order(points.n_records, seed, self.name)
         if is_sparse(points, _COPIES):
@@ -45,7 +46,7 @@ class KLikeness(Grouping):
         return likeness_groups(points.dense(copies=_COPIES), self.k, order)
 
 
-def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
+def likeness_groups(matrix: Array, k: int, order: NDArray[np.integer]) -> Ints:
     """Group the rows of a matrix by k-Likeness, meeting them in a given order.
 
     `matrix` (uint8, uint16 or float64 (n, n_items)): null is a number as well. The type must hold
@@ -62,31 +63,23 @@ def likeness_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) ->
     table = np.ascontiguousarray(matrix[order].T)
     place, n_groups = nucleus_groups(table, k)
     _join(place, n_groups, lambda left: distances(table, table[:, left].copy()))
-    return _by_row(place, order)
+    return put_back(order, place)
 
 
-def sparse_likeness_groups(
-    rows: SparseRows, k: int, order: NDArray[np.integer]
-) -> NDArray[np.int64]:
+def sparse_likeness_groups(rows: SparseRows, k: int, order: NDArray[np.integer]) -> Ints:
     """Group sparse rows by k-Likeness: the groups of `likeness_groups` on the full table."""
     n = len(order)
     if n <= 2 * k - 1:
         return np.zeros(n, dtype=np.int64)
     place, n_groups = sparse_nucleus_groups(rows, k)
     _join(place, n_groups, lambda left: sparse_distances(rows, left))
-    return _by_row(place, order)
+    return put_back(order, place)
 
 
-def _join(place: NDArray[np.int64], n_groups: int, away: Callable[[int], NDArray[Any]]) -> None:
+def _join(place: Ints, n_groups: int, away: Callable[[int], Array]) -> None:
     """Let each record left over join the group of least sum of distances (KL Eq. 6)."""
     for left in np.flatnonzero(place < 0).tolist():
         member = place >= 0
         # float64 is exact for sums of integers; on real scales members add in order
         weights = away(left)[member].astype(np.float64)
         place[left] = np.bincount(place[member], weights=weights, minlength=n_groups).argmin()
-
-
-def _by_row(place: NDArray[np.int64], order: NDArray[np.integer]) -> NDArray[np.int64]:
-    groups = np.empty(len(order), dtype=np.int64)
-    groups[order] = place
-    return groups

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import put_back, seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.anonymize.settings import RangeSettings
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.greedy.k_member import grow_clusters, join_cluster
 
 __all__ = ["KMember", "member_groups"]
@@ -37,13 +38,13 @@ class KMember(RangeSettings, Grouping):
 
     name: ClassVar[str] = "k-member"
 
-    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+    def group(self, points: Points, seed: int) -> Ints:
         """Group the records greedily; see `member_groups`."""
         order = seeded_order(points.n_records, seed, self.name)
         return member_groups(points.dense(copies=_COPIES), self.k, order)
 
 
-def member_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
+def member_groups(matrix: Array, k: int, order: NDArray[np.integer]) -> Ints:
     """Group the rows of a matrix by k-Member, meeting them in a given order.
 
     `order` (n,): a permutation of the rows; the first group grows from the first of them.
@@ -58,6 +59,4 @@ def member_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> N
     sizes = np.full(len(low), k, dtype=np.int64)
     for left in np.flatnonzero(group < 0).tolist():
         group[left] = join_cluster(table[:, left].copy(), low, high, sizes)
-    groups = np.empty(len(matrix), dtype=np.int64)
-    groups[order] = group
-    return groups
+    return put_back(order, group)

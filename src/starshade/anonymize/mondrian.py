@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.anonymize.settings import RangeSettings
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.greedy.mondrian import strict_parts
 
 __all__ = ["Mondrian", "mondrian_groups"]
@@ -37,12 +35,12 @@ class Mondrian(RangeSettings, Grouping):
 
     name: ClassVar[str] = "mondrian"
 
-    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+    def group(self, points: Points, seed: int) -> Ints:
         """Cut the records into groups; see `mondrian_groups`."""
         return mondrian_groups(points.dense(copies=_COPIES), self.k)
 
 
-def mondrian_groups(matrix: NDArray[Any], k: int) -> NDArray[np.int64]:
+def mondrian_groups(matrix: Array, k: int) -> Ints:
     """Group the rows of a matrix by strict Mondrian.
 
     >>> rows = np.array([[1, 1], [5, 1], [2, 1], [5, 1], [5, 1]], dtype=np.uint8)

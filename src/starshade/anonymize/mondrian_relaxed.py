@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.anonymize.settings import RangeSettings
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.greedy.mondrian import relaxed_parts
 
 __all__ = ["MondrianRelaxed", "relaxed_groups"]
@@ -36,13 +37,13 @@ class MondrianRelaxed(RangeSettings, Grouping):
 
     name: ClassVar[str] = "mondrian-relaxed"
 
-    def group(self, points: Points, seed: int) -> NDArray[np.int64]:
+    def group(self, points: Points, seed: int) -> Ints:
         """Cut the records into groups; see `relaxed_groups`."""
         order = seeded_order(points.n_records, seed, self.name)
         return relaxed_groups(points.dense(copies=_COPIES), self.k, order)
 
 
-def relaxed_groups(matrix: NDArray[Any], k: int, order: NDArray[np.integer]) -> NDArray[np.int64]:
+def relaxed_groups(matrix: Array, k: int, order: NDArray[np.integer]) -> Ints:
     """Group the rows of a matrix by relaxed Mondrian.
 
     >>> rows = np.array([[1], [5], [5], [5]], dtype=np.uint8)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Array, Ints, Words
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.fingerprint import keyed_numbers, row_fingerprints
 from starshade.kernels.readonly import fixed
@@ -31,7 +31,15 @@ from starshade.rng import stream_key
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Records", "by_content", "check_copy", "exact_names", "seeded_numbers", "seeded_order"]
+__all__ = [
+    "Records",
+    "by_content",
+    "check_copy",
+    "exact_names",
+    "put_back",
+    "seeded_numbers",
+    "seeded_order",
+]
 
 _PER_USER = 64  # bytes: two fingerprints, their order, row bounds
 _PARTS = (0, 1)  # of a fingerprint
@@ -42,13 +50,11 @@ class Records:
     """The rows of a table without ids, in an order of their content, and where each came from."""
 
     ratings: Ratings
-    users: NDArray[np.int64]
+    users: Ints
 
-    def by_user(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    def by_user(self, groups: Ints) -> Ints:
         """Return what is told of each record as it is told of each row of the table."""
-        out = np.empty_like(groups)
-        out[self.users] = groups
-        return out
+        return put_back(self.users, groups)
 
     def table_by_user(self, changed: Ratings, users: Vocabulary) -> Ratings:
         """Return these records, with other ratings, as rows of the table's users again."""
@@ -110,24 +116,31 @@ def exact_names(table: Ratings, attributes: str) -> tuple[str, ...]:
     return tuple(table.attributes.column_names)
 
 
-def seeded_order(n_records: int, seed: int, purpose: str) -> NDArray[np.int64]:
+def put_back(order: Array, found: Array) -> Array:
+    """Return what was found of records in an order, in the order that they had before."""
+    out = np.empty_like(found)
+    out[order] = found
+    return out
+
+
+def seeded_order(n_records: int, seed: int, purpose: str) -> Ints:
     """Return a permutation of the records that looks random."""
     return np.argsort(seeded_numbers(n_records, seed, purpose), kind="stable")
 
 
-def seeded_numbers(n_records: int, seed: int, purpose: str) -> NDArray[np.uint64]:
+def seeded_numbers(n_records: int, seed: int, purpose: str) -> Words:
     """Return a number for each record that looks random; see `seeded_order`."""
     places = np.arange(n_records, dtype=np.uint64)
     return keyed_numbers(places, np.uint64(stream_key(seed, purpose)))
 
 
-def _of_rows(table: Ratings, seed: int) -> list[NDArray[np.uint64]]:
+def _of_rows(table: Ratings, seed: int) -> list[Words]:
     levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
     cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes), fixed(levels)
     return [row_fingerprints(*cells, _key(seed, "ratings", part)) for part in _PARTS]
 
 
-def _of_attributes(plain: pa.Table | None, n: int, seed: int) -> list[NDArray[np.uint64]]:
+def _of_attributes(plain: pa.Table | None, n: int, seed: int) -> list[Words]:
     """Return the fingerprints of each row's attributes; none where there are no attributes."""
     marks = []
     for part in _PARTS if plain is not None else ():

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Array
 from starshade.naming import named
 from starshade.ratings.table import Ratings
 
@@ -26,21 +26,19 @@ class Points:
     """
 
     ratings: Ratings
-    extra: NDArray[Any]
+    extra: Array
 
     @property
     def n_records(self) -> int:
         """Records to group."""
         return self.ratings.n_users
 
-    def dense(self, *, copies: int = 1) -> NDArray[Any]:
+    def dense(self, *, copies: int = 1) -> Array:
         """Return records × (items, then quasi-identifiers) as numbers; see `dense_levels`."""
         return dense_levels(self.ratings, copies=copies, beside=self.extra)
 
 
-def dense_levels(
-    ratings: Ratings, *, copies: int = 1, beside: NDArray[Any] | None = None
-) -> NDArray[Any]:
+def dense_levels(ratings: Ratings, *, copies: int = 1, beside: Array | None = None) -> Array:
     """Return users × items as numbers in which null counts as the level below the scale.
 
     `copies`: tables of this size that the caller will hold at once; all must fit the budget.
@@ -71,7 +69,7 @@ def dense_levels(
     return table
 
 
-def _kind(ratings: Ratings, beside: NDArray[Any]) -> np.dtype[Any]:
+def _kind(ratings: Ratings, beside: Array) -> np.dtype[Any]:
     if beside.dtype.kind == "f":
         return np.dtype(np.float64)
     furthest = ratings.n_items * len(ratings.levels) + int(beside.max(axis=0, initial=0).sum())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import lcm
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats
 from starshade.ratings.scale import SLACK
 
 __all__ = ["positions"]
@@ -17,7 +16,7 @@ _TENS = tuple(10**d for d in range(7))
 _TRIED_FIRST = 64
 
 
-def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def positions(matrix: Array) -> tuple[Array, int]:
     """Place each value between the least (0) and the greatest (`unit`) of its column.
 
     Shares of a column's range, as the baselines add and compare them, are then whole numbers, so
@@ -53,7 +52,7 @@ def positions(matrix: NDArray[Any]) -> tuple[NDArray[Any], int]:
     return places, unit
 
 
-def _decimal(away: NDArray[np.float64]) -> int:
+def _decimal(away: Floats) -> int:
     for ten in _TENS:
         if ten > 1 and away.max() * ten > _FINEST:
             return 0
@@ -63,6 +62,6 @@ def _decimal(away: NDArray[np.float64]) -> int:
     return 0
 
 
-def _is_whole(away: NDArray[np.float64], ten: int) -> bool:
+def _is_whole(away: Floats, ten: int) -> bool:
     steps = away * ten
     return bool((np.abs(steps - np.rint(steps)) <= SLACK * ten).all())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.arrays import Floats
 from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note
@@ -17,6 +18,9 @@ from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
+from starshade.release.manifest import Claim
+from starshade.release.provenance import Provenance
+from starshade.release.recorded import config_of, private_config_of
 
 __all__ = [
     "Prepared",
@@ -37,6 +41,21 @@ class Prepared:
     ratings: Ratings
     rare_items_dropped: int
     users_without_rating: int
+
+    def provenance(
+        self, method: Any, seed: int, claims: tuple[Claim, ...], **resolved: Any
+    ) -> Provenance:
+        """Return what is said of a method's release of this table."""
+        return Provenance(
+            method=method.name,
+            seed=seed,
+            config=config_of(method, **resolved),
+            private_config=private_config_of(method, **resolved),
+            claims=claims,
+            rare_items=method.rare_items,
+            rare_items_dropped=self.rare_items_dropped,
+            users_without_rating=self.users_without_rating,
+        )
 
 
 def check_items(items: object) -> None:
@@ -120,23 +139,23 @@ def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
     return _found_scale(table, shared_levels(ratings, k))
 
 
-def shared_levels(ratings: Ratings, k: int) -> NDArray[np.float64]:
+def shared_levels(ratings: Ratings, k: int) -> Floats:
     """Return the ratings that k users gave."""
     return ratings.levels[users_per_level(ratings) >= k]
 
 
-def scale_of(shown: NDArray[np.float64], like: Scale) -> Scale:
+def scale_of(shown: Floats, like: Scale) -> Scale:
     """Return the scale that these ratings show, with steps where `like` has them."""
     return Scale(shown.min(), shown.max()) if like.step is None else Scale.infer(shown)
 
 
-def rare_ends(scale: Scale, shared: NDArray[np.float64]) -> list[str]:
+def rare_ends(scale: Scale, shared: Floats) -> list[str]:
     """Return "lowest" and "highest", where that end of a scale is not among the `shared_levels`."""
     ends = {"lowest": scale.minimum, "highest": scale.maximum}
     return [name for name, end in ends.items() if not (np.abs(shared - end) <= SLACK).any()]
 
 
-def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
+def _found_scale(table: Ratings, shared: Floats) -> Scale:
     scale = scale_of(np.union1d(shared, table.levels[np.unique(table.codes)]), table.scale)
     if table.scale.step is None:
         return scale
@@ -148,7 +167,7 @@ def _found_scale(table: Ratings, shared: NDArray[np.float64]) -> Scale:
     return scale
 
 
-def _note_rare_bounds(scale: Scale, shared: NDArray[np.float64], k: int) -> None:
+def _note_rare_bounds(scale: Scale, shared: Floats, k: int) -> None:
     """Say that an end of a scale which was found in the data is the rating of fewer than k."""
     rare = rare_ends(scale, shared)
     if rare:

@@ -43,15 +43,9 @@ def sparse_rows(points: Points, order: NDArray[np.integer]) -> SparseRows:
     indptr, columns, codes, _ = keep_rows(
         ratings.indptr, ratings.columns, ratings.codes, None, order.astype(np.int64)
     )
+    beside = points.extra[order].astype(np.float64)
     if ratings.scale.step is not None:
-        cells, null = codes.astype(np.int32) + np.int32(1), 0.0
-    else:
-        cells, null = ratings.levels[codes], ratings.scale.null_level
-    return SparseRows(
-        indptr=indptr,
-        columns=columns,
-        cells=cells,
-        null=null,
-        beside=points.extra[order].astype(np.float64),
-        n_items=ratings.n_items,
-    )
+        steps = codes.astype(np.int32) + np.int32(1)
+        return SparseRows(indptr, columns, steps, 0.0, beside, ratings.n_items)
+    cells, null = ratings.levels[codes], ratings.scale.null_level
+    return SparseRows(indptr, columns, cells, null, beside, ratings.n_items)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Int32s
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
@@ -24,67 +24,50 @@ class Board(NamedTuple):
     totals, counts : sum and number of the attribute's values in each row, float64, shape (rows,)
     """
 
-    codes: NDArray[np.int32]
-    shares: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    counts: NDArray[np.float64]
+    codes: Int32s
+    shares: Floats
+    totals: Floats
+    counts: Floats
 
 
 class Asked(NamedTuple):
     """Conditions on equally many items: the item and the set of ratings of each part."""
 
-    items: NDArray[np.int32]
-    sets: NDArray[np.int32]
+    items: Int32s
+    sets: Int32s
 
 
-def averages_all(board: Board, asked: Asked) -> NDArray[np.float64]:
+def averages_all(board: Board, asked: Asked) -> Floats:
     """Return the average where all of a condition's parts hold, NaN where nothing does."""
-    announce("query errors", _all)
-    return _all(board, asked)  # type: ignore[no-any-return]
+    announce("query errors", _averages)
+    return _averages(board, asked, False)  # type: ignore[no-any-return]
 
 
-def averages_any(board: Board, asked: Asked) -> NDArray[np.float64]:
+def averages_any(board: Board, asked: Asked) -> Floats:
     """Return the average where some part of a condition holds, NaN where nothing does."""
-    announce("query errors", _any)
-    return _any(board, asked)  # type: ignore[no-any-return]
+    announce("query errors", _averages)
+    return _averages(board, asked, True)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
-def _all(board, asked):  # type: ignore[no-untyped-def]
+def _averages(board, asked, some):  # type: ignore[no-untyped-def]
     n, size = asked.items.shape
     totals, counts = np.zeros(n), np.zeros(n)
     for start in range(0, len(board.totals), _BLOCK):
         stop = min(start + _BLOCK, len(board.totals))
         table = _unpacked(board, start, stop)
+        if some:
+            table = 1.0 - table
         for c in range(n):
             share = table[asked.items[c, 0], asked.sets[c, 0]].copy()
             for i in range(1, size):
                 share *= table[asked.items[c, i], asked.sets[c, i]]
+            if some:  # that was the share of which no part holds
+                share = 1.0 - share
             total, count = 0.0, 0.0
             for row in range(stop - start):
                 total += share[row] * board.totals[start + row]
                 count += share[row] * board.counts[start + row]
-            totals[c] += total
-            counts[c] += count
-    return _divided(totals, counts)
-
-
-@njit(cache=True, nogil=True)
-def _any(board, asked):  # type: ignore[no-untyped-def]
-    n, size = asked.items.shape
-    totals, counts = np.zeros(n), np.zeros(n)
-    for start in range(0, len(board.totals), _BLOCK):
-        stop = min(start + _BLOCK, len(board.totals))
-        table = 1.0 - _unpacked(board, start, stop)
-        for c in range(n):
-            # the share of which no part holds
-            none = table[asked.items[c, 0], asked.sets[c, 0]].copy()
-            for i in range(1, size):
-                none *= table[asked.items[c, i], asked.sets[c, i]]
-            total, count = 0.0, 0.0
-            for row in range(stop - start):
-                total += (1.0 - none[row]) * board.totals[start + row]
-                count += (1.0 - none[row]) * board.counts[start + row]
             totals[c] += total
             counts[c] += count
     return _divided(totals, counts)

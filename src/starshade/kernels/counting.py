@@ -20,13 +20,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints, Words
 from starshade.kernels.lanes import cut, places, run
 
 __all__ = ["gather_rows", "pack", "repeats", "turn", "unpack"]
 
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
-Packed = NDArray[np.uint64]
 
 _BUCKETS = 1 << 10
 _PART = 1 << 22  # cells unpacked at once
@@ -34,8 +32,8 @@ _UNKNOWN_DAY = np.uint64(0xFFFF)
 
 
 def pack(
-    codes: NDArray[Any], code_of: Packed, days: Int32s, first_day: int, no_day: int, bits: int
-) -> Packed:
+    codes: Array, code_of: Words, days: Int32s, first_day: int, no_day: int, bits: int
+) -> Words:
     """Return the payload of rows: the day, where there is one, above the code.
 
     `days` (int32 (n,) or (0,)): `no_day` becomes 65535, others count from `first_day`. Empty: no
@@ -49,10 +47,10 @@ def pack(
 def gather_rows(
     users: Sequence[Int32s],
     items: Sequence[Int32s],
-    payload: Callable[[int], Packed],
+    payload: Callable[[int], Words],
     ranks: tuple[Int32s, Int32s],
     shift: int,
-) -> tuple[Int64s, Packed]:
+) -> tuple[Ints, Words]:
     """Put every row of a file, given in blocks, behind its user, in file order.
 
     `ranks`: provisional number → index, of users and of items. `packed` (uint64): ``item << shift |
@@ -60,11 +58,11 @@ def gather_rows(
     """
     width = _bucket_width(len(ranks[0]))
 
-    def count(first: int, last: int, counts: Int64s) -> None:
+    def count(first: int, last: int, counts: Ints) -> None:
         for block in range(first, last):
             _count_rows(users[block], ranks[0], width, counts)
 
-    def deal(first: int, last: int, place: Int64s, keys: Int32s, packed: Packed) -> None:
+    def deal(first: int, last: int, place: Ints, keys: Int32s, packed: Words) -> None:
         for block in range(first, last):
             _deal_rows(
                 users[block], items[block], payload(block), *ranks, width, np.uint64(shift),
@@ -75,23 +73,23 @@ def gather_rows(
     return _sort(sizes, len(ranks[0]), count, deal)
 
 
-def turn(indptr: Int64s, packed: Packed, n_columns: int, shift: int) -> tuple[Int64s, Packed]:
+def turn(indptr: Ints, packed: Words, n_columns: int, shift: int) -> tuple[Ints, Words]:
     """Put cells that lie row by row behind their columns; rows ascend within a column."""
     width = _bucket_width(n_columns)
     bits = np.uint64(shift)
 
-    def count(first: int, last: int, counts: Int64s) -> None:
+    def count(first: int, last: int, counts: Ints) -> None:
         _count_cells(packed[indptr[first] : indptr[last]], bits, width, counts)
 
-    def deal(first: int, last: int, place: Int64s, keys: Int32s, turned: Packed) -> None:
+    def deal(first: int, last: int, place: Ints, keys: Int32s, turned: Words) -> None:
         _deal_cells(first, last, indptr, packed, width, bits, place, keys, turned)
 
     return _sort(np.diff(indptr), n_columns, count, deal)
 
 
 def unpack(
-    packed: Packed, shift: int, bits: int, code_type: Any, with_days: bool
-) -> tuple[Int32s, NDArray[Any], NDArray[np.uint16] | None]:
+    packed: Words, shift: int, bits: int, code_type: Any, with_days: bool
+) -> tuple[Int32s, Array, NDArray[np.uint16] | None]:
     """Return columns, codes and days of cells whose payload `pack` made."""
     n = len(packed)
     columns = np.empty(n, dtype=np.int32)
@@ -110,7 +108,7 @@ def unpack(
     return columns, codes, days if with_days else None
 
 
-def repeats(indptr: Int64s, packed: Packed, shift: int) -> NDArray[np.bool_] | None:
+def repeats(indptr: Ints, packed: Words, shift: int) -> Bools | None:
     """Mark cells that repeat the column of the cell before them in the same row; None: none."""
     lanes = cut(np.diff(indptr))
     found = [False] * len(lanes)
@@ -137,9 +135,9 @@ def _bucket_width(n_columns: int) -> int:
 def _sort(
     sizes: NDArray[np.integer],
     n_columns: int,
-    count: Callable[[int, int, Int64s], None],
-    deal: Callable[[int, int, Int64s, Int32s, Packed], None],
-) -> tuple[Int64s, Packed]:
+    count: Callable[[int, int, Ints], None],
+    deal: Callable[[int, int, Ints, Int32s, Words], None],
+) -> tuple[Ints, Words]:
     width = _bucket_width(n_columns)
     lanes = cut(sizes)
     counts = np.zeros((len(lanes), ((n_columns - 1) >> width) + 1), dtype=np.int64)

@@ -6,12 +6,11 @@ same four. Columns are strictly ascending within a row, and stay so.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints
 from starshade.kernels.lanes import cut, places, run
 
 __all__ = ["keep_columns", "keep_rows", "transpose"]
@@ -22,12 +21,8 @@ _AT_ONCE = 1 << 22  # cells that rows are moved of at once
 
 
 def transpose(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
-    days: Days,
-    n_columns: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], Days]:
+    indptr: Ints, columns: Int32s, codes: Array, days: Days, n_columns: int
+) -> tuple[Ints, Int32s, Array, Days]:
     """Turn rows into columns by counting; rows stay ascending within a column."""
     lanes = cut(np.diff(indptr), n_columns)
     counts = np.zeros((len(lanes), n_columns), dtype=np.int64)
@@ -72,12 +67,8 @@ def _scatter(first, last, indptr, columns, codes, days, place, rows, out_codes, 
 
 
 def keep_columns(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
-    days: Days,
-    keep: NDArray[np.bool_],
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], Days]:
+    indptr: Ints, columns: Int32s, codes: Array, days: Days, keep: Bools
+) -> tuple[Ints, Int32s, Array, Days]:
     """Keep the columns marked in `keep`, renumbered in order; rows may become empty."""
     kept = keep[columns]
     before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
@@ -91,12 +82,8 @@ def keep_columns(
 
 
 def keep_rows(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
-    days: Days,
-    rows: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], Days]:
+    indptr: Ints, columns: Int32s, codes: Array, days: Days, rows: Ints
+) -> tuple[Ints, Int32s, Array, Days]:
     """Keep the given rows, in the order given."""
     lengths = np.diff(indptr)[rows]
     out_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -6,12 +6,10 @@ number of a stream is a pure function of the stream's key and n, so any thread m
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bytes, Int32s, Ints, Words
 from starshade.kernels.lanes import cut, run
 
 __all__ = [
@@ -64,7 +62,7 @@ def below(key: np.uint64, counter: np.uint64, n: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def fingerprint_bytes(text: NDArray[np.uint8]) -> np.uint64:
+def fingerprint_bytes(text: Bytes) -> np.uint64:
     """Hash the UTF-8 bytes of one id."""
     h = _FNV_OFFSET
     for i in range(len(text)):
@@ -73,7 +71,7 @@ def fingerprint_bytes(text: NDArray[np.uint8]) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def fingerprint_integers(integers: NDArray[np.int64]) -> NDArray[np.uint64]:
+def fingerprint_integers(integers: Ints) -> Words:
     """Hash the decimal text of each non-negative integer, as `fingerprint_bytes` would."""
     out = np.empty(len(integers), np.uint64)
     digits = np.empty(20, np.uint8)
@@ -93,7 +91,7 @@ def fingerprint_integers(integers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return out
 
 
-def keyed_numbers(fingerprints: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
+def keyed_numbers(fingerprints: Words, key: np.uint64) -> Words:
     """Draw one 64-bit number per fingerprint; a pure function of the key and that fingerprint."""
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
         return np.asarray(_keyed_numbers(fingerprints, key))
@@ -108,12 +106,8 @@ def _keyed_numbers(fingerprints, key):  # type: ignore[no-untyped-def]
 
 
 def row_fingerprints(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
-    levels: NDArray[np.uint64],
-    key: np.uint64,
-) -> NDArray[np.uint64]:
+    indptr: Ints, columns: Int32s, codes: Array, levels: Words, key: np.uint64
+) -> Words:
     """Hash each row: its columns and levels one after the other, beginning with a key."""
     out = np.empty(len(indptr) - 1, np.uint64)
     lanes = cut(np.diff(indptr))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Int32s, Ints, Words
 from starshade.kernels.fingerprint import keyed_numbers, mix
 from starshade.kernels.lanes import cut, run
 
@@ -19,19 +19,14 @@ _BUCKETS = 1 << 16  # by the highest bits; the cells of one bucket are few enoug
 _SHIFT = np.uint64(48)
 
 
-def drawing_bytes(sizes: NDArray[np.int64]) -> int:
+def drawing_bytes(sizes: Ints) -> int:
     """Return the bytes that `draw_cells` counts in, of rows of these sizes."""
     return 8 * _BUCKETS * (len(cut(sizes, _BUCKETS)) + 2)
 
 
 def draw_cells(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    users: NDArray[np.uint64],
-    items: NDArray[np.uint64],
-    key: np.uint64,
-    count: int,
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    indptr: Ints, columns: Int32s, users: Words, items: Words, key: np.uint64, count: int
+) -> tuple[Bools, Ints]:
     """Mark the `count` cells with the lowest numbers; count them row by row, too."""
     keys = keyed_numbers(users, key)
     lanes = cut(np.diff(indptr), _BUCKETS)

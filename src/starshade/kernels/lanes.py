@@ -16,6 +16,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Ints
 from starshade.progress import task
 
 __all__ = ["cut", "places", "run"]
@@ -54,7 +55,7 @@ def _nobody(amount: float) -> None:
     """Tell nobody how far it is."""
 
 
-def places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def places(counts: Ints) -> tuple[Ints, Ints]:
     """Turn counts into offsets and first places.
 
     `counts` (lanes, n): changed in place. Returns `indptr` (n + 1,): column j of the output begins

@@ -6,18 +6,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints
 from starshade.kernels.readonly import fixed
 from starshade.kernels.search import place_of
 
 __all__ = ["find_cells", "places_in"]
 
 
-def find_cells(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    wanted: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def find_cells(indptr: Ints, columns: Int32s, rows: Ints, wanted: Ints) -> Ints:
     """Return the place of each (row, column) among a table's cells; -1 where there is none."""
     return _find(fixed(indptr), fixed(columns), fixed(rows), fixed(wanted))  # type: ignore[no-any-return]
 
@@ -33,12 +29,12 @@ def _find(indptr, columns, rows, wanted):  # type: ignore[no-untyped-def]
 
 
 def places_in(
-    indptr: NDArray[np.int64],
+    indptr: Ints,
     columns: NDArray[np.integer],
-    other_indptr: NDArray[np.int64],
+    other_indptr: Ints,
     other_columns: NDArray[np.integer],
     n_items: int,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return where each cell of another table of the same rows is in this one; -1: nowhere."""
     if np.array_equal(indptr, other_indptr) and np.array_equal(columns, other_columns):
         return np.arange(len(columns))

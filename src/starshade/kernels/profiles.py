@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Int32s, Ints
 from starshade.kernels.fingerprint import mix
 from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
@@ -18,11 +17,8 @@ _NO_DAYS = np.empty(0, dtype=np.uint16)
 
 
 def first_equal_row(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
-    days: NDArray[np.uint16] | None,
-) -> NDArray[np.int64]:
+    indptr: Ints, columns: Int32s, codes: Array, days: NDArray[np.uint16] | None
+) -> Ints:
     """Return, for each row, the first row that equals it (itself, where it is the first)."""
     indptr, columns, codes = fixed(indptr), fixed(columns), fixed(codes)
     days = fixed(_NO_DAYS if days is None else days)

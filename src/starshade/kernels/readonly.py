@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Array
 
 __all__ = ["fixed"]
 
 
-def fixed(array: NDArray[Any]) -> NDArray[Any]:
+def fixed(array: Array) -> Array:
     """Return a read-only view.
 
     Numba compiles a kernel once for arrays that may be written and once for those that may not,

@@ -23,6 +23,6 @@ Three things set it apart from what other libraries do:
 - *Finite for all input.* Users and items without ratings get the mean and no factors; a rank
   that the data do not have is left out, not divided by.
 
-Other libraries stand behind the same interface (`adapters`: implicit, Surprise, LensKit). They
+Other libraries stand behind the same interface (`adapting`: implicit, Surprise, LensKit). They
 are loaded when they are used, and named by the extra that installs them.
 """

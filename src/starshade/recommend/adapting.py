@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from starshade.errors import ConfigError, InternalError
+from starshade.kernels.arrays import Floats
 from starshade.ratings.table import Ratings
-from starshade.recommend.factors import Factors, Floats
+from starshade.recommend.factors import Factors
 from starshade.rng import Rng, resolve_seed, stream_key
 from starshade.setting import check
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.kernels.holdout import drawing_bytes
 from starshade.kernels.padded.als import half_sweep, squared_error
@@ -23,7 +23,6 @@ from starshade.rng import stream_key
 
 __all__ = ["Alternation", "fit_sweeps", "mean_and_spread", "penalties", "stopping_sweep"]
 
-Floats = NDArray[np.float64]
 _Step = Callable[[float], None]
 
 _FIRST = 0.1  # standard deviation of the first item factors, in units of √spread
@@ -114,7 +113,7 @@ def fit_sweeps(
     return users, items
 
 
-def penalties(support: NDArray[np.int64], how: Alternation) -> Floats:
+def penalties(support: Ints, how: Alternation) -> Floats:
     """Return the penalties on a row's factors and on its bias, shape (n_rows, 2)."""
     out = np.empty((len(support), 2))
     out[:, 0] = how.regularization * (support + _AT_LEAST)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats
 from starshade.kernels.padded.dissimilarity import ABSOLUTE, FAR, SIMILAR, SQUARED, mean_over_common
 from starshade.ratings.scale import SLACK, Scale
 from starshade.recommend.settings import Dissimilarity
@@ -21,13 +21,13 @@ _KIND = {"weighted-sq": SIMILAR, "weighted": ABSOLUTE, "euclidean": SQUARED}
 
 
 def dissimilarities(
-    rows: NDArray[np.float64],
-    others: NDArray[np.float64],
+    rows: Floats,
+    others: Floats,
     name: Dissimilarity,
     scale: Scale,
     *,
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    weights: Floats | None = None,
+) -> Floats:
     """Compare each row with each of the others, on the items that both have.
 
     With n common items and d the difference of two ratings as a share of the scale's width:

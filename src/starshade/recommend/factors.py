@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.padded.als_predict import predict_pairs, predict_rows
 from starshade.kernels.readonly import fixed
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 
 __all__ = ["Factors"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +121,7 @@ class Factors:
         )
 
 
-def _indices(given: NDArray[np.integer], count: int, what: str) -> NDArray[np.int64]:
+def _indices(given: NDArray[np.integer], count: int, what: str) -> Ints:
     """Return indices as a kernel takes them, which trusts them."""
     indices = np.atleast_1d(np.asarray(given))
     if not len(indices):

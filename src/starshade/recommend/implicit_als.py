@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from starshade import budget
+from starshade.kernels.arrays import Floats
 from starshade.kernels.padded.als_predict import predict_pairs
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import Adapter, as_factors
-from starshade.recommend.factors import Factors, Floats
+from starshade.recommend.factors import Factors
 from starshade.recommend.settings import ImplicitALSSettings
 
 __all__ = ["ImplicitALS"]

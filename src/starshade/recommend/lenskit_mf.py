@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.ratings.table import Ratings
 from starshade.recommend.adapting import Adapter, as_factors, load
 from starshade.recommend.factors import Factors
@@ -59,7 +59,7 @@ def _dataset(ratings: Ratings) -> Any:
     return load("lenskit.data", "LensKit", "lenskit").from_interactions_df(frame)
 
 
-def _spread(places: NDArray[np.int64], count: int, known: Any) -> NDArray[np.float64]:
+def _spread(places: Ints, count: int, known: Any) -> Floats:
     """Put the rows that LensKit knows where ours are; 0 elsewhere."""
     out = np.zeros((count, *known.shape[1:]))
     out[places] = known

@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.padded.padded import Parts, dense_rows, few_rows, gram, mean_rows, project
 from starshade.kernels.readonly import fixed
 from starshade.ratings.table import Ratings
@@ -63,7 +64,7 @@ class Padded:
 
     ratings: Ratings
     factors: Factors
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         shape = len(self.factors.user_bias), len(self.factors.item_bias)
@@ -111,26 +112,26 @@ class Padded:
         )
 
     @cached_property
-    def inner(self) -> NDArray[np.float64]:
+    def inner(self) -> Floats:
         """G = L'WL, shape (f + 1, f + 1)."""
         return np.asarray(gram(self.parts.loadings, self.parts.weights))
 
     @cached_property
-    def _projected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _projected(self) -> tuple[Floats, Floats]:
         return project(self.parts, self.inner)
 
     @property
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> Floats:
         """s_u = L'W(x_u − c), shape (n_users, f + 1)."""
         return self._projected[0]
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """Squared length of x_u − c, weighted, shape (n_users,)."""
         return self._projected[1]
 
     @cached_property
-    def coordinates(self) -> NDArray[np.float64]:
+    def coordinates(self) -> Floats:
         """Whitened psi = G^(1/2) phi: distances of these are those of the predicted rows."""
         values, vectors = np.linalg.eigh(self.inner)
         # rounding leaves values a little below 0 where factors depend on each other
@@ -140,17 +141,15 @@ class Padded:
             out += self.parts.phi[:, j, None] * root[j]
         return out
 
-    def block(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:
+    def block(self, users: NDArray[np.integer], *, clip: bool = False) -> Floats:
         """Write out the padded rows of some users; `clip`: predictions, cell by cell."""
         return dense_rows(self.parts, users, *self._bounds(clip))
 
-    def few(self, users: NDArray[np.integer], *, clip: bool = False) -> NDArray[np.float64]:
+    def few(self, users: NDArray[np.integer], *, clip: bool = False) -> Floats:
         """Write out the padded rows of a few users, as `block` does, on one thread."""
         return few_rows(self.parts, users, *self._bounds(clip))
 
-    def means(
-        self, starts: NDArray[np.int64], members: NDArray[np.int64], *, clip: bool = False
-    ) -> NDArray[np.float64]:
+    def means(self, starts: Ints, members: Ints, *, clip: bool = False) -> Floats:
         """Write out the mean padded row of some groups.
 
         `clip`: whether predictions are clipped to the scale before they are averaged, cell by cell,

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng
 
@@ -16,12 +17,10 @@ __all__ = ["Fitted", "Recommender"]
 class Fitted(Protocol):
     """What was learned from ratings."""
 
-    def predict(
-        self, users: NDArray[np.integer], items: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def predict(self, users: NDArray[np.integer], items: NDArray[np.integer]) -> Floats:
         """Predict pairs of row and column indices, clipped to the scale; shape (n,)."""
 
-    def rows(self, users: NDArray[np.integer]) -> NDArray[np.float64]:
+    def rows(self, users: NDArray[np.integer]) -> Floats:
         """Predict all items of some users, unclipped; shape (len(users), n_items)."""
 
 

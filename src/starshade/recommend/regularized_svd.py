@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Floats
 from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
@@ -114,7 +114,7 @@ class RegularizedSVD(RegularizedSVDSettings):
         factors = [side[:, :rank] * math.sqrt(spread) for side in sides]
         return Factors(ratings.users, ratings.items, ratings.scale, mean, *bias, *factors)
 
-    def penalties(self, ratings: Ratings) -> NDArray[np.float64]:
+    def penalties(self, ratings: Ratings) -> Floats:
         """Return what `fit` holds each user back by, in the units of the ratings.
 
         Whoever fits somebody else to the same items, such as a group of users as one, holds them

@@ -142,7 +142,7 @@ def test_centres_are_distinct_rows_though_all_are_at_no_distance():
     padded = Padded(ratings, some_factors(ratings, 2, 0))
     away = padded_distances.written_out(padded, "closeness-1.0", clip=False)
     users = np.arange(65)
-    assert not away(users, np.arange(66), users).any()
+    assert not away.to_means(users, np.arange(66), users).any()
     clusters = bounded_t_means(away, users, 20, 3)
     assert np.bincount(clusters).min() >= 3
     assert len(np.bincount(clusters)) == 20

@@ -48,7 +48,7 @@ def test_distances_are_those_of_rows_written_out(padded, seed):
     everybody = np.arange(padded.n_users)
     scale = 1e-5 * (1 + expected.max())
     for away in (factored(padded), within(padded, everybody)):
-        found = away(everybody[::-1], starts, members)
+        found = away.to_means(everybody[::-1], starts, members)
         np.testing.assert_allclose(found, expected[::-1], rtol=1e-5, atol=1e-6 * scale)
 
 

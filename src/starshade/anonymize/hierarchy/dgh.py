@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.ratings.scale import SLACK, Scale
 
 __all__ = ["Dgh", "Interval", "null_and_levels"]
@@ -57,7 +57,7 @@ class Dgh:
             ),
         )
 
-    def blocks(self, level: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def blocks(self, level: int, values: Floats) -> Ints:
         """Return which interval of a level holds each value, -1 for none."""
         intervals = self.levels[level]
         # an end that is left out is moved inwards, so that one search serves both kinds
@@ -73,6 +73,6 @@ class Dgh:
         return [" ".join(map(str, level)) for level in self.levels]
 
 
-def null_and_levels(scale: Scale) -> NDArray[np.float64]:
+def null_and_levels(scale: Scale) -> Floats:
     """Return {null} ∪ scale as numbers; ConfigError on a real scale, which has no levels."""
     return np.concatenate([[scale.null_level], scale.levels])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.anonymize.interval.table import Coarse, IntervalTable
+from starshade.anonymize.order import put_back
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Bools, Bytes, Ints, Words
 from starshade.kernels.interval.interval import clip_groups
 from starshade.kernels.interval.pack import pack
 from starshade.kernels.interval.patterns import join_small
@@ -28,7 +29,7 @@ _SWEEPS, _FEW_SWEEPS = 20, 3  # of local search
 _TRIED, _FEW_TRIED = 8, 3  # groups with whose members a record may change places
 
 
-def pattern_words(rated: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def pattern_words(rated: Bools) -> Words:
     """Return which items each record rated, a bit for each, shape (n, n_words)."""
     n, m = rated.shape
     packed = np.zeros((n, max(1, -(-m // 64)) * 8), dtype=np.uint8)
@@ -36,7 +37,7 @@ def pattern_words(rated: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return packed.view(np.uint64)
 
 
-def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
+def pattern_groups(table: IntervalTable, k: int) -> Ints:
     """Group the records that rated the same items, all together where nulls cost nothing."""
     n = len(table.cells)
     if table.null_cost < 0:
@@ -62,9 +63,7 @@ def pattern_groups(table: IntervalTable, k: int) -> NDArray[np.int64]:
     return np.asarray(np.unique(into[own], return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
-def _blocks(
-    rated: NDArray[np.bool_], first: NDArray[np.int64], sizes: NDArray[np.int64], k: int
-) -> list[NDArray[np.int64]]:
+def _blocks(rated: Bools, first: Ints, sizes: Ints, k: int) -> list[Ints]:
     """Cut patterns, by what most nearly halves them, into blocks that can be searched in full."""
     done, waiting = [], [np.arange(len(sizes))]
     while waiting:
@@ -84,9 +83,7 @@ def _blocks(
     return done
 
 
-def cluster_groups(
-    coarse: Coarse, numbers: NDArray[np.uint64], within: NDArray[np.int64], k: int
-) -> NDArray[np.int64]:
+def cluster_groups(coarse: Coarse, numbers: Words, within: Ints, k: int) -> Ints:
     """Cut groups into clusters of k or more that cost less to clip; ties to the lesser number."""
     n, m = coarse.codes.shape
     order = np.lexsort([numbers, within])
@@ -112,9 +109,7 @@ def cluster_groups(
     )
     node = np.cumsum(starts) - 1
     pair = node * (n + 1) + label
-    clusters = np.empty(n, dtype=np.int64)
-    clusters[order] = np.unique(pair, return_inverse=True)[1].reshape(-1)
-    return clusters
+    return put_back(order, np.unique(pair, return_inverse=True)[1].reshape(-1))
 
 
 def _node_size(n: int, m: int, k: int) -> int:
@@ -122,9 +117,7 @@ def _node_size(n: int, m: int, k: int) -> int:
     return max(4 * k, _SMALL_NODE, min(_NODE, _SEARCH // (n * m)))
 
 
-def _check_budget(
-    rows: NDArray[np.uint8], indptr: NDArray[np.int64], coarse: Coarse, k: int
-) -> None:
+def _check_budget(rows: Bytes, indptr: Ints, coarse: Coarse, k: int) -> None:
     """Refuse nodes whose groups, counted code by code, do not fit beside the tables."""
     n, m = rows.shape
     groups = np.diff(indptr) // k
@@ -148,15 +141,7 @@ def _check_budget(
         )
 
 
-def _split(
-    rows: NDArray[np.uint8],
-    order: NDArray[np.int64],
-    starts: NDArray[np.bool_],
-    coarse: Coarse,
-    k: int,
-    *,
-    enough: int,
-) -> None:
+def _split(rows: Bytes, order: Ints, starts: Bools, coarse: Coarse, k: int, *, enough: int) -> None:
     """Cut every run down to `enough` records; runs are independent, so threads share them."""
     first = np.append(np.flatnonzero(starts), len(rows))
     lanes = cut(np.diff(first))

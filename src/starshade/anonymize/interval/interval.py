@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
 from starshade.anonymize.interval.spread import Sought, holds_already, merge_until_spread
@@ -17,15 +16,14 @@ from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import IntervalAnonymizerSettings
 from starshade.errors import UnmetError
+from starshade.kernels.arrays import Ints
 from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.spread import refuse_above_bound
 from starshade.ratings.table import Ratings
-from starshade.release.provenance import Provenance
 from starshade.release.record import record_release
-from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 
@@ -123,16 +121,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         return record_release(
             table,
             records.table_by_user(self._on_published_scale(ratings, moved), table.users),
-            Provenance(
-                method=self.name,
-                seed=seed,
-                config=config_of(self),
-                private_config=private_config_of(self),
-                claims=claims_of(self, self.sensitive),
-                rare_items=self.rare_items,
-                rare_items_dropped=ready.rare_items_dropped,
-                users_without_rating=ready.users_without_rating,
-            ),
+            ready.provenance(self, seed, claims_of(self, self.sensitive)),
             attributes=self.attributes,
             groups=None if groups is None else records.by_user(groups),
         )
@@ -154,7 +143,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
                 )
         return rescaled
 
-    def _moved(self, table: Ratings, seed: int) -> tuple[Ratings, NDArray[np.int64] | None]:
+    def _moved(self, table: Ratings, seed: int) -> tuple[Ratings, Ints | None]:
         """Return the records with their ratings moved, and the groups.
 
         Of groups that had to be merged until sensitive ratings spread nothing is told: their
@@ -173,17 +162,8 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
         if self.l > 0:
             return self._spread(cells, sought), None
-        groups = self._cheapest(cells)
+        groups = min(self._partitions(cells, cells.coarse()), key=cells.cost)
         return moved_ratings(table, open_items, cells, cells.clip(groups)[1]), groups
-
-    def _cheapest(self, cells: IntervalTable) -> NDArray[np.int64]:
-        least, best = np.inf, None
-        for groups in self._partitions(cells, cells.coarse()):
-            cost = cells.cost(groups)
-            if cost < least:
-                least, best = cost, groups
-        assert best is not None
-        return best
 
     def _spread(self, cells: IntervalTable, sought: Sought) -> Ratings:
         """Return the released table of the groups that cost least once they are merged."""
@@ -202,7 +182,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             raise unmet
         return best
 
-    def _partitions(self, cells: IntervalTable, coarse: Coarse) -> Iterator[NDArray[np.int64]]:
+    def _partitions(self, cells: IntervalTable, coarse: Coarse) -> Iterator[Ints]:
         """Yield ways to group the records: the paper's first, as nothing may be worse than it."""
         whole = pattern_groups(cells, self.k)
         yield whole

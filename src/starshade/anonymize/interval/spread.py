@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.errors import UnmetError
+from starshade.kernels.arrays import Array, Bools, Floats, Ints
 from starshade.kernels.interval.pack import count_groups, union_costs
 from starshade.progress import task
 from starshade.ratings.proximity.balls import ball_sizes, ball_sums
@@ -28,8 +27,8 @@ class Sought:
     """What is asked of the released table."""
 
     ratings: Ratings
-    open: NDArray[np.int64]
-    sensitive: NDArray[np.int64]
+    open: Ints
+    sensitive: Ints
     eps: float
     nulls: NullRule
     l: float  # noqa: E741  (the paper's name)
@@ -55,7 +54,7 @@ def holds_already(sought: Sought, k: int) -> bool:
 
 
 def merge_until_spread(
-    table: IntervalTable, coarse: Coarse, groups: NDArray[np.int64], sought: Sought
+    table: IntervalTable, coarse: Coarse, groups: Ints, sought: Sought
 ) -> Spread:
     """Clip, look at every ball of the result, merge the groups of those that fail, and repeat.
 
@@ -80,18 +79,12 @@ def merge_until_spread(
             n_groups = int(groups.max()) + 1
 
 
-def _ball_spreads(released: Ratings, own: NDArray[Any], sought: Sought) -> NDArray[np.float64]:
+def _ball_spreads(released: Ratings, own: Array, sought: Sought) -> Floats:
     space = space_of(released, sought.open, sought.eps, sought.nulls)
     return spreads(ball_sizes(space), ball_sums(space, own), released.scale)
 
 
-def _merged(
-    coarse: Coarse,
-    groups: NDArray[np.int64],
-    weak: NDArray[np.int64],
-    own: NDArray[Any],
-    sought: Sought,
-) -> NDArray[np.int64]:
+def _merged(coarse: Coarse, groups: Ints, weak: Ints, own: Array, sought: Sought) -> Ints:
     """Merge each weak group with the one whose union costs least, one that spreads enough first.
 
     Groups next to each other in number are alike: they come from one pattern and one part of it.
@@ -128,7 +121,7 @@ def _merged(
     return np.asarray(np.unique(into[groups], return_inverse=True)[1].reshape(-1))
 
 
-def _refuse(deviations: NDArray[np.float64], failing: NDArray[np.bool_], l: float) -> None:  # noqa: E741
+def _refuse(deviations: Floats, failing: Bools, l: float) -> None:  # noqa: E741
     place = int(np.flatnonzero(failing)[0])
     raise UnmetError(
         f"l = {l:g}: over all records together the standard deviation of sensitive item "

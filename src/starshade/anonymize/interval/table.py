@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Array, Bools, Bytes, Floats, Int32s, Ints, Words
 from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.naming import named
 from starshade.plain import counted
@@ -35,7 +35,7 @@ class Coarse:
     here are the true ones.
     """
 
-    codes: NDArray[np.uint8]
+    codes: Bytes
     n_levels: int
     width: int
     null_cost: float
@@ -52,23 +52,18 @@ class IntervalTable:
     in units; below 0: nulls cost nothing and stay. `numbers` (n,): a random number for each record.
     """
 
-    cells: NDArray[Any]
+    cells: Array
     n_levels: int
     width: int
     eps: float
     unit: float
     null_cost: float
     rule: Rule
-    numbers: NDArray[np.uint64]
+    numbers: Words
 
     @classmethod
     def of(
-        cls,
-        ratings: Ratings,
-        items: NDArray[np.int64],
-        eps: float,
-        nulls: NullRule,
-        numbers: NDArray[np.uint64],
+        cls, ratings: Ratings, items: Ints, eps: float, nulls: NullRule, numbers: Words
     ) -> IntervalTable:
         """Make a table ready."""
         rule = rule_of(ratings.scale, ratings.levels, eps, nulls)
@@ -104,43 +99,29 @@ class IntervalTable:
         """Whether the scale has steps."""
         return self.cells.dtype != np.float64
 
-    def rated(self) -> NDArray[np.bool_]:
+    def rated(self) -> Bools:
         """Tell which cells hold a rating."""
         return np.asarray(self.cells != 0 if self.stepped else ~np.isnan(self.cells))
 
-    def cost(self, groups: NDArray[np.int64]) -> float:
+    def cost(self, groups: Ints) -> float:
         """Return what clipping these groups would cost in all, in units."""
         return float(self._clip(groups, None).sum())
 
-    def clip(self, groups: NDArray[np.int64]) -> tuple[float, NDArray[Any]]:
+    def clip(self, groups: Ints) -> tuple[float, Array]:
         """Clip each group as one; return the distortion, in units, and the moved cells."""
         out = np.empty_like(self.cells)
         return float(self._clip(groups, out).sum()), out
 
-    def _clip(self, groups: NDArray[np.int64], out: NDArray[Any] | None) -> NDArray[np.float64]:
+    def _clip(self, groups: Ints, out: Array | None) -> Floats:
         order = np.argsort(groups, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
         numbers = np.minimum.reduceat(self.numbers[order], indptr[:-1])
+        both: dict[str, Any] = {"null_cost": self.null_cost, "numbers": numbers, "out": out}
         if self.stepped:
             return clip_groups(
-                self.cells,
-                order,
-                indptr,
-                n_levels=self.n_levels,
-                width=self.width,
-                null_cost=self.null_cost,
-                numbers=numbers,
-                out=out,
+                self.cells, order, indptr, n_levels=self.n_levels, width=self.width, **both
             )
-        return clip_groups_real(
-            self.cells,
-            order,
-            indptr,
-            eps=self.eps,
-            null_cost=self.null_cost,
-            numbers=numbers,
-            out=out,
-        )
+        return clip_groups_real(self.cells, order, indptr, eps=self.eps, **both)
 
     def coarse(self) -> Coarse:
         """Return the table that groups are searched on; it may share the memory of this one."""
@@ -165,9 +146,7 @@ class IntervalTable:
         return Coarse(codes, _FINE, width, null_cost, False)
 
 
-def moved_ratings(
-    ratings: Ratings, items: NDArray[np.int64], table: IntervalTable, cells: NDArray[Any]
-) -> Ratings:
+def moved_ratings(ratings: Ratings, items: Ints, table: IntervalTable, cells: Array) -> Ratings:
     """Return the table with these cells on these items, all other items as they were."""
     full_row = np.arange(ratings.n_items)
     changed = np.zeros(ratings.n_items, dtype=np.bool_)
@@ -193,11 +172,7 @@ def moved_ratings(
 
 
 def _with_cells(
-    ratings: Ratings,
-    table: IntervalTable,
-    support: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    own: NDArray[Any],
+    ratings: Ratings, table: IntervalTable, support: Ints, columns: Int32s, own: Array
 ) -> Ratings:
     levels = ratings.levels
     if table.stepped:

@@ -8,7 +8,6 @@ from itertools import count
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.k_exchange.plan import Plan, Turn, plan
@@ -20,16 +19,15 @@ from starshade.anonymize.k_exchange.starts import (
     rival_groups,
     small_groups,
 )
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import put_back, seeded_order
 from starshade.anonymize.points import Points
+from starshade.kernels.arrays import Ints
 from starshade.kernels.exchange.exchange import exchange, form
 from starshade.kernels.exchange.leaves import cut_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
 
 __all__ = ["KExchange", "exchange_groups", "first_groups", "start_groups"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,11 +58,9 @@ class KExchange(Grouping):
     def group(self, points: Points, seed: int) -> Ints:
         """Group the records; see `exchange_groups`."""
         order = seeded_order(points.n_records, seed, self.name)
-        groups = np.empty(points.n_records, dtype=np.int64)
         rows = grid_rows(points, order)
         rivals = [rival[order] for rival in rival_groups(points, self.k, seed)]
-        groups[order] = exchange_groups(rows, self.k, seed, plan(rows, self.k), rivals)
-        return groups
+        return put_back(order, exchange_groups(rows, self.k, seed, plan(rows, self.k), rivals))
 
 
 def exchange_groups(

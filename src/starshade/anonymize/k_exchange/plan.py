@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import isqrt, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.k_exchange.rows import GridRows
+from starshade.kernels.arrays import Floats
 
 __all__ = ["Plan", "Turn", "plan"]
 
@@ -35,7 +35,7 @@ class Turn:
 
     leaf: int
     heat: float
-    shrink: NDArray[np.float64]
+    shrink: Floats
     effort: float
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.points import Points
+from starshade.kernels.arrays import Array, Floats, Ints
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.exchange.leaves import Rows
 
@@ -40,14 +40,14 @@ class GridRows:
         """Cells of the CSR part."""
         return len(self.arrays[1])
 
-    def take(self, places: NDArray[np.int64]) -> GridRows:
+    def take(self, places: Ints) -> GridRows:
         """Return some of the rows, in the order given, on the same grid."""
         indptr, columns, values, extra = self.arrays
         indptr, columns, values, _ = keep_rows(indptr, columns, values, None, places)
         return GridRows((indptr, columns, values, extra[places]), self.n_columns, self.unit)
 
 
-def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
+def grid_rows(points: Points, order: Ints) -> GridRows:
     """Put the values of every column on a grid from its least (0) to its greatest (`unit`).
 
     So the differences of all columns weigh alike, and sums of them are exact integers. Where
@@ -78,7 +78,7 @@ def grid_rows(points: Points, order: NDArray[np.int64]) -> GridRows:
     return GridRows((indptr, columns, values, extra), ratings.n_items, unit)
 
 
-def _unit(widths: NDArray[np.float64]) -> int:
+def _unit(widths: Floats) -> int:
     unit = 1
     for width in np.unique(widths[widths > 0]).tolist():
         unit = lcm(unit, int(width))
@@ -87,7 +87,7 @@ def _unit(widths: NDArray[np.float64]) -> int:
     return unit
 
 
-def _on_grid(above: NDArray[Any], width: NDArray[Any], unit: int) -> NDArray[np.int16]:
+def _on_grid(above: Array, width: Array, unit: int) -> NDArray[np.int16]:
     share = np.divide(above * float(unit), width, out=np.zeros(above.shape), where=width > 0)
     placed: NDArray[np.int16] = np.rint(share).astype(np.int16)
     return placed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.k_exchange.rows import GridRows
 from starshade.anonymize.k_likeness import KLikeness
@@ -11,12 +10,12 @@ from starshade.anonymize.k_member import KMember
 from starshade.anonymize.mondrian import Mondrian
 from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
 from starshade.anonymize.points import Points
+from starshade.kernels.arrays import Ints
 from starshade.kernels.exchange.copies import marks
 from starshade.kernels.exchange.exchange import form
 
 __all__ = ["alike", "cost", "renumbered", "rival_groups", "small_groups"]
 
-Ints = NDArray[np.int64]
 
 _CELLS = 1 << 18  # of a table on which Mondrian's groups are looked at, at most
 _PAIRS = 1 << 28  # of records, times columns: where those are whose time grows with them

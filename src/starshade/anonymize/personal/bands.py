@@ -12,13 +12,12 @@ from fractions import Fraction
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Floats
 
 __all__ = ["band_edges"]
 
 _BANDS = 20  # at most so many steps between the k-th lowest and the k-th highest value
-
-Floats = NDArray[np.float64]
 
 
 def band_edges(values: Floats, k: int) -> Floats:

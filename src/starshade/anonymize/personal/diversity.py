@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from starshade.anonymize.points import Points
 from starshade.anonymize.positions import positions
 from starshade.errors import UnmetError
+from starshade.kernels.arrays import Ints
 from starshade.kernels.interval.merging import cheapest_partner
 from starshade.progress import note
 from starshade.release.attributes import plain_attributes, ranks
@@ -28,8 +29,6 @@ __all__ = ["SensitiveValues", "diverse_groups", "merge_until"]
 
 _SLACK = 1e-9
 _COPIES = 6  # of the table: as it is, as places (up to four bytes each)
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 **As columns.** Each quasi-identifier is one column beside the items, in the items' unit: from
 its least to its greatest value it counts like an item from null to the best rating. A numeric
 one is laid out in proportion. A categorical one is laid out evenly by the code points of its
-values, or in the order of its hierarchy if it has one (`attribute_hierarchy.py`). So the parts
+values, or in the order of its hierarchy if it has one (`hierarchy/attribute.py`). So the parts
 of a zip code that are written first count most; and every method, those that cut ranges
 included, can work on it (a column for each value would weigh an attribute by the number of its
 values). Where the order of names means nothing, it still decides who is near whom.
@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
 from starshade.anonymize.personal.bands import band_edges
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Array, Floats, Ints
 from starshade.naming import aside
 from starshade.progress import note
 from starshade.ratings.table import Ratings
@@ -39,13 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["generalized_attributes", "quasi_columns"]
 
 _FINEST = 1024  # parts of a step: sums of such fractions are exact, in whichever order
-Ints = NDArray[np.int64]
 Hierarchies = Mapping[str, AttributeHierarchy]
 
 
 def quasi_columns(
     ratings: Ratings, names: Sequence[str], hierarchies: Hierarchies = MappingProxyType({})
-) -> NDArray[Any]:
+) -> Array:
     """Return quasi-identifiers as numbers in the unit of `Points.dense`.
 
     Returns (n_users, len(names)): not negative; of type int64 where all are whole numbers of steps,
@@ -68,7 +67,7 @@ def quasi_columns(
     return out.astype(np.int64) if (out == np.rint(out)).all() else out
 
 
-def _shares(column: pa.ChunkedArray, rank: Ints) -> NDArray[np.float64]:
+def _shares(column: pa.ChunkedArray, rank: Ints) -> Floats:
     """Return where each value lies between the least (0) and the greatest (1); null anywhere."""
     if str(column.type) == "double":
         # halves: the range of two floats may be no float

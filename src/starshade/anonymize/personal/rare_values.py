@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.settings import RareValues
 from starshade.errors import UnmetError
+from starshade.kernels.arrays import Bools, Ints
 from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.progress import note
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["without_rare_values"]
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def without_rare_values(

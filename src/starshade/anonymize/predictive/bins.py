@@ -12,7 +12,6 @@ each on one thread; the largest, whose users' products would not fit, one after 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.anonymize.order import seeded_order
@@ -20,6 +19,7 @@ from starshade.anonymize.predictive.bounded_t_means import Distances, bounded_t_
 from starshade.anonymize.predictive.padded_distances import factored, nearest, within, written_out
 from starshade.anonymize.settings import Clip
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Ints
 from starshade.kernels.lanes import run
 from starshade.progress import task
 from starshade.recommend.padded import Padded
@@ -38,7 +38,7 @@ def group_users(
     *,
     dissimilarity: Dissimilarity = "euclidean",
     clip: Clip = "mean",
-) -> NDArray[np.int64]:
+) -> Ints:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
     `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean``
@@ -54,12 +54,8 @@ def group_users(
 
 
 def bin_users(
-    away: Distances,
-    order: NDArray[np.int64],
-    drawn: NDArray[np.int64],
-    k: int,
-    padded: Padded | None = None,
-) -> NDArray[np.int64]:
+    away: Distances, order: Ints, drawn: Ints, k: int, padded: Padded | None = None
+) -> Ints:
     """Put all users into bins of at least k.
 
     `drawn` (m,): the users in another: the first s are the sample. `padded`: where distances are
@@ -73,16 +69,14 @@ def bin_users(
         for first in range(0, m, size):
             users = order[first : first + size]
             if padded is None:
-                bins[users] = away(users, starts, members).argmin(axis=1)
+                bins[users] = away.to_means(users, starts, members).argmin(axis=1)
             else:
                 bins[users] = nearest(padded, users, starts, members)
             step(len(users))
     return _join_small(away, bins, starts, members, k)
 
 
-def cluster_sample(
-    away: Distances, drawn: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cluster_sample(away: Distances, drawn: Ints) -> tuple[Ints, Ints]:
     """Cluster a sample: the virtual centres of bins are the means of its clusters."""
     m = len(drawn)
     t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
@@ -93,13 +87,7 @@ def cluster_sample(
     return np.unique(starts), sample[members]
 
 
-def _join_small(
-    away: Distances,
-    bins: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.int64]:
+def _join_small(away: Distances, bins: Ints, starts: Ints, members: Ints, k: int) -> Ints:
     sizes = np.bincount(bins, minlength=len(starts) - 1)
     while True:
         live = np.flatnonzero(sizes)
@@ -108,7 +96,7 @@ def _join_small(
             break
         users = np.flatnonzero(bins == small)
         total = np.zeros(len(sizes))
-        for line in away(users, starts, members):
+        for line in away.to_means(users, starts, members):
             total += line
         total[sizes == 0] = np.inf
         total[small] = np.inf
@@ -119,13 +107,7 @@ def _join_small(
     return np.asarray(np.unique(bins, return_inverse=True)[1].astype(np.int64))
 
 
-def cluster_within(
-    bins: NDArray[np.int64],
-    order: NDArray[np.int64],
-    k: int,
-    away: Distances,
-    padded: Padded | None,
-) -> NDArray[np.int64]:
+def cluster_within(bins: Ints, order: Ints, k: int, away: Distances, padded: Padded | None) -> Ints:
     """Cluster the users of each bin into groups of k or more; `padded`: distances are Euclidean."""
     n_bins = int(bins.max()) + 1
     starts, at = members_of(bins[order], n_bins)

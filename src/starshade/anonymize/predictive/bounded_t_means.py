@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.predictive.bounded_t_means import assign
 
 __all__ = ["ROUNDS", "Distances", "bounded_t_means", "members_of"]
@@ -27,8 +28,6 @@ ROUNDS = 8
 _BATCH = 1024  # rows that are compared among each other when centres are drawn
 _WRITTEN = 256  # rows written out at once when they are compared cell by cell
 _DECIMALS = 9  # of a cell; what is behind them is rounding
-
-_Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,11 @@ class Distances:
     `written`: rows (b,) -> float64 (b, n): their cells. Runs on one thread.
     """
 
-    to_means: Callable[[_Rows, NDArray[np.int64], _Rows], NDArray[np.float32]]
-    written: Callable[[_Rows], NDArray[np.float64]]
-
-    def __call__(
-        self, rows: _Rows, starts: NDArray[np.int64], members: _Rows
-    ) -> NDArray[np.float32]:
-        """Return the distances of rows to means."""
-        return self.to_means(rows, starts, members)
+    to_means: Callable[[Ints, Ints, Ints], NDArray[np.float32]]
+    written: Callable[[Ints], Floats]
 
 
-def bounded_t_means(
-    distances: Distances, rows: NDArray[np.int64], t: int, lower: int
-) -> NDArray[np.int64]:
+def bounded_t_means(distances: Distances, rows: Ints, t: int, lower: int) -> Ints:
     """Cluster rows around t virtual centres, each with `lower` rows at least.
 
     `rows` (b,): in seeded order: the first t that are distinct (in some cell, whatever the
@@ -65,7 +56,7 @@ def bounded_t_means(
     labels = np.full(len(rows), -1, np.int64)
     for _ in range(ROUNDS):
         before = labels
-        labels = assign(distances(rows, starts, members), lower)
+        labels = assign(distances.to_means(rows, starts, members), lower)
         if (labels == before).all():
             break
         starts, order = members_of(labels, len(first))
@@ -73,7 +64,7 @@ def bounded_t_means(
     return labels
 
 
-def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def members_of(labels: NDArray[np.integer], t: int) -> tuple[Ints, Ints]:
     """List the members of each cluster, in order.
 
     `members` (b,): cluster j has ``members[starts[j]:starts[j + 1]]``.
@@ -86,14 +77,14 @@ def members_of(labels: NDArray[np.integer], t: int) -> tuple[NDArray[np.int64], 
     return starts.astype(np.int64), np.argsort(labels, kind="stable")
 
 
-def _distinct(distances: Distances, rows: _Rows, t: int) -> _Rows:
+def _distinct(distances: Distances, rows: Ints, t: int) -> Ints:
     """Return the first t rows that differ from all before them, or as many as there are."""
     distinct, at = rows[:0], 0
     while len(distinct) < t and at < len(rows):
         batch = rows[at : at + min(_BATCH, max(t - len(distinct), 32))]
         at += len(batch)
         known = np.concatenate([distinct, batch])
-        equal = distances(batch, np.arange(len(known) + 1), known) == 0
+        equal = distances.to_means(batch, np.arange(len(known) + 1), known) == 0
         equal &= np.tri(len(batch), len(known), len(distinct) - 1, dtype=bool)  # of those before it
         repeated = equal.any(axis=0)
         repeated[len(distinct) :] |= equal.any(axis=1)
@@ -104,7 +95,7 @@ def _distinct(distances: Distances, rows: _Rows, t: int) -> _Rows:
     return distinct[:t]
 
 
-def _first_of_equal(distances: Distances, rows: _Rows) -> NDArray[np.int64]:
+def _first_of_equal(distances: Distances, rows: Ints) -> Ints:
     """Return the place of the first of all rows that are equal in every cell."""
     marks = [
         hashlib.blake2b(cells.tobytes(), digest_size=16).hexdigest()

@@ -22,13 +22,13 @@ until nothing is added. Each time there are fewer classes, so this ends, if only
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints, Words
 from starshade.kernels.csr import transpose
 from starshade.kernels.predictive.diversity_repair import choose_groups
 from starshade.kernels.predictive.item_bits import bits_of_levels
@@ -40,27 +40,19 @@ from starshade.rng import generator
 
 __all__ = ["FakeEdges", "repair_diversity"]
 
-Bits = NDArray[np.uint64]
-
 
 class FakeEdges(NamedTuple):
-    """Cells that a release must show in addition, in the order found; no pair comes twice.
+    """Cells that a release must show in addition, for every member; no pair comes twice."""
 
-    group : ndarray of int64
-        Row of `shown`.
-    item : ndarray of int64
-        Column of `shown`. Every member of the group gets the edge.
-    """
-
-    group: NDArray[np.int64]
-    item: NDArray[np.int64]
+    group: Ints
+    item: Ints
 
 
 def repair_diversity(
-    shown: NDArray[Any],
-    rated: tuple[NDArray[np.int64], NDArray[np.int32]],
-    sizes: NDArray[np.int64],
-    spread: Callable[[int], NDArray[np.float64]],
+    shown: Array,
+    rated: tuple[Ints, Int32s],
+    sizes: Ints,
+    spread: Callable[[int], Floats],
     *,
     b: int,
     l: int,  # noqa: E741 - the paper's name
@@ -102,7 +94,7 @@ def repair_diversity(
     order = _rarest_first(bits, seed)
     table = _renumbered(rated, order, bits)
     draw = generator(seed, "diversity repair")
-    fakes: list[tuple[NDArray[np.int64], int]] = []
+    fakes: list[tuple[Ints, int]] = []
     with task("making rare items diverse", len(order)) as step:
         for item in range(len(order) - 1, -1, -1):
             lacking = _lacking(item, table, b, l, n_groups)
@@ -123,16 +115,14 @@ def repair_diversity(
     )
 
 
-def _rarest_first(bits: Bits, seed: int) -> NDArray[np.int64]:
+def _rarest_first(bits: Words, seed: int) -> Ints:
     """Order the items by the groups that show them; those equal in it by a draw."""
     cover = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
     tie = generator(seed, "diversity order").permutation(len(bits))
     return np.lexsort([tie, cover]).astype(np.int64)
 
 
-def _renumbered(
-    rated: tuple[NDArray[np.int64], NDArray[np.int32]], order: NDArray[np.int64], bits: Bits
-) -> RatedTable:
+def _renumbered(rated: tuple[Ints, Int32s], order: Ints, bits: Words) -> RatedTable:
     indptr, columns = rated
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -149,7 +139,7 @@ def _lacking(
     b: int,
     l: int,  # noqa: E741
     n_groups: int,
-) -> tuple[Bits, NDArray[np.int64]] | None:
+) -> tuple[Words, Ints] | None:
     """Return which sets of `item` and more common ones lack groups: who may show them, how many."""
     sets, cover = list_short(item, table, b, l)
     if not len(sets):

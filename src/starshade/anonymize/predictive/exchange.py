@@ -13,10 +13,6 @@ and `model` all members count alike, so it is not said that no exchange would le
 error; in `pooled` who rated more counts more, in another way. With equal weights the mean is the
 profile `model` before it is clipped and rounded.
 
-Bounded t-means, the paper's way, gives every row to the
-nearest centre with a place left and lets the centres follow; it stops where single exchanges
-would still gain.
-
 First groups are formed by cutting the users in two along the direction of most spread, again and
 again, down to k. Then, in each of some turns, whole groups that are near each other become a
 leaf, and users are exchanged within it; each turn cuts the leaves in other directions, so borders
@@ -26,9 +22,9 @@ of one turn are within leaves of the next. Small tables are one leaf.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from starshade.anonymize.order import seeded_order
+from starshade.anonymize.order import put_back, seeded_order
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.predictive.exchange import cut, exchange_leaves
 from starshade.progress import task
 from starshade.rng import stream_key
@@ -42,20 +38,14 @@ _SETTLED = 64  # rounds that one leaf hardly needs
 _GLANCES = 2  # steps towards the direction of most spread, for leaves cut otherwise each time
 
 
-def exchange_users(
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    k: int,
-    seed: int,
-) -> NDArray[np.int64]:
+def exchange_users(points: Floats, weights: Floats, k: int, seed: int) -> Ints:
     """Put all users into groups of at least k."""
     order = seeded_order(len(points), seed, "exchange")
     x, w = np.ascontiguousarray(points[order]), np.ascontiguousarray(weights[order])
     m = len(x)
     members = np.arange(m)
     ends = cut(x, members, k, 1, stream_key(seed, "exchange groups"))
-    groups = np.empty(m, np.int64)
-    groups[members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    groups = put_back(members, np.repeat(np.arange(len(ends) - 1), np.diff(ends)))
     n_groups = len(ends) - 1
     rounds = (_SETTLED,) if m <= _SMALL or n_groups <= 2 else _ROUNDS
     in_leaf = n_groups if m <= _SMALL else max(2, min(max(16 * k, _LEAF[0]), _LEAF[1]) // k)
@@ -67,19 +57,12 @@ def exchange_users(
                 k=k, rounds=most, partners=_SMALL, key=key,
             )  # fmt: skip
             step(1)
-    group = np.empty(m, np.int64)
-    group[order] = groups
-    return group
+    return put_back(order, groups)
 
 
 def _leaves(
-    points: NDArray[np.float64],
-    groups: NDArray[np.int64],
-    n_groups: int,
-    in_leaf: int,
-    key: int,
-    turn: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    points: Floats, groups: Ints, n_groups: int, in_leaf: int, key: int, turn: int
+) -> tuple[Ints, Ints]:
     """Cut whole groups into leaves: where the users of each end, and the users."""
     sizes = np.bincount(groups, minlength=n_groups)
     centres = np.column_stack(
@@ -88,8 +71,6 @@ def _leaves(
     order = np.arange(n_groups)
     powers = {} if turn == 0 else {"powers": _GLANCES}
     ends = cut(np.ascontiguousarray(centres), order, 1, in_leaf, key, **powers)
-    place = np.empty(n_groups, np.int64)
-    place[order] = np.arange(n_groups)
-    members = np.argsort(place[groups], kind="stable")
+    members = np.argsort(put_back(order, np.arange(n_groups))[groups], kind="stable")
     users = np.concatenate([[0], np.cumsum(sizes[order])])
     return users[ends], members

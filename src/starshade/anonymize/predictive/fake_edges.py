@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.predictive.diversity_repair import repair_diversity
 from starshade.anonymize.predictive.homogenize import join_equal
+from starshade.kernels.arrays import Bytes, Floats, Ints
 from starshade.recommend.padded import Padded
 from starshade.release.profile.profiles import quantize
 
@@ -17,15 +17,15 @@ __all__ = ["diverse_profiles"]
 
 def diverse_profiles(
     padded: Padded,
-    groups: NDArray[np.int64],
-    levels: NDArray[np.uint8],
+    groups: Ints,
+    levels: Bytes,
     step: float,
     *,
     b: int,
     l: int,  # noqa: E741 - the paper's name
     min_raters: int = 1,
     seed: int,
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+) -> tuple[Ints, Bytes]:
     """Let every set of at most b items that somebody rated together be shown by l profiles.
 
     Profiles that became equal count as one, so the sets are looked at anew until nothing is
@@ -52,9 +52,7 @@ def diverse_profiles(
             levels[here, item] = quantize(means, table.scale, step)
 
 
-def _moments(
-    padded: Padded, groups: NDArray[np.int64], sizes: NDArray[np.int64], item: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _moments(padded: Padded, groups: Ints, sizes: Ints, item: int) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of an item's padded values in each group."""
     parts, turned = padded.parts, padded.ratings.by_item
     values = np.full(padded.n_users, parts.base[item])
@@ -67,7 +65,5 @@ def _moments(
     return means, np.sqrt(squares)
 
 
-def _spreads(
-    padded: Padded, groups: NDArray[np.int64], sizes: NDArray[np.int64], item: int
-) -> NDArray[np.float64]:
+def _spreads(padded: Padded, groups: Ints, sizes: Ints, item: int) -> Floats:
     return _moments(padded, groups, sizes, item)[1]

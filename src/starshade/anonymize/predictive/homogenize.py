@@ -1,15 +1,6 @@
 """From groups to profiles: one row of one-byte levels for each (definitions, "predictive", step 3).
 
-Four ways to say what a group thinks of an item:
-
-``padded``
-    the mean of the members' padded rows: ratings where they rated, predictions elsewhere;
-``simple``
-    the mean rating of the members who rated it, null where nobody did;
-``model``
-    the mean of the members' predictions alone: no rating enters a profile but through the model;
-``pooled``
-    the prediction for the group as if it were one user, from the ratings of all members together.
+What the four kinds say, `PredictiveAnonymizer` tells.
 
 `padded` and `model` are linear in the members, so what comes out is the same whether rows are
 written out or not; predictions are averaged unclipped, and only the mean is clipped. ``clip=
@@ -29,10 +20,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Bytes, Floats, Ints
 from starshade.kernels.predictive.homogenize import mean_levels, simple_levels
 from starshade.kernels.predictive.pooled import pooled_rows
 from starshade.kernels.readonly import fixed
@@ -53,8 +44,8 @@ __all__ = [
 ]
 
 #: where each group's users end, 0 first, and the users: group j is ``users[ends[j]:ends[j + 1]]``
-Members = tuple[NDArray[np.int64], NDArray[np.int64]]
-Levels = NDArray[np.uint8]
+Members = tuple[Ints, Ints]
+Levels = Bytes
 
 _SHRINK = 0.5  # of the members' penalties
 _BLOCK = 1 << 25  # bytes of means held as numbers
@@ -103,8 +94,8 @@ def simple_profiles(ratings: Ratings, members: Members, step: float, min_raters:
 
 
 def join_equal(
-    ratings: Ratings, groups: NDArray[np.int64], levels: Levels, step: float, min_raters: int
-) -> tuple[NDArray[np.int64], Levels]:
+    ratings: Ratings, groups: Ints, levels: Levels, step: float, min_raters: int
+) -> tuple[Ints, Levels]:
     """Make one group of those with equal simple profiles, until all differ.
 
     Together enough may have rated what in no group alone did. So what is joined is looked at
@@ -125,7 +116,7 @@ def join_equal(
 
 
 def pooled_profiles(
-    padded: Padded, members: Members, step: float, penalty: NDArray[np.float64], *, biases: bool
+    padded: Padded, members: Members, step: float, penalty: Floats, *, biases: bool
 ) -> Levels:
     """Return the quantized predictions for each group, fitted to all its members' ratings."""
     ends, users = members

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.anonymize.predictive.bounded_t_means import Distances
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Ints
 from starshade.kernels.padded.centres import centre_distances, make_centres
 from starshade.kernels.padded.gram import member_distances, products
 from starshade.kernels.padded.nearest import nearest_centres, reach
@@ -32,9 +33,7 @@ _ROUNDING = 1e-7  # dissimilarities below it are 0: their squares are doubles' l
 def factored(padded: Padded) -> Distances:
     """Squared Euclidean distances of users, from their factors and ratings."""
 
-    def distances(
-        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
+    def distances(rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
         t = len(starts) - 1
         _afford(4 * len(rows) * t, f"the distances of {len(rows):,} users to {t:,} centres")
         slab = max(1, _TABLE // (8 * padded.n_items))
@@ -49,19 +48,12 @@ def factored(padded: Padded) -> Distances:
     return Distances(distances, padded.few)
 
 
-def _to_some(
-    padded: Padded,
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> NDArray[np.float32]:
+def _to_some(padded: Padded, rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
     centres = make_centres(padded.parts, padded.inner, padded.sums, starts, members)
     return centre_distances(padded.parts, padded.sums, padded.lengths, rows, centres)
 
 
-def nearest(
-    padded: Padded, users: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def nearest(padded: Padded, users: Ints, starts: Ints, members: Ints) -> Ints:
     """Find each user's nearest mean, as the least of `factored` distances; ties to the first."""
     values, vectors = np.linalg.eigh(padded.inner)
     # directions in which items hardly differ are left out: any others give bounds as well
@@ -83,16 +75,11 @@ def nearest(
     return closest
 
 
-def within(padded: Padded, users: NDArray[np.int64]) -> Distances:
+def within(padded: Padded, users: Ints) -> Distances:
     """Squared Euclidean distances among these users, by position, on one thread."""
     table = products(padded.parts, padded.sums, padded.inner, users)
 
-    def distances(
-        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        return member_distances(table, rows, starts, members)
-
-    return Distances(distances, lambda rows: padded.few(users[rows]))
+    return Distances(partial(member_distances, table), lambda rows: padded.few(users[rows]))
 
 
 def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> Distances:
@@ -101,9 +88,7 @@ def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> 
     row = 8 * padded.n_items
     none = not weights.any()  # no item counts: all are equally far, and equal rows at 0 as ever
 
-    def distances(
-        rows: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
+    def distances(rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
         t = len(starts) - 1
         _afford(2 * t * row, f"{t:,} centres written out")
         centres = padded.means(starts, members, clip=clip)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.anonymize.order import by_content, check_copy
 from starshade.anonymize.predictive.bins import group_users
@@ -24,6 +23,7 @@ from starshade.anonymize.predictive.homogenize import (
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.arrays import Ints
 from starshade.naming import aside, called, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
@@ -37,8 +37,6 @@ from starshade.registry import find
 from starshade.release.manifest import Claim
 from starshade.release.profile.profiles import default_step, released_levels
 from starshade.release.profile.release import profile_release
-from starshade.release.provenance import Provenance
-from starshade.release.recorded import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check, settings_of
@@ -227,16 +225,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             table,
             levels,
             records.by_user(groups),
-            Provenance(
-                method=self.name,
-                seed=seed,
-                config=config_of(self, **self._resolved(step)),
-                private_config=private_config_of(self, **self._resolved(step)),
-                claims=self._claims(),
-                rare_items=self.rare_items,
-                rare_items_dropped=ready.rare_items_dropped,
-                users_without_rating=ready.users_without_rating,
-            ),
+            ready.provenance(self, seed, self._claims(), **self._resolved(step)),
             step=step,
             profile=self.profile,
         )
@@ -258,7 +247,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         support = table.item_support.astype(np.float64)
         return Padded(table, fitted, support if self._weights == "support" else None)
 
-    def _groups(self, padded: Padded, seed: int) -> NDArray[np.int64]:
+    def _groups(self, padded: Padded, seed: int) -> Ints:
         if self._grouping == "t-means":
             return group_users(
                 padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip
@@ -270,8 +259,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return exchange_users(padded.coordinates, weights, self.k, seed)
 
     def _profiles(
-        self, padded: Padded, groups: NDArray[np.int64], step: float, seed: int
-    ) -> tuple[NDArray[np.int64], Levels]:
+        self, padded: Padded, groups: Ints, step: float, seed: int
+    ) -> tuple[Ints, Levels]:
         """Return the groups, of which equal ones may have been joined, and their profiles."""
         ends = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
         members: Members = ends, np.argsort(groups, kind="stable")

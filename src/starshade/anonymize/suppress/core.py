@@ -12,11 +12,10 @@ once for each kind (`Space.kinds`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Ints
 from starshade.ratings.proximity.balls import ball_members, ball_sizes, ball_sums
 from starshade.ratings.proximity.space import Space
 
@@ -46,7 +45,7 @@ class Deletion:
     proven that no fewer could be deleted.
     """
 
-    stays: NDArray[np.bool_]
+    stays: Bools
     rounds: tuple[Round, ...]
     taken_back: int = 0
     least: bool = True
@@ -56,10 +55,7 @@ class Deletion:
         stays = self.stays.copy()
         stays[stays] = further.stays
         return Deletion(
-            stays,
-            self.rounds + further.rounds,
-            further.taken_back,
-            self.least and further.least,
+            stays, self.rounds + further.rounds, further.taken_back, self.least and further.least
         )
 
 
@@ -91,9 +87,7 @@ def largest_core(space: Space, k: int) -> Deletion:
         lost[touched] += share[:, 0]
 
 
-def sums_of_deleted(
-    space: Space, gone: NDArray[np.int64], columns: NDArray[Any], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def sums_of_deleted(space: Space, gone: Ints, columns: Array, sizes: Ints) -> tuple[Ints, Array]:
     """Sum the columns of deleted records over every ball that they were in.
 
     `columns` (d, q): summed over the records deleted of each kind. Returns `touched` (t,): kinds
@@ -107,7 +101,7 @@ def sums_of_deleted(
         share = ball_sums(space, own)[kinds.row]
         touched = np.flatnonzero(share.any(axis=1))
         return touched, share[touched]
-    shares: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+    shares: list[tuple[Ints, Array]] = []
     for part in parts(sizes):
         indptr, neighbours = near_kinds(space, gone[part])
         source = np.repeat(part, np.diff(indptr))
@@ -125,15 +119,13 @@ def sums_of_deleted(
     return touched, total[touched]
 
 
-def parts(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def parts(sizes: Ints) -> list[Ints]:
     """Cut positions into runs whose balls, of these sizes, can be held in memory."""
     full = np.cumsum(sizes) // _MEMBERS
     return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(full)) + 1)
 
 
-def near_kinds(
-    space: Space, kinds: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def near_kinds(space: Space, kinds: Ints) -> tuple[Ints, Ints]:
     """Return the kinds in the balls of some kinds: CSR ``indptr, near``."""
     every = space.kinds
     indptr, members = ball_members(space, every.row[kinds])

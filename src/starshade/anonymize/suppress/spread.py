@@ -10,18 +10,12 @@ that fit in again are taken back, one at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from starshade.anonymize.suppress.core import (
-    Deletion,
-    Round,
-    near_kinds,
-    parts,
-    sums_of_deleted,
-)
+from starshade.anonymize.order import put_back
+from starshade.anonymize.suppress.core import Deletion, Round, near_kinds, parts, sums_of_deleted
+from starshade.kernels.arrays import Array, Bools, Floats, Ints
 from starshade.ratings.proximity.balls import ball_sums
 from starshade.ratings.proximity.space import Space
 from starshade.ratings.proximity.spread import spreads, too_low
@@ -46,14 +40,14 @@ class _State:
     scale: Scale
     k: int
     l: float  # noqa: E741
-    columns: NDArray[Any]
-    stays: NDArray[np.bool_]
-    sums: NDArray[Any]
-    sizes: NDArray[np.int64]
-    spread: NDArray[np.float64]
+    columns: Array
+    stays: Bools
+    sums: Array
+    sizes: Ints
+    spread: Floats
 
     @classmethod
-    def of(cls, space: Space, moments: NDArray[Any], scale: Scale, k: int, l: float) -> _State:  # noqa: E741
+    def of(cls, space: Space, moments: Array, scale: Scale, k: int, l: float) -> _State:  # noqa: E741
         n = space.n_records
         columns = np.hstack([np.ones((n, 1), dtype=moments.dtype), moments])
         stays = np.ones(n, dtype=np.bool_)
@@ -63,7 +57,7 @@ class _State:
         state.sizes = state.sums[:, 0].astype(np.int64)
         return state
 
-    def least_spread(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+    def least_spread(self, sums: Array) -> Floats:
         if not len(sums):
             return np.empty(0)
         deviations = spreads(sums[:, 0].astype(np.int64), sums[:, 1:], self.scale)
@@ -74,7 +68,7 @@ class _State:
         self.sums = ball_sums(self.space, self.columns * self.stays[:, None])[kinds.row]
         self.spread = self.least_spread(self.sums)
 
-    def delete(self, rows: NDArray[np.int64]) -> None:
+    def delete(self, rows: Ints) -> None:
         self.stays[rows] = False
         gone, place = np.unique(self.space.kinds.of_record[rows], return_inverse=True)
         total = np.zeros((len(gone), self.columns.shape[1]), dtype=self.columns.dtype)
@@ -83,18 +77,18 @@ class _State:
         self.sums[touched] -= share
         self.spread[touched] = self.least_spread(self.sums[touched])
 
-    def holds(self, kinds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def holds(self, kinds: Bools) -> Bools:
         """Tell which records are of these kinds, given as a mask, and stay."""
         return self.stays & kinds[self.space.kinds.of_record]
 
 
 def spread_out(
     space: Space,
-    moments: NDArray[Any],
+    moments: Array,
     scale: Scale,
     k: int,
     l: float,  # noqa: E741
-    order: NDArray[np.int64],
+    order: Ints,
 ) -> Deletion:
     """Delete records until every ball holds k and its sensitive ratings spread by l.
 
@@ -102,10 +96,9 @@ def spread_out(
     permutation that settles ties: who comes first in it goes first.
     """
     state = _State.of(space, moments, scale, k, l)
-    place = np.empty(space.n_records, dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = put_back(order, np.arange(len(order)))
     rounds: list[Round] = []
-    gone: list[NDArray[np.int64]] = []
+    gone: list[Ints] = []
     fresh = True
     while True:
         reason, rows = "few", np.flatnonzero(state.holds(state.sums[:, 0] < k))
@@ -126,7 +119,7 @@ def spread_out(
     return Deletion(state.stays, tuple(rounds), back, least=not rounds)
 
 
-def _worst(state: _State, place: NDArray[np.int64]) -> NDArray[np.int64]:
+def _worst(state: _State, place: Ints) -> Ints:
     """Return, of those whose balls spread too little, the part whose balls spread least.
 
     Of balls that spread equally, the record goes first that adds least to the spread.
@@ -139,7 +132,7 @@ def _worst(state: _State, place: NDArray[np.int64]) -> NDArray[np.int64]:
     return low[order[: -(-len(low) // _PART)]]
 
 
-def _distinct(state: _State, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _distinct(state: _State, rows: Ints) -> Floats:
     """Return how far a record's ratings are from the means of its ball, squared and summed."""
     shape = (len(rows), -1, 3)
     sums = state.sums[state.space.kinds.of_record[rows], 1:].reshape(shape).astype(np.float64)
@@ -148,7 +141,7 @@ def _distinct(state: _State, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray((own[..., 0] * (own[..., 1] - mean) ** 2).sum(axis=1))
 
 
-def _take_back(state: _State, rows: NDArray[np.int64]) -> int:
+def _take_back(state: _State, rows: Ints) -> int:
     """Let those who were deleted in again, in this order, where all still holds."""
     kind = state.space.kinds.of_record
     here = np.bincount(kind[state.stays], minlength=len(state.sums))
@@ -169,7 +162,7 @@ def _take_back(state: _State, rows: NDArray[np.int64]) -> int:
     return back
 
 
-def _try(state: _State, row: int, ball: NDArray[np.int64], here: NDArray[np.int64]) -> bool:
+def _try(state: _State, row: int, ball: Ints, here: Ints) -> bool:
     """Take one record back if its ball and those it would be in still meet the requirement."""
     own = state.space.kinds.of_record[row]
     here[own] += 1

@@ -7,12 +7,13 @@ cell has one member, so agreement is equality, and days must be equal too where 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.search import place_of
 
@@ -24,30 +25,30 @@ _SLACK = 1e-9
 class Contents(NamedTuple):
     """Symbols as arrays: members ascending within a symbol, or the bounds of a range."""
 
-    offsets: NDArray[np.int64]
-    members: NDArray[np.float64]
-    null: NDArray[np.bool_]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    has_rating: NDArray[np.bool_]
+    offsets: Ints
+    members: Floats
+    null: Bools
+    low: Floats
+    high: Floats
+    has_rating: Bools
     minimum: float  # of the scale: a range's part below it stands for null
 
 
 class Rows(NamedTuple):
     """Released rows, columns ascending; `days` is empty where there are none."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    codes: NDArray[Any]
+    indptr: Ints
+    columns: Int32s
+    codes: Array
     days: NDArray[np.uint16]
 
 
 class Truth(NamedTuple):
     """True rows on the released items, columns ascending; one per user of the original."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    ratings: NDArray[np.float64]
+    indptr: Ints
+    columns: Int32s
+    ratings: Floats
     days: NDArray[np.uint16]
 
 
@@ -103,11 +104,7 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
 
 
 def count_outside(
-    row_of_user: NDArray[np.int64],
-    rows: Rows,
-    truth: Truth,
-    contents: Contents,
-    both: NDArray[np.bool_],
+    row_of_user: Ints, rows: Rows, truth: Truth, contents: Contents, both: Bools
 ) -> int:
     """Count the users whose true row does not lie in the released row they are said to have."""
     return int(_count_outside(row_of_user, rows, truth, contents, both))

@@ -10,12 +10,13 @@ marking them and walking that list too. No row is scored, and most are never loo
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.inner import inner
@@ -61,9 +62,9 @@ FOUND = np.dtype(
 class Postings(NamedTuple):
     """The cells item by item, rows ascending; `days` is empty where none are released."""
 
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    codes: NDArray[Any]
+    indptr: Ints
+    rows: Int32s
+    codes: Array
     days: NDArray[np.uint16]
 
 
@@ -80,9 +81,9 @@ class Seen(NamedTuple):
 
     postings: Postings
     by_row: Rows
-    sizes: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    support: NDArray[np.int64]
+    sizes: Ints
+    copies: Ints
+    support: Ints
     single: bool
     contents: Contents
 
@@ -98,13 +99,13 @@ class Clues(NamedTuple):
     least, most : rows with fewer or more rated items are no candidates; shape (targets,)
     """
 
-    item: NDArray[np.int32]
-    rating: NDArray[np.float64]
-    day: NDArray[np.int32]
-    own: NDArray[np.int64]
-    user: NDArray[np.int64]
-    least: NDArray[np.int64]
-    most: NDArray[np.int64]
+    item: Int32s
+    rating: Floats
+    day: Int32s
+    own: Ints
+    user: Ints
+    least: Ints
+    most: Ints
 
 
 class Thresholds(NamedTuple):
@@ -123,10 +124,10 @@ class Room(NamedTuple):
     stamps : which look-up marked each row last
     """
 
-    rows: NDArray[np.int32]
-    order: NDArray[np.int64]
-    fits: NDArray[np.bool_]
-    stamps: NDArray[np.int32]
+    rows: Int32s
+    order: Ints
+    fits: Bools
+    stamps: Int32s
 
 
 class Judge(NamedTuple):
@@ -142,7 +143,7 @@ class Judge(NamedTuple):
 
 def count_candidates(
     seen: Seen, clues: Clues, within: Thresholds, truth: Truth, theta: float, *, own_only: bool
-) -> NDArray[Any]:
+) -> Array:
     """Count each target's candidates, and those that agree with the truth."""
     announce("the attack by candidates", _count)
     found = np.zeros(len(clues.item), dtype=FOUND)
@@ -155,7 +156,7 @@ def count_candidates(
     return found
 
 
-def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> NDArray[np.int32]:
+def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> Int32s:
     """Return one target's candidates, rows ascending: to look at, not to attack with."""
     room = make_room(seen, clues)
     n, _ = list_fitting(target, seen, clues, within, room)

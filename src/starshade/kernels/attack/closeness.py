@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
@@ -18,12 +16,8 @@ _ROOM = 8  # a histogram may be this many times as long as what it counts
 
 
 def mean_log_neighbours(
-    indptr: NDArray[np.int64],
-    values: NDArray[Any],
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    unknown: int = -1,
-) -> NDArray[np.float64]:
+    indptr: Ints, values: Array, low: Ints, high: Ints, unknown: int = -1
+) -> Floats:
     """Average log2(c) over an item's raters, c counting the raters whose value is within reach.
 
     `low`, `high` (n_values,): ascending; values low[v]…high[v]-1 are within reach of v, itself

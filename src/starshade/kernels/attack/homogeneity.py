@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools
 from starshade.kernels.attack.agreement import Truth, is_member
 from starshade.kernels.attack.candidates import (
     CHUNK,
@@ -50,8 +49,8 @@ SHARED = np.dtype(
 
 
 def shared_cells(
-    seen: Seen, clues: Clues, within: Thresholds, truth: Truth, single: NDArray[np.bool_]
-) -> NDArray[Any]:
+    seen: Seen, clues: Clues, within: Thresholds, truth: Truth, single: Bools
+) -> Array:
     """Intersect each target's candidates, and compare with the truth."""
     announce("the homogeneity attack", _intersect_all)
     out = np.zeros(len(clues.item), dtype=SHARED)

@@ -8,12 +8,13 @@ the choice of cells as it was.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, Words
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.fingerprint import below, mix, number, uniform
 from starshade.kernels.inner import inner
@@ -32,24 +33,24 @@ _SLACK = 1e-9
 class Table(NamedTuple):
     """The original, row by row; `days` is empty where there are none."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    codes: NDArray[Any]
+    indptr: Ints
+    columns: Int32s
+    codes: Array
     days: NDArray[np.uint16]
-    eligible: NDArray[np.bool_]  # items that may be known
-    listed: NDArray[np.int64]  # these items, ascending
-    rank: NDArray[np.int64]  # of each eligible item among them
+    eligible: Bools  # items that may be known
+    listed: Ints  # these items, ascending
+    rank: Ints  # of each eligible item among them
     longest: int  # cells of the longest row
 
 
 class Marginals(NamedTuple):
     """How the data's ratings and days are distributed, and which ratings are near each other."""
 
-    levels: NDArray[np.float64]
-    below: NDArray[np.int64]  # ratings in all levels before each, shape (levels + 1,)
-    near: NDArray[np.int64]  # first level within the error of each level
-    beyond: NDArray[np.int64]  # first level above that is not
-    days_below: NDArray[np.int64]  # cells dated before each day, shape (65536,)
+    levels: Floats
+    below: Ints  # ratings in all levels before each, shape (levels + 1,)
+    near: Ints  # first level within the error of each level
+    beyond: Ints  # first level above that is not
+    days_below: Ints  # cells dated before each day, shape (65536,)
 
 
 class Mistakes(NamedTuple):
@@ -88,10 +89,10 @@ def draw(
     table: Table,
     marginals: Marginals,
     mistakes: Mistakes,
-    users: NDArray[np.int64],
-    fingerprints: NDArray[np.uint64],
+    users: Ints,
+    fingerprints: Words,
     stream: int,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[Int32s, Floats, Int32s, Ints]:
     """Draw the knowledge about each user; the wrong cells come first.
 
     `users` (targets,): rows; each has enough cells (and, for wrong items, enough eligible items

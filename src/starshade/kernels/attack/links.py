@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Int32s, Ints
 from starshade.kernels.attack.agreement import Rows, Truth
 from starshade.kernels.warm import announce
 
@@ -17,8 +17,8 @@ __all__ = ["Edges", "Members", "count_edges", "members_of", "rated_unreleased"]
 class Members(NamedTuple):
     """Who is in which group: group g holds ``members[indptr[g]:indptr[g + 1]]``."""
 
-    indptr: NDArray[np.int64]
-    members: NDArray[np.int64]
+    indptr: Ints
+    members: Ints
 
 
 class Edges(NamedTuple):
@@ -29,13 +29,13 @@ class Edges(NamedTuple):
     raters : users of the group who rated it
     """
 
-    group: NDArray[np.int64]
-    item: NDArray[np.int32]
-    edges: NDArray[np.int64]
-    raters: NDArray[np.int64]
+    group: Ints
+    item: Int32s
+    edges: Ints
+    raters: Ints
 
 
-def members_of(group: NDArray[np.int64], n_groups: int) -> Members:
+def members_of(group: Ints, n_groups: int) -> Members:
     """Sort rows or users by their group; -1 is in none."""
     members = np.argsort(group, kind="stable")[int((group < 0).sum()) :]
     counts = np.bincount(group[group >= 0], minlength=n_groups)
@@ -48,8 +48,8 @@ def count_edges(
     rows_of: Members,
     users_of: Members,
     rows: Rows,
-    sizes: NDArray[np.int64],
-    rated: NDArray[np.bool_],
+    sizes: Ints,
+    rated: Bools,
     truth: Truth,
     n_items: int,
 ) -> Edges:

@@ -8,12 +8,13 @@ words stay in the cache. Nothing of the size users x users is ever held.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
@@ -31,27 +32,25 @@ _ALIKE_IN_TIME = 1 << 2 * _BITS
 class Rows(NamedTuple):
     """Cells row by row and item by item; `days` are empty where there are none."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    codes: NDArray[Any]
+    indptr: Ints
+    columns: Int32s
+    codes: Array
     days: NDArray[np.uint16]
-    item_indptr: NDArray[np.int64]
-    users: NDArray[np.int32]
-    item_codes: NDArray[Any]
+    item_indptr: Ints
+    users: Int32s
+    item_codes: Array
     item_days: NDArray[np.uint16]
 
 
 class Likeness(NamedTuple):
     """When two cells of one item are alike: codes low[c]…high[c]-1 are like c; days by reach."""
 
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    low: Ints
+    high: Ints
     day_error: int
 
 
-def nearest(
-    rows: Rows, likeness: Likeness, targets: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def nearest(rows: Rows, likeness: Likeness, targets: Ints) -> tuple[Floats, Floats]:
     """Return each target's highest Sim to any other row, and how much of it another row covers.
 
     Returns `similarity` (t, 3): highest (items in common) / (items that either rated), where *in

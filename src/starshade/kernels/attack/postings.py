@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 from starshade.kernels.search import place_of
@@ -37,9 +38,7 @@ _TOGETHER = 16  # known cells that are priced at once
 _ENTRIES = 1 << 22  # contents priced at once, over these cells
 
 
-def windows_of(
-    indptr: NDArray[np.int64], rows: NDArray[np.int32], n_rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+def windows_of(indptr: Ints, rows: Int32s, n_rows: int) -> tuple[Ints, NDArray[np.uint16]]:
     """Cut each item's raters where a new window of 65,536 rows begins.
 
     Within a window a row is known by its lower 16 bits: there is less to read, and the scores of

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.attack.postings import (
     EVERY_ROW,
@@ -84,17 +85,17 @@ class Block(NamedTuple):
     """
 
     first: int
-    cuts: NDArray[np.int64]
+    cuts: Ints
     local: NDArray[np.uint16]
-    codes: NDArray[Any]
+    codes: Array
     days: NDArray[np.uint16]
     last_day: int
-    sizes: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    repeats: NDArray[np.int64]
-    support: NDArray[np.int32]
-    rows_below: NDArray[np.int64]
-    records_below: NDArray[np.int64]
+    sizes: Ints
+    copies: Ints
+    repeats: Ints
+    support: Int32s
+    rows_below: Ints
+    records_below: Ints
     single: bool
     by_row: Rows
 
@@ -113,15 +114,15 @@ class Aux(NamedTuple):
         0 and EVERY_ROW where all are
     """
 
-    item: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    sim: NDArray[np.int32]
-    rating: NDArray[np.float64]
-    day: NDArray[np.int32]
-    own: NDArray[np.int64]
-    user: NDArray[np.int64]
-    least: NDArray[np.int64]
-    most: NDArray[np.int64]
+    item: Int32s
+    weight: Floats
+    sim: Int32s
+    rating: Floats
+    day: Int32s
+    own: Ints
+    user: Ints
+    least: Ints
+    most: Ints
 
 
 class Tables(NamedTuple):
@@ -133,10 +134,10 @@ class Tables(NamedTuple):
     unit : 2^bits, the whole units of 1.0
     """
 
-    similarity: NDArray[np.float64]
-    levels: NDArray[np.float64]
+    similarity: Floats
+    levels: Floats
     rho0: float
-    decay: NDArray[np.float64]
+    decay: Floats
     unit: float
 
 
@@ -165,9 +166,7 @@ def fraction_bits(known: int) -> int:
     return min(20, math.floor(math.log2((2**31 - 1) / (known * (2 / math.log(2) + 2**-20)))))
 
 
-def holds(
-    rows: Rows, rated: NDArray[np.bool_], own: NDArray[np.int64], item: NDArray[np.int32]
-) -> NDArray[np.bool_]:
+def holds(rows: Rows, rated: Bools, own: Ints, item: Int32s) -> Bools:
     """Tell which known items the target's own row holds a rating of."""
     return np.asarray(_holds(rows, rated, own, item))
 
@@ -185,7 +184,7 @@ def _holds(rows, rated, own, item):  # type: ignore[no-untyped-def]
     return out
 
 
-def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
+def scores(block: Block, aux: Aux, tables: Tables) -> Int32s:
     """Return every row's score for every target, in whole units: to look at, not to attack with."""
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
     worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
@@ -194,7 +193,7 @@ def scores(block: Block, aux: Aux, tables: Tables) -> NDArray[np.int32]:
     return out
 
 
-def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> NDArray[Any]:
+def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> Array:
     """Summarize one block of rows for every target; `merge` joins the blocks."""
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)
@@ -202,16 +201,14 @@ def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> NDArray[Any]:
     return summaries
 
 
-def weigh(
-    block: Block, aux: Aux, tables: Tables, goal: Goal, merged: NDArray[Any], records: int
-) -> NDArray[Any]:
+def weigh(block: Block, aux: Aux, tables: Tables, goal: Goal, merged: Array, records: int) -> Array:
     """Give one block's share of the masses, once the summary of all blocks is known."""
     masses = np.zeros(len(aux.item), dtype=MASSES)
     _run(block, aux, tables, goal, records, merged.copy(), masses, merged=True, weighed=True)
     return masses
 
 
-def attack(block: Block, aux: Aux, tables: Tables, goal: Goal) -> tuple[NDArray[Any], NDArray[Any]]:
+def attack(block: Block, aux: Aux, tables: Tables, goal: Goal) -> tuple[Array, Array]:
     """Summarize and weigh the only block there is, scoring it once."""
     summaries = np.zeros(len(aux.item), dtype=SUMMARY)
     masses = np.zeros(len(aux.item), dtype=MASSES)
@@ -226,8 +223,8 @@ def _run(
     tables: Tables,
     goal: Goal,
     records: int,
-    summaries: NDArray[Any],
-    masses: NDArray[Any],
+    summaries: Array,
+    masses: Array,
     *,
     merged: bool,
     weighed: bool,

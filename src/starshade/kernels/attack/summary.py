@@ -10,12 +10,11 @@ copies, that of a profile does not. Squares need up to 93 bits; they are kept in
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats
 from starshade.kernels.inner import inner
 
 __all__ = [
@@ -174,7 +173,7 @@ def leave_out(repeated, out):  # type: ignore[no-untyped-def]
         out["profile_square_low"] = low & _MASK
 
 
-def merge(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def merge(a: Array, b: Array) -> Array:
     """Join the summaries of two blocks of rows, target by target; exact, in any order."""
     out = np.empty_like(a)
     for name in _SUMS:
@@ -220,7 +219,7 @@ def _sigmas(n, total, high, low):  # type: ignore[no-untyped-def]
     return out
 
 
-def sigmas(summaries: NDArray[Any], *, profiles: bool = False) -> NDArray[np.float64]:
+def sigmas(summaries: Array, *, profiles: bool = False) -> Floats:
     """SD of the scores of all records (or all profiles), in units of the scores, per target."""
     pre = "profile_" if profiles else ""
     sides = [summaries[f"{pre}{name}"] for name in ("total", "square_high", "square_low")]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bytes, Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
@@ -37,10 +37,10 @@ class Board(NamedTuple):
         satisfy
     """
 
-    codes: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    predicates: NDArray[np.int32]
-    sizes: NDArray[np.int64]
+    codes: Int32s
+    indptr: Ints
+    predicates: Int32s
+    sizes: Ints
     n_predicates: int
     width: int
 
@@ -53,10 +53,10 @@ class Singled(NamedTuple):
     items, predicates : that condition; int32, shape (rows, longest condition)
     """
 
-    times: NDArray[np.uint8]
-    length: NDArray[np.uint8]
-    items: NDArray[np.int32]
-    predicates: NDArray[np.int32]
+    times: Bytes
+    length: Bytes
+    items: Int32s
+    predicates: Int32s
 
 
 def nobody(n_rows: int, longest: int) -> Singled:
@@ -70,13 +70,7 @@ def nobody(n_rows: int, longest: int) -> Singled:
 
 
 def ask(
-    last: int,
-    board: Board,
-    longest: int,
-    floor: int,
-    most: int,
-    singled: Singled,
-    counts: NDArray[np.int64],
+    last: int, board: Board, longest: int, floor: int, most: int, singled: Singled, counts: Ints
 ) -> None:
     """Ask every condition whose last item is `last`, in one go.
 

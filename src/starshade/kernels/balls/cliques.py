@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Ints
 from starshade.kernels.inner import inner
 
 __all__ = ["components", "grow_cliques"]
 
 
 @njit(cache=True, nogil=True)
-def components(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
+def components(indptr: Ints, members: Ints) -> Ints:
     """Find the connected components, numbered in the order of their first vertices."""
     n = len(indptr) - 1
     label = np.full(n, -1, np.int64)
@@ -42,12 +42,7 @@ def components(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray
 
 
 @njit(cache=True, nogil=True)
-def grow_cliques(
-    indptr: NDArray[np.int64],
-    members: NDArray[np.int64],
-    order: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.int64]:
+def grow_cliques(indptr: Ints, members: Ints, order: Ints, k: int) -> Ints:
     """Partition vertices into cliques of k or more, as far as one pass gets.
 
     The vertices of `order` are taken one after the other. One that is still free begins a

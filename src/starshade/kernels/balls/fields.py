@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Int32s, Ints, Words
 from starshade.kernels.inner import inner
 
 __all__ = ["Fields", "accept", "fields_of", "low_bits", "relation"]
@@ -43,25 +44,20 @@ class Fields(NamedTuple):
     the rule, code by code (`ratings.proximity.rule.Rule`).
     """
 
-    bucket: NDArray[np.uint64]
-    outer: NDArray[np.uint64]
-    inner: NDArray[np.uint64]
-    touch: NDArray[np.uint64]
+    bucket: Words
+    outer: Words
+    inner: Words
+    touch: Words
     width: int
     per_word: int
     exact: bool
-    folds: NDArray[np.uint64]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    null: NDArray[np.bool_]
+    folds: Words
+    low: Int32s
+    high: Int32s
+    null: Bools
 
 
-def fields_of(
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    null: NDArray[np.bool_],
-    counts: NDArray[np.integer],
-) -> Fields:
+def fields_of(low: Int32s, high: Int32s, null: Bools, counts: NDArray[np.integer]) -> Fields:
     """Choose the fields for a rule and the codes that occur."""
     used = np.flatnonzero(counts)
     rated = used[used > 0]
@@ -95,12 +91,7 @@ def fields_of(
     )
 
 
-def _ranges(
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    rated: NDArray[np.int64],
-    bucket: NDArray[np.int64],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _ranges(low: Int32s, high: Int32s, rated: Ints, bucket: Ints) -> tuple[Words, Words]:
     """Return the buckets that each code's near ratings touch, and those they fill."""
     if not len(rated):
         return np.zeros(len(low), np.uint64), np.zeros(len(low), np.uint64)
@@ -115,12 +106,12 @@ def _ranges(
     return outer, inner
 
 
-def _run(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _run(first: Ints, last: Ints) -> Words:
     length = np.maximum(last - first + 1, 0).astype(np.uint64)
     return np.asarray(((_ONE << length) - _ONE) << first.astype(np.uint64))
 
 
-def _folds(width: int) -> NDArray[np.uint64]:
+def _folds(width: int) -> Words:
     spans = []
     span = 1
     while span < width:
@@ -129,7 +120,7 @@ def _folds(width: int) -> NDArray[np.uint64]:
     return np.array(spans, dtype=np.uint64)
 
 
-def low_bits(fields: Fields, items: NDArray[np.int64]) -> NDArray[np.uint64]:
+def low_bits(fields: Fields, items: Ints) -> Words:
     """Return the lowest bits of the fields in the last word of a record of so many items."""
     marks = np.zeros(fields.per_word + 1, np.uint64)
     for place in range(fields.per_word):

@@ -7,11 +7,11 @@ bare arrays: views of arrays and tuples of them would be counted on every call.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Ints, Words
 from starshade.kernels.balls.fields import INSIDE, MIXED, accept, relation
 from starshade.kernels.balls.tree import BLOCK, FIRST, LAST, LEAF
 from starshade.kernels.inner import inner
@@ -32,29 +32,29 @@ __all__ = [
 class Asked(NamedTuple):
     """What is asked of the forest; records, and what belongs to them, in the order of leaves."""
 
-    wanted: NDArray[np.bool_]
+    wanted: Bools
     stop_at: int
-    weights: NDArray[np.int64]
-    node_weights: NDArray[np.int64]
-    columns: NDArray[Any]
-    node_columns: NDArray[Any]
+    weights: Ints
+    node_weights: Ints
+    columns: Array
+    node_columns: Array
 
 
 class Found(NamedTuple):
     """Sizes and sums of the balls of wanted records, shapes (n,) and (n, q)."""
 
-    sizes: NDArray[np.int64]
-    sums: NDArray[Any]
+    sizes: Ints
+    sums: Array
 
 
 class Room(NamedTuple):
     """Working memory for one leaf's records as queries; the last row is all of them together."""
 
-    active: NDArray[np.int64]
-    outer: NDArray[np.uint64]
-    inner: NDArray[np.uint64]
-    bad: NDArray[np.uint64]
-    hits: NDArray[np.int64]
+    active: Ints
+    outer: Words
+    inner: Words
+    bad: Words
+    hits: Ints
 
 
 @inner

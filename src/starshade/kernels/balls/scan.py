@@ -7,12 +7,12 @@ it, and then trims these candidates axis by axis. Both count every record, equal
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
@@ -23,9 +23,9 @@ __all__ = ["Nearness", "Table", "scan_balls", "table_of"]
 class Nearness(NamedTuple):
     """The rule, code by code (`ratings.proximity.rule.Rule`)."""
 
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    null: NDArray[np.bool_]
+    low: Int32s
+    high: Int32s
+    null: Bools
 
 
 class Table(NamedTuple):
@@ -35,13 +35,13 @@ class Table(NamedTuple):
     (n,): records along the first axis. `starts` (n_codes + 1,): where each code begins in `order`.
     """
 
-    codes: NDArray[Any]
-    axes: NDArray[Any]
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    codes: Array
+    axes: Array
+    order: Ints
+    starts: Ints
 
 
-def table_of(codes: NDArray[Any], n_codes: int, *, slicing: bool) -> Table:
+def table_of(codes: Array, n_codes: int, *, slicing: bool) -> Table:
     """Make a table ready."""
     announce("the search for proximate records", scan_balls)
     if not slicing:

@@ -11,12 +11,12 @@ single pass backwards sums up what lies below.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Ints, Words
 from starshade.kernels.balls.fields import Fields, low_bits
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
@@ -37,10 +37,10 @@ class Blocks(NamedTuple):
     the tables one after the other, row by row; 0 is null.
     """
 
-    record: NDArray[np.int64]
-    cell: NDArray[np.int64]
-    items: NDArray[np.int64]
-    cells: NDArray[Any]
+    record: Ints
+    cell: Ints
+    items: Ints
+    cells: Array
 
 
 class Forest(NamedTuple):
@@ -50,20 +50,20 @@ class Forest(NamedTuple):
     leaf), block. A block of one record has no node. `node_word`, `block_word` (n + 1,): where the
     words of a node and of a block begin. `node_words`, `words`: what a node's records stand on
     together; and each record, word by word: the first words of a block's records, then the second
-    ones, and so on. `last_lows` (n_blocks,): see `balls_fields.relation`.
+    ones, and so on. `last_lows` (n_blocks,): see `fields.relation`.
     """
 
-    nodes: NDArray[np.int64]
-    root: NDArray[np.int64]
-    node_word: NDArray[np.int64]
-    node_words: NDArray[np.uint64]
-    block_word: NDArray[np.int64]
-    words: NDArray[np.uint64]
+    nodes: Ints
+    root: Ints
+    node_word: Ints
+    node_words: Words
+    block_word: Ints
+    words: Words
     lows: np.uint64
-    last_lows: NDArray[np.uint64]
+    last_lows: Words
 
 
-def grow(blocks: Blocks, fields: Fields) -> tuple[Forest, Blocks, NDArray[np.int64]]:
+def grow(blocks: Blocks, fields: Fields) -> tuple[Forest, Blocks, Ints]:
     """Grow a tree over each block; return which record now stands at each place, too."""
     announce("the search for proximate records", _grow)
     nodes, root, place = _grow(blocks, fields, LEAF)

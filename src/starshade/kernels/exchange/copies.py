@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Words
 from starshade.kernels.exchange.leaves import Rows
 from starshade.kernels.fingerprint import mix
 from starshade.kernels.warm import announce
@@ -15,7 +15,7 @@ __all__ = ["marks"]
 _SHIFT = np.uint64(16)
 
 
-def marks(rows: Rows) -> NDArray[np.uint64]:
+def marks(rows: Rows) -> Words:
     """Return a number for each row, the same for equal rows, and hardly ever for others."""
     announce("k-exchange", _marks)
     with np.errstate(over="ignore"):  # they wrap around, also where interpreted

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import CHANCES, anneal, nearest
 from starshade.kernels.exchange.dissolve import dissolve
-from starshade.kernels.exchange.leaves import Ints, Rows
+from starshade.kernels.exchange.leaves import Rows
 from starshade.kernels.exchange.start import greedy_groups
 from starshade.kernels.fingerprint import mix
 from starshade.kernels.inner import inner
@@ -38,7 +38,7 @@ def exchange(
     *,
     k: int,
     heat: float,
-    shrink: NDArray[np.float64],
+    shrink: Floats,
     effort: float,
     key: int,
 ) -> None:

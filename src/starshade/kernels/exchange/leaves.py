@@ -12,15 +12,15 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints
 from starshade.kernels.fingerprint import below, mix
 from starshade.kernels.warm import announce
 
 __all__ = ["Rows", "cut_leaves"]
 
-Ints = NDArray[np.int64]
 
 #: indptr, columns, values of a CSR table (int64, int32, int16), and further full columns (int16)
-Rows = tuple[Ints, NDArray[np.int32], NDArray[np.int16], NDArray[np.int16]]
+Rows = tuple[Ints, Int32s, NDArray[np.int16], NDArray[np.int16]]
 
 
 def cut_leaves(

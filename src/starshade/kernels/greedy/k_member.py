@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.greedy.widening import add_distances, cheapest
 from starshade.kernels.inner import inner
@@ -26,12 +26,8 @@ __all__ = ["grow_clusters", "join_cluster"]
 
 _SHARE = 8  # ranks are closed when this part of the records has left
 
-Ints = NDArray[np.int64]
 
-
-def grow_clusters(
-    table: NDArray[Any], unit: int, k: int
-) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
+def grow_clusters(table: Array, unit: int, k: int) -> tuple[Ints, Array, Array]:
     """Grow clusters of k while at least k records are left.
 
     `table` (int8 or int32 (n_items, n)): places from 0 to `unit`, records in the order of the
@@ -48,9 +44,8 @@ def grow_clusters(
     low = np.empty((n // k, m), table.dtype)
     high = np.empty((n // k, m), table.dtype)
     work, place = table, np.arange(n)
-    away: NDArray[Any] = np.zeros(
-        n, kind
-    )  # from the seed before; at first all are equally far from nothing
+    # from the seed before; at first all are equally far from nothing
+    away: Array = np.zeros(n, kind)
     formed = 0
     with task("grouping records", n) as step:
         while formed < n // k:
@@ -64,7 +59,7 @@ def grow_clusters(
     return group, low, high
 
 
-def join_cluster(row: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: Ints) -> int:
+def join_cluster(row: Array, low: Array, high: Array, sizes: Ints) -> int:
     """Add one record to the cluster whose cost |e|·Σ range grows least; ties to the first."""
     before = (high.astype(np.int64) - low).sum(axis=1)
     wider = np.maximum(high, row).astype(np.int64) - np.minimum(low, row)

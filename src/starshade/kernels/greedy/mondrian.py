@@ -7,37 +7,32 @@ depth first, the left half before the right, and numbered as they turn out to be
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
 __all__ = ["relaxed_parts", "strict_parts"]
 
-Ints = NDArray[np.int64]
 
-
-def strict_parts(rows: NDArray[Any], k: int) -> Ints:
+def strict_parts(rows: Array, k: int) -> Ints:
     """Cut strictly: records that are equal on an item stay on one side of its cut."""
-    announce("Mondrian", _strict)
-    return np.asarray(_strict(rows, k))
+    announce("Mondrian", _cut_up)
+    return np.asarray(_cut_up(rows, k, np.arange(len(rows)), True))
 
 
-def relaxed_parts(rows: NDArray[Any], k: int, order: Ints) -> Ints:
+def relaxed_parts(rows: Array, k: int, order: Ints) -> Ints:
     """Cut into halves: of the records equal to the median, the earlier in an order go left."""
-    announce("relaxed Mondrian", _relaxed)
-    return np.asarray(_relaxed(rows, k, order))
+    announce("relaxed Mondrian", _cut_up)
+    return np.asarray(_cut_up(rows, k, order.copy(), False))
 
 
 @njit(cache=True, nogil=True)
-def _strict(rows, k):  # type: ignore[no-untyped-def]
+def _cut_up(rows, k, who, strict):  # type: ignore[no-untyped-def]
     n = len(rows)
-    who = np.arange(n)
     parts = np.empty(n, np.int64)
     spare = np.empty(n, np.int64)
     values = np.empty(n, rows.dtype)
@@ -48,7 +43,10 @@ def _strict(rows, k):  # type: ignore[no-untyped-def]
         run = who[low:high]
         cut = 0
         if high - low >= 2 * k:
-            cut = _cut_strictly(rows, run, k, values, spare)
+            if strict:
+                cut = _cut_strictly(rows, run, k, values, spare)
+            else:
+                cut = _cut_in_half(rows, run, values, spare)
         if cut:
             open_ends.append(low + cut)
             continue
@@ -78,35 +76,19 @@ def _cut_strictly(rows, run, k, values, spare):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(cache=True, nogil=True)
-def _relaxed(rows, k, order):  # type: ignore[no-untyped-def]
-    n = len(rows)
-    who = order.copy()
-    parts = np.empty(n, np.int64)
-    spare = np.empty(n, np.int64)
-    values = np.empty(n, rows.dtype)
-    open_ends = [n]
-    low, found = 0, 0
-    while open_ends:
-        high = open_ends[-1]
-        run = who[low:high]
-        if high - low >= 2 * k:
-            width = _widths(rows, run)
-            item = width.argmax()
-            if width[item] > 0:
-                median = _median(rows, run, item, values)
-                half = (high - low + 1) // 2
-                below = 0
-                for i in run:
-                    below += rows[i, item] < median
-                _sort_run(rows, run, item, median - 1, half - below, spare)
-                open_ends.append(low + half)
-                continue
-        for i in run:
-            parts[i] = found
-        found += 1
-        low = open_ends.pop()
-    return parts
+@inner
+def _cut_in_half(rows, run, values, spare):  # type: ignore[no-untyped-def]
+    width = _widths(rows, run)
+    item = width.argmax()
+    if width[item] <= 0:
+        return 0
+    median = _median(rows, run, item, values)
+    half = (len(run) + 1) // 2
+    below = 0
+    for i in run:
+        below += rows[i, item] < median
+    _sort_run(rows, run, item, median - 1, half - below, spare)
+    return half
 
 
 @inner

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats, Ints, Words
 from starshade.kernels.fingerprint import below
 from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
@@ -30,16 +30,16 @@ KEPT, SUPPRESSED, FILLED = 0, 1, 2
 
 
 def clip_groups(
-    table: NDArray[Any],
-    order: NDArray[np.int64],
-    indptr: NDArray[np.int64],
+    table: Array,
+    order: Ints,
+    indptr: Ints,
     *,
     n_levels: int,
     width: int,
     null_cost: float,
-    numbers: NDArray[np.uint64],
-    out: NDArray[Any] | None,
-) -> NDArray[np.float64]:
+    numbers: Words,
+    out: Array | None,
+) -> Floats:
     """Clip every group on every item; stepped scales.
 
     `table` (unsigned int (n, n_items)): 0 is null, 1…n_levels are levels. `null_cost`: of a cell
@@ -47,38 +47,33 @@ def clip_groups(
     the moved table; None: only the costs are wanted. Returns (n_groups,): what each group's changes
     cost, in steps.
     """
+    return _by_lanes(_clip, table, order, indptr, (n_levels, width, null_cost, numbers), out)
+
+
+def clip_groups_real(
+    values: Floats,
+    order: Ints,
+    indptr: Ints,
+    *,
+    eps: float,
+    null_cost: float,
+    numbers: Words,
+    out: Floats | None,
+) -> Floats:
+    """`clip_groups` on real scales: NaN is null, costs are in ratings."""
+    return _by_lanes(_clip_real, values, order, indptr, (eps, null_cost, numbers), out)
+
+
+def _by_lanes(
+    clip: Any, table: Array, order: Ints, indptr: Ints, how: tuple[Any, ...], out: Array | None
+) -> Floats:
     cost = np.zeros(len(indptr) - 1)
     target = table[:0] if out is None else out
     lanes = cut(np.diff(indptr))
 
     def work(lane: int) -> None:
-        rows = (table, order, indptr, *lanes[lane])
         with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
-            _clip(*rows, n_levels, width, null_cost, numbers, target, cost)
-
-    run(work, len(lanes))
-    return cost
-
-
-def clip_groups_real(
-    values: NDArray[np.float64],
-    order: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    *,
-    eps: float,
-    null_cost: float,
-    numbers: NDArray[np.uint64],
-    out: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    """`clip_groups` on real scales: NaN is null, costs are in ratings."""
-    cost = np.zeros(len(indptr) - 1)
-    target = values[:0] if out is None else out
-    lanes = cut(np.diff(indptr))
-
-    def work(lane: int) -> None:
-        rows = (values, order, indptr, *lanes[lane])
-        with np.errstate(over="ignore"):
-            _clip_real(*rows, eps, null_cost, numbers, target, cost)
+            clip(table, order, indptr, *lanes[lane], *how, target, cost)
 
     run(work, len(lanes))
     return cost

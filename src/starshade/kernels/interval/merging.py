@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Ints
 from starshade.kernels.warm import announce
 
 __all__ = ["cheapest_partner"]
-
-Ints = NDArray[np.int64]
 
 
 def cheapest_partner(low: Ints, high: Ints, sizes: Ints, group: int) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bytes, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.interval.interval import item_cost
@@ -24,8 +24,8 @@ _TIE = 1e-3  # weight of how far ratings lie apart, where clipping costs the sam
 
 
 def pack(
-    rows: NDArray[np.uint8],
-    indptr: NDArray[np.int64],
+    rows: Bytes,
+    indptr: Ints,
     *,
     n_levels: int,
     width: int,
@@ -33,7 +33,7 @@ def pack(
     k: int,
     sweeps: int,
     tried: int,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Group the records of every node; return the group of each within its node."""
     label = np.zeros(len(rows), dtype=np.int64)
     lanes = cut(np.diff(indptr))

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Ints, Words
 from starshade.kernels.bits import ones
 from starshade.kernels.inner import inner
 
 __all__ = ["join_small"]
 
 
-def join_small(words: NDArray[np.uint64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def join_small(words: Words, sizes: Ints, k: int) -> Ints:
     """Join patterns, the earlier first, until each has k records; return what each has become."""
     with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
         return np.asarray(_join(words, sizes.copy(), k))

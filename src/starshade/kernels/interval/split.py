@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Bytes, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.interval.interval import item_cost
@@ -23,9 +23,9 @@ _TRIED = 6  # cuts whose cost is counted over all items
 
 
 def split(
-    rows: NDArray[np.uint8],
-    order: NDArray[np.int64],
-    starts: NDArray[np.bool_],
+    rows: Bytes,
+    order: Ints,
+    starts: Bools,
     *,
     n_levels: int,
     width: int,

@@ -7,11 +7,10 @@ its greatest value. Twenty items on 1-5 with nulls are two words instead of twen
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Array, Ints, Words
 
 __all__ = ["thermometers"]
 
@@ -19,7 +18,7 @@ _WORD = 64
 _BYTES_PER_WORD = 8  # of the plain table; a word takes as long as this many of them
 
 
-def thermometers(table: NDArray[Any]) -> NDArray[np.uint64] | None:
+def thermometers(table: Array) -> Words | None:
     """Return the records as words; None where the plain table is as good."""
     if table.dtype.kind != "u" or not table.size:
         return None
@@ -36,7 +35,7 @@ def thermometers(table: NDArray[Any]) -> NDArray[np.uint64] | None:
     return words
 
 
-def _lay_out(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _lay_out(steps: Ints) -> tuple[Ints, Ints]:
     """Give each item its word and its first bit there; none is cut in two."""
     word, shift = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
     w = used = 0

@@ -9,12 +9,12 @@ together add up, which spreads the records out), but only the time depends on th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 
@@ -41,20 +41,20 @@ class Blocks(NamedTuple):
     sixteen blocks in a row. `first` (n_blocks,): the least position in the block.
     """
 
-    cells: NDArray[Any]
-    kind: NDArray[Any]
-    position: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    along: NDArray[Any]
-    low: NDArray[Any]
-    high: NDArray[Any]
-    tray_low: NDArray[Any]
-    tray_high: NDArray[Any]
-    first: NDArray[np.int32]
-    tray_first: NDArray[np.int32]
+    cells: Array
+    kind: Array
+    position: Int32s
+    slot: Int32s
+    along: Array
+    low: Array
+    high: Array
+    tray_low: Array
+    tray_high: Array
+    first: Int32s
+    tray_first: Int32s
 
 
-def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
+def directions(table: Array) -> tuple[Array, float]:
     """Return where each record stands along a few directions.
 
     Returns `along` (int32 or float64 (n_directions, n)): float64 on a table of real numbers; all
@@ -80,7 +80,7 @@ def directions(table: NDArray[Any]) -> tuple[NDArray[Any], float]:
     return along, _SLACK * greatest if real else 0.0
 
 
-def _lead(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lead(sample: Floats) -> Floats:
     """Return how much each item goes along with the sample's main direction."""
     sample = sample - sample.mean(axis=1, keepdims=True)
     lead = np.ones(len(sample))
@@ -90,9 +90,7 @@ def _lead(sample: NDArray[np.float64]) -> NDArray[np.float64]:
     return lead
 
 
-def lay_out(
-    cells: NDArray[Any], along: NDArray[Any], free: NDArray[np.int64], slack: float
-) -> Blocks:
+def lay_out(cells: Array, along: Array, free: Ints, slack: float) -> Blocks:
     """Lay out the records that are free."""
     order = free[_sort(_coarse(along[:, free]))]
     slot = np.full(along.shape[1], -1, np.int32)
@@ -121,7 +119,7 @@ def lay_out(
     )
 
 
-def _coarse(along: NDArray[Any]) -> NDArray[np.uint8]:
+def _coarse(along: Array) -> Bytes:
     low = along.min(axis=1, keepdims=True)
     width = float((along.max(axis=1) - low[:, 0].astype(np.float64)).max())
     if along.dtype.kind != "f":

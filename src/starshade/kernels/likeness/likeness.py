@@ -10,9 +10,8 @@ changes the time, never the groups.
 
 How the lists are made depends on the table::
 
-    likeness.py ──full table──▶ likeness_bits.py ──▶ likeness_blocks.py ──▶ likeness_search.py
-                                cells as bits        near ones together     passes over blocks
-        └───────sparse rows───▶ likeness_sparse.py
+    likeness.py ──full table──▶ bits.py ──▶ blocks.py ──▶ search.py
+        └───────sparse rows───▶ sparse.py
 
 Records are known by their *position* in the permutation, so a tie goes to the lower position.
 """
@@ -20,12 +19,12 @@ Records are known by their *position* in the permutation, so a tie goes to the l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints
 from starshade.kernels.likeness.bits import thermometers
 from starshade.kernels.likeness.blocks import BLOCK, directions, lay_out
 from starshade.kernels.likeness.cells import fill_sums
@@ -43,23 +42,23 @@ _STALE = 0.6  # share of free records below which they are laid out anew
 class Lists(NamedTuple):
     """A way to list neighbours among the records that were free when it was made.
 
-    `nearest`: (nuclei, wanted) → their nearest free records; see `likeness_search.nearest`. `alive`
+    `nearest`: (nuclei, wanted) → their nearest free records; see `search.nearest`. `alive`
     (n_blocks,): free records in each block; `form_groups` keeps count.
     """
 
-    nearest: Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-    block: NDArray[np.int32]
-    alive: NDArray[np.int64]
+    nearest: Callable[[Ints, int], Ints]
+    block: Int32s
+    alive: Ints
 
 
-def distances(table: NDArray[Any], query: NDArray[Any]) -> NDArray[Any]:
+def distances(table: Array, query: Array) -> Array:
     """L1 distance of one record to every record."""
     out = np.empty(table.shape[1], table.dtype)
     fill_sums(table, 0, table.shape[1], query, out)
     return out
 
 
-def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]:
+def nucleus_groups(table: Array, k: int) -> tuple[Ints, int]:
     """Form groups of k while at least k records are left.
 
     `table` (uint8, uint16 or float64 (n_items, n)): records in the order of the permutation. Its
@@ -71,7 +70,7 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
     cells = table if words is None else words
     along, slack = directions(table)
 
-    def arrange(free: NDArray[np.bool_]) -> Lists:
+    def arrange(free: Bools) -> Lists:
         blocks = lay_out(cells, along, np.flatnonzero(free), slack)
         block = blocks.slot // BLOCK
         alive = np.bincount(block[free], minlength=len(blocks.first))
@@ -80,9 +79,7 @@ def nucleus_groups(table: NDArray[Any], k: int) -> tuple[NDArray[np.int64], int]
     return form_groups(table.shape[1], k, arrange)
 
 
-def form_groups(
-    n: int, k: int, arrange: Callable[[NDArray[np.bool_]], Lists]
-) -> tuple[NDArray[np.int64], int]:
+def form_groups(n: int, k: int, arrange: Callable[[Bools], Lists]) -> tuple[Ints, int]:
     """Form groups from lists, wherever they come from.
 
     `arrange`: given which positions are free (the same array every time, changed in between),

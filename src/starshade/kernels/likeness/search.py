@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.likeness.blocks import BLOCK, TRAY, Blocks
@@ -25,13 +25,7 @@ _SHELVES = 32  # of blocks, by nearness
 _WORTH_THREADS = 20_000_000  # words compared at most; below, waking threads costs more
 
 
-def nearest(
-    blocks: Blocks,
-    alive: NDArray[np.int64],
-    free: NDArray[np.bool_],
-    nuclei: NDArray[np.int64],
-    wanted: int,
-) -> NDArray[np.int64]:
+def nearest(blocks: Blocks, alive: Ints, free: Bools, nuclei: Ints, wanted: int) -> Ints:
     """List for each nucleus the nearest free records, ties to the lower position; −1: no more."""
     near = np.full((len(nuclei), wanted), -1, np.int64)
     work = blocks.cells.size * len(nuclei)

@@ -9,12 +9,12 @@ bit. Further columns, few and full, come after the items.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
 from starshade.kernels.csr import keep_rows, transpose
 from starshade.kernels.inner import inner
 from starshade.kernels.likeness.likeness import Lists, form_groups
@@ -33,40 +33,40 @@ class SparseRows(NamedTuple):
     there counts as; 0 where cells are steps.
     """
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    cells: NDArray[Any]
+    indptr: Ints
+    columns: Int32s
+    cells: Array
     null: float
-    beside: NDArray[np.float64]
+    beside: Floats
     n_items: int
 
 
 class _Index(NamedTuple):
     """Rows that are free, and the same cells item by item."""
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    cells: NDArray[Any]
-    item_indptr: NDArray[np.int64]
-    users: NDArray[np.int32]
-    item_cells: NDArray[Any]
-    sums: NDArray[np.int64]
-    beside: NDArray[np.float64]
-    position: NDArray[np.int64]
+    indptr: Ints
+    columns: Int32s
+    cells: Array
+    item_indptr: Ints
+    users: Int32s
+    item_cells: Array
+    sums: Ints
+    beside: Floats
+    position: Ints
     null: float
 
 
-def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[NDArray[np.int64], int]:
+def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[Ints, int]:
     """Form groups of k while at least k records are left; see `likeness.nucleus_groups`."""
     announce("k-Likeness on sparse rows", _together)
     n = len(rows.indptr) - 1
     nowhere = np.zeros(n, np.int32)  # rows are in no blocks
 
-    def arrange(free: NDArray[np.bool_]) -> Lists:
+    def arrange(free: Bools) -> Lists:
         index = _index(rows, np.flatnonzero(free))
         row_of = np.cumsum(free) - 1
 
-        def nearest(nuclei: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+        def nearest(nuclei: Ints, wanted: int) -> Ints:
             near = np.full((len(nuclei), wanted), -1, np.int64)
             walk = _alone if len(nuclei) * len(index.users) < _WORTH_THREADS else _together
             walk(index, free, row_of[nuclei], near)
@@ -77,7 +77,7 @@ def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[NDArray[np.int64], 
     return form_groups(n, k, arrange)
 
 
-def sparse_distances(rows: SparseRows, record: int) -> NDArray[np.float64]:
+def sparse_distances(rows: SparseRows, record: int) -> Floats:
     """L1 distance of one record to every record, shape (n,); items are added in order."""
     index = _index(rows, np.arange(len(rows.indptr) - 1))
     out = np.empty(len(index.position))
@@ -85,7 +85,7 @@ def sparse_distances(rows: SparseRows, record: int) -> NDArray[np.float64]:
     return out
 
 
-def _index(rows: SparseRows, free: NDArray[np.int64]) -> _Index:
+def _index(rows: SparseRows, free: Ints) -> _Index:
     indptr, columns, cells, _ = keep_rows(rows.indptr, rows.columns, rows.cells, None, free)
     if cells.dtype.kind == "f":  # rows are walked side by side: no need of items
         item_indptr, users, item_cells = np.zeros(1, np.int64), columns[:0], cells[:0]

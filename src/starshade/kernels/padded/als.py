@@ -12,12 +12,10 @@ bias is taken off the rating first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
 from starshade.kernels.warm import announce
@@ -27,13 +25,11 @@ __all__ = ["half_sweep", "solve", "squared_error"]
 _AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
 _RANK = 1e-10  # a pivot this much smaller than its diagonal is what rounding left of 0
 
-Floats = NDArray[np.float64]
-
 
 def half_sweep(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
+    indptr: Ints,
+    columns: Int32s,
+    codes: Array,
     targets: Floats,
     others: Floats,
     penalty: Floats,
@@ -55,9 +51,9 @@ def half_sweep(
 
 
 def squared_error(
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    codes: NDArray[Any],
+    indptr: Ints,
+    columns: Int32s,
+    codes: Array,
     targets: Floats,
     rows: Floats,
     others: Floats,

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
@@ -39,19 +40,13 @@ class Centres(NamedTuple):
     `table` (n, t): mean corrections, weighted.
     """
 
-    phi: NDArray[np.float64]
-    pull: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    table: NDArray[np.float64]
+    phi: Floats
+    pull: Floats
+    lengths: Floats
+    table: Floats
 
 
-def make_centres(
-    parts: Parts,
-    inner: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> Centres:
+def make_centres(parts: Parts, inner: Floats, sums: Floats, starts: Ints, members: Ints) -> Centres:
     """Average the rows of each group."""
     announce("centres of groups", _make_centres)
     t, f = len(starts) - 1, parts.phi.shape[1]
@@ -113,11 +108,7 @@ def _low_rank(inner, phi, sums, members, mean_phi, pull):  # type: ignore[no-unt
 
 
 def centre_distances(
-    parts: Parts,
-    sums: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    users: NDArray[np.int64],
-    centres: Centres,
+    parts: Parts, sums: Floats, lengths: Floats, users: Ints, centres: Centres
 ) -> NDArray[np.float32]:
     """Squared distance of each user to each centre, shape (len(users), t).
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
@@ -22,13 +22,8 @@ _TILE = 128
 
 
 def mean_over_common(
-    rows: NDArray[np.float64],
-    others: NDArray[np.float64],
-    kind: int,
-    unit: float,
-    limit: float,
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    rows: Floats, others: Floats, kind: int, unit: float, limit: float, weights: Floats
+) -> Floats:
     """Average a function of |x − y| / unit over the items that both rows have.
 
     `rows`, `others`: NaN is null. Returns (a, b): 1 where no item, or none of weight above 0, is

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.padded.centres import NEGLIGIBLE
 from starshade.kernels.padded.padded import Parts, fill_corrections
@@ -20,9 +21,7 @@ from starshade.kernels.warm import announce
 __all__ = ["member_distances", "products"]
 
 
-def products(
-    parts: Parts, sums: NDArray[np.float64], inner: NDArray[np.float64], users: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def products(parts: Parts, sums: Floats, inner: Floats, users: Ints) -> Floats:
     """Products of each two of some users' rows, less the base; shape (b, b), on one thread."""
     announce("products within bins", _products)
     out = np.empty((len(users), len(users)))
@@ -94,12 +93,7 @@ def _by_item(indptr, columns, codes, levels, base, loadings, phi, users):  # typ
     return place, raters, e, ends
 
 
-def member_distances(
-    table: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> NDArray[np.float32]:
+def member_distances(table: Floats, rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
     """Squared distance of some rows of `products` to the mean of each group of rows."""
     announce("distances within bins", _member_distances)
     out = np.empty((len(rows), len(starts) - 1), np.float32)

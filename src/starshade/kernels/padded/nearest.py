@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.padded.centres import NEGLIGIBLE, Centres
 from starshade.kernels.padded.padded import Parts, fill_corrections
@@ -25,9 +26,7 @@ _NO_LESS = 1e-12  # of the squared length: a residual is taken for as much longe
 _SLACK = 1e-6  # relative: what rounding may add to a bound, many times over
 
 
-def reach(
-    sums: NDArray[np.float64], lengths: NDArray[np.float64], root: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def reach(sums: Floats, lengths: Floats, root: Floats) -> Floats:
     """Return z and |r| of rows or centres, shape (f + 2, rows); `root` turns sums into z."""
     out = np.zeros((root.shape[1] + 1, len(sums)))
     for a in range(len(root)):  # term by term: the same on any number of threads
@@ -41,12 +40,12 @@ def reach(
 
 def nearest_centres(
     parts: Parts,
-    sums: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    users: NDArray[np.int64],
+    sums: Floats,
+    lengths: Floats,
+    users: Ints,
     centres: Centres,
-    reaches: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    reaches: tuple[Floats, Floats],
+) -> tuple[Ints, NDArray[np.float32]]:
     """Find each user's nearest centre, ties to the first; bits as from `centre_distances`."""
     announce("bins", _nearest)
     found, away = np.empty(len(users), np.int64), np.empty(len(users), np.float32)
@@ -110,7 +109,7 @@ def _bounds(own, length, reach, lengths, bound):  # type: ignore[no-untyped-def]
 
 @inner
 def _distance(columns, e, phi, sums, length, mean_phi, pull, centre_length, table):  # type: ignore[no-untyped-def]
-    """One squared distance: the sums of `padded_centres._products`, in their order."""
+    """One squared distance: the sums of `centres._products`, in their order."""
     total = 0.0
     for j in range(len(phi)):
         total += sums[j] * mean_phi[j] + phi[j] * pull[j]

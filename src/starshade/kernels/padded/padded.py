@@ -7,12 +7,13 @@ It is never kept: one pass over a user's ratings gives it anew.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints
 from starshade.kernels.copying import copy_to
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
@@ -29,14 +30,14 @@ class Parts(NamedTuple):
     `loadings` (n, f + 1): 1 and the item's factors. `phi` (m, f + 1): the user's bias and factors.
     """
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    codes: NDArray[Any]
-    levels: NDArray[np.float64]
-    base: NDArray[np.float64]
-    loadings: NDArray[np.float64]
-    phi: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    indptr: Ints
+    columns: Int32s
+    codes: Array
+    levels: Floats
+    base: Floats
+    loadings: Floats
+    phi: Floats
+    weights: Floats
 
 
 @njit(cache=True, nogil=True)
@@ -64,9 +65,7 @@ def fill_corrections(columns, codes, levels, base, loadings, phi, out):  # type:
         out[p] = levels[codes[p]] - predicted
 
 
-def project(
-    parts: Parts, inner: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def project(parts: Parts, inner: Floats) -> tuple[Floats, Floats]:
     """Return L'W(x_u − base) and the squared length of x_u − base for each user."""
     announce("padding", _project)
     sums, lengths = np.empty_like(parts.phi), np.empty(len(parts.phi))
@@ -101,9 +100,7 @@ def _project(  # type: ignore[no-untyped-def]
             lengths[u] = length
 
 
-def dense_rows(
-    parts: Parts, users: NDArray[np.integer], low: float, high: float
-) -> NDArray[np.float64]:
+def dense_rows(parts: Parts, users: NDArray[np.integer], low: float, high: float) -> Floats:
     """Write out the padded rows of some users, shape (len(users), n).
 
     `low`, `high`: predictions are clipped to them; infinities leave them as they are. Ratings stay.
@@ -115,9 +112,7 @@ def dense_rows(
     return out
 
 
-def few_rows(
-    parts: Parts, users: NDArray[np.integer], low: float, high: float
-) -> NDArray[np.float64]:
+def few_rows(parts: Parts, users: NDArray[np.integer], low: float, high: float) -> Floats:
     """Write out rows as `dense_rows` does, on one thread: for work that is done side by side."""
     announce("a few padded rows", _few_rows)
     out = np.empty((len(users), len(parts.base)))
@@ -125,9 +120,7 @@ def few_rows(
     return out
 
 
-def mean_rows(
-    parts: Parts, starts: NDArray[np.int64], members: NDArray[np.int64], low: float, high: float
-) -> NDArray[np.float64]:
+def mean_rows(parts: Parts, starts: Ints, members: Ints, low: float, high: float) -> Floats:
     """Write out the mean padded row of each group, shape (g, n).
 
     `starts` (g + 1,): group j is ``members[starts[j]:starts[j + 1]]``, one user at least. `low`,
@@ -143,7 +136,7 @@ def mean_rows(
     return out
 
 
-def _across(parts: Parts) -> NDArray[np.float64]:
+def _across(parts: Parts) -> Floats:
     return np.ascontiguousarray(parts.loadings.T)
 
 

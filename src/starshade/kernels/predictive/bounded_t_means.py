@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
 
@@ -24,7 +25,7 @@ __all__ = ["assign"]
 _FULL = np.uint32(0xFFFF_FFFF)
 
 
-def assign(distances: NDArray[np.float32], lower: int) -> NDArray[np.int64]:
+def assign(distances: NDArray[np.float32], lower: int) -> Ints:
     """Give every row a centre, and every centre `lower` rows at least.
 
     `lower`: t · lower ≤ b.
@@ -34,7 +35,7 @@ def assign(distances: NDArray[np.float32], lower: int) -> NDArray[np.int64]:
     """
     announce("bounded t-means", _assign)
     # floats that are not negative are in the order of their bits; a sign on 0 would spoil that
-    found: NDArray[np.int64] = _assign(np.abs(distances).view(np.uint32), lower)
+    found: Ints = _assign(np.abs(distances).view(np.uint32), lower)
     return found
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints, Words
 from starshade.kernels.inner import inner
 from starshade.kernels.readonly import fixed
 from starshade.kernels.warm import announce
@@ -13,13 +13,7 @@ from starshade.kernels.warm import announce
 __all__ = ["choose_groups"]
 
 
-def choose_groups(
-    open_to: NDArray[np.uint64],
-    missing: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    spread: NDArray[np.float64],
-    tie: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def choose_groups(open_to: Words, missing: Ints, sizes: Ints, spread: Floats, tie: Ints) -> Ints:
     """Choose groups until every set is shown often enough, the cheapest first.
 
     `open_to` (sets, words): bit g: group g would show the set if it got the item. `missing`

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.fingerprint import below
 from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
@@ -30,9 +30,6 @@ __all__ = ["cut", "exchange_leaves", "squared_errors"]
 
 _POWERS = 24  # steps towards the direction of most spread
 _WORTH = 1e-9  # of the squared error of the leaf, that an exchange has to gain
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def cut(points: Floats, order: Ints, unit: int, most: int, key: int, powers: int = _POWERS) -> Ints:

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
 from starshade.kernels.inner import inner
 from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
@@ -23,12 +24,7 @@ _TILE = 2048  # items whose sums stay in the nearest cache
 _DUST = 1e-9  # of a step: takes the float dust off exact halves
 
 
-def mean_levels(
-    parts: Parts,
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-    grid: tuple[float, float, int],
-) -> NDArray[np.uint8]:
+def mean_levels(parts: Parts, starts: Ints, members: Ints, grid: tuple[float, float, int]) -> Bytes:
     """Quantize the mean of each group's unclipped padded rows; halves round up, no cell is null."""
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
@@ -80,13 +76,13 @@ def _mean_levels(  # type: ignore[no-untyped-def]
 
 
 def simple_levels(
-    rows: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.unsignedinteger]],
-    levels: NDArray[np.float64],
+    rows: tuple[Ints, Int32s, NDArray[np.unsignedinteger]],
+    levels: Floats,
     n_items: int,
-    groups: tuple[NDArray[np.int64], NDArray[np.int64]],
+    groups: tuple[Ints, Ints],
     min_raters: int,
     grid: tuple[float, float, int],
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """Quantize, for each group, the mean rating of an item over the members who rated it."""
     announce("the simple profiles", _simple_levels)
     out = np.empty((len(groups[0]) - 1, n_items), np.uint8)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints, Words
 from starshade.kernels.readonly import fixed
 
 __all__ = ["bits_of_levels", "bits_of_rows"]
@@ -13,7 +14,7 @@ __all__ = ["bits_of_levels", "bits_of_rows"]
 _BLOCK = 2**24  # cells packed together
 
 
-def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
+def bits_of_levels(levels: NDArray[np.generic]) -> Words:
     """Pack what groups show (nonzero) into rows of bits by item, group g in bit g % 64."""
     n_groups, n_items = levels.shape
     words = max(1, -(-n_groups // 64))
@@ -25,9 +26,7 @@ def bits_of_levels(levels: NDArray[np.generic]) -> NDArray[np.uint64]:
     return out.view("<u8").astype(np.uint64, copy=False)
 
 
-def bits_of_rows(
-    indptr: NDArray[np.int64], columns: NDArray[np.int32], n_items: int
-) -> NDArray[np.uint64]:
+def bits_of_rows(indptr: Ints, columns: Int32s, n_items: int) -> Words:
     """Pack what groups show, a row of columns each, into rows of bits by item."""
     out = np.zeros((n_items, max(1, -(-(len(indptr) - 1) // 64))), dtype=np.uint64)
     _set_bits(fixed(indptr), fixed(columns), out)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Ints
 from starshade.kernels.padded.als import solve
 from starshade.kernels.padded.padded import Parts
 from starshade.kernels.warm import announce
@@ -20,12 +20,7 @@ __all__ = ["pooled_rows"]
 _CHUNK = 32  # groups that a thread takes at a time
 
 
-def pooled_rows(
-    parts: Parts,
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-    penalty: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def pooled_rows(parts: Parts, starts: Ints, members: Ints, penalty: Floats) -> Floats:
     """Fit each group's row to its members' ratings.
 
     `parts`: `phi` and `weights` are not read; `loadings` may lack the column of ones. `penalty` (g,

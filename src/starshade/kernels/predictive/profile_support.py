@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints
 from starshade.kernels.readonly import fixed
 from starshade.kernels.warm import announce
 
@@ -17,12 +15,12 @@ _CHUNKS = 256  # of the classes: fixed, so that nothing depends on the threads
 
 
 def profile_support(
-    table: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], NDArray[np.float64]],
-    members: tuple[NDArray[np.int64], NDArray[np.int64]],
-    profiles: tuple[NDArray[np.uint8], NDArray[np.float64]],
+    table: tuple[Ints, Int32s, Array, Floats],
+    members: tuple[Ints, Ints],
+    profiles: tuple[Bytes, Floats],
     least: int,
     tolerance: float,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Count, class by class, cells that are no null, that one rates, that nobody stands behind.
 
     `least`: 0: a cell is invented where nobody of the class rated the item. Otherwise where fewer

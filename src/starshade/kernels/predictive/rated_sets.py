@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bools, Int32s, Ints, Words
 from starshade.kernels.bits import ones
 from starshade.kernels.inner import inner
 from starshade.kernels.lanes import cut, run
@@ -24,12 +24,7 @@ from starshade.kernels.predictive.rated_sets_walk import (
 from starshade.kernels.readonly import fixed
 from starshade.kernels.warm import announce
 
-__all__ = [
-    "SetTally",
-    "count_sets",
-    "covers",
-    "list_short",
-]
+__all__ = ["SetTally", "count_sets", "covers", "list_short"]
 
 
 class SetTally(NamedTuple):
@@ -42,11 +37,11 @@ class SetTally(NamedTuple):
     at_risk : shape (users,); who rated a short set
     """
 
-    sets: NDArray[np.int64]
-    short: NDArray[np.int64]
-    fewest: NDArray[np.int64]
-    worst: NDArray[np.int32]
-    at_risk: NDArray[np.bool_]
+    sets: Ints
+    short: Ints
+    fewest: Ints
+    worst: Int32s
+    at_risk: Bools
 
 
 def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
@@ -75,9 +70,7 @@ def count_sets(table: RatedTable, most: int, least: int) -> SetTally:
     return out._replace(at_risk=np.asarray(out.at_risk.any(axis=0)))
 
 
-def list_short(
-    first: int, table: RatedTable, most: int, least: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def list_short(first: int, table: RatedTable, most: int, least: int) -> tuple[Int32s, Ints]:
     """List the rated sets of 1 to `most` items, `first` the least, that too few groups show."""
     room = room_for(table, most)
     n = 64
@@ -91,7 +84,7 @@ def list_short(
             n = needed
 
 
-def covers(sets: NDArray[np.int64], bits: NDArray[np.uint64], least: int) -> NDArray[np.int64]:
+def covers(sets: Ints, bits: Words, least: int) -> Ints:
     """Return how many groups show each set, counted up to `least`."""
     out = np.empty(len(sets), np.int64)
     with np.errstate(over="ignore"):

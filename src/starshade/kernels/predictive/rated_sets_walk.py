@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints, Words
 from starshade.kernels.bits import ones
 from starshade.kernels.csr import transpose
 from starshade.kernels.inner import inner
@@ -31,35 +31,33 @@ class RatedTable(NamedTuple):
     bits : uint64, shape (items, words); bit g of an item: group g shows it
     """
 
-    indptr: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    item_ptr: NDArray[np.int64]
-    raters: NDArray[np.int32]
-    place: NDArray[np.int64]
-    bits: NDArray[np.uint64]
+    indptr: Ints
+    columns: Int32s
+    item_ptr: Ints
+    raters: Int32s
+    place: Ints
+    bits: Words
 
 
 class Room(NamedTuple):
     """Scratch space of one lane; a row for each number of items chosen."""
 
-    users: NDArray[np.int64]
-    after: NDArray[np.int64]
-    held: NDArray[np.int64]
-    touched: NDArray[np.int32]
-    n_touched: NDArray[np.int64]
-    at: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    clock: NDArray[np.int64]
-    cover: NDArray[np.int64]
-    cover_of: NDArray[np.int64]
-    single: NDArray[np.int64]
-    words: NDArray[np.uint64]
-    chosen: NDArray[np.int32]
+    users: Ints
+    after: Ints
+    held: Ints
+    touched: Int32s
+    n_touched: Ints
+    at: Ints
+    stamp: Ints
+    clock: Ints
+    cover: Ints
+    cover_of: Ints
+    single: Ints
+    words: Words
+    chosen: Int32s
 
 
-def rated_table(
-    indptr: NDArray[np.int64], columns: NDArray[np.int32], bits: NDArray[np.uint64]
-) -> RatedTable:
+def rated_table(indptr: Ints, columns: Int32s, bits: Words) -> RatedTable:
     """Put ratings and bits together; `columns` are ascending in a row and below ``len(bits)``."""
     every = np.arange(len(columns), dtype=np.int64)
     item_ptr, raters, place, _ = transpose(indptr, columns, every, None, len(bits))

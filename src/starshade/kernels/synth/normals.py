@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Floats, Words
 from starshade.kernels.synth.synth import normal
 
 __all__ = ["normals"]
 
 
-def normals(keys: NDArray[np.uint64], count: int) -> NDArray[np.float64]:
+def normals(keys: Words, count: int) -> Floats:
     """Draw `count` standard normal numbers from each stream; shape (len(keys), count)."""
     with np.errstate(over="ignore"):  # counters wrap around, also where run interpreted
         return np.asarray(_normals(keys, count))

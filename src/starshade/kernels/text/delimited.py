@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Bytes, Ints
 
 __all__ = ["NO_QUOTE", "SHOWN", "Structure", "scan_structure"]
 
@@ -47,7 +48,7 @@ class Structure:
     loose: int
     loose_lines: tuple[int, ...]
     open_line: int
-    lines: NDArray[np.int64]
+    lines: Ints
 
     @property
     def is_sound(self) -> bool:
@@ -56,12 +57,12 @@ class Structure:
 
 
 def scan_structure(
-    blocks: Iterable[NDArray[np.uint8]],
+    blocks: Iterable[Bytes],
     *,
     delimiter: int,
     quote: int,
     n_fields: int,
-    wanted: NDArray[np.int64] | None = None,
+    wanted: Ints | None = None,
 ) -> Structure:
     """Scan text that comes in blocks.
 

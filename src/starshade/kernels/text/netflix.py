@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
 from starshade.kernels.text.plain import read_date, read_integer, read_number
 
 __all__ = ["Parsed", "parse"]
@@ -27,17 +27,17 @@ class Parsed(NamedTuple):
     something else; no row comes from them.
     """
 
-    users: NDArray[np.int64]
-    movies: NDArray[np.int64]
-    ratings: NDArray[np.float64]
-    days: NDArray[np.int32]
+    users: Ints
+    movies: Ints
+    ratings: Floats
+    days: Int32s
     headless: int
     last_movie: int
     wrong: int
-    wrong_at: NDArray[np.int64]
+    wrong_at: Ints
 
 
-def parse(text: NDArray[np.uint8]) -> Parsed:
+def parse(text: Bytes) -> Parsed:
     """Parse whole lines; blank ones are passed over."""
     room = len(text) // _SHORTEST + 1
     users = np.empty(room, np.int64)

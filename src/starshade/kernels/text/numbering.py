@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Int32s, Ints
 from starshade.kernels.fingerprint import mix
 from starshade.kernels.inner import inner
 
@@ -31,7 +31,7 @@ class KeyTable:
         self._numbers = np.full(1 << 8, -1, dtype=np.int32)  # by slot, −1: free
         self._taken = 0  # slots
 
-    def number(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
+    def number(self, keys: Ints) -> Int32s:
         """Return each key's number, giving the next free one to a key not met before."""
         out = np.empty(len(keys), dtype=np.int32)
         done = 0
@@ -45,7 +45,7 @@ class KeyTable:
                     return out
                 self._grow(int(keys[done]))
 
-    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def distinct(self) -> tuple[Ints, Int32s]:
         """Return the keys met and their numbers, in no particular order."""
         small = np.flatnonzero(self._direct >= 0)
         large = np.flatnonzero(self._numbers >= 0)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
 from starshade.kernels.inner import inner
 
 __all__ = [
@@ -53,15 +53,15 @@ class Lines(NamedTuple):
     passed over.
     """
 
-    users: NDArray[np.int64]
-    items: NDArray[np.int64]
-    ratings: NDArray[np.float64]
-    days: NDArray[np.int32]
+    users: Ints
+    items: Ints
+    ratings: Floats
+    days: Int32s
     blanks: int
     plain: bool
 
 
-def parse_lines(text: NDArray[np.uint8], delimiter: bytes, kinds: NDArray[np.int64]) -> Lines:
+def parse_lines(text: Bytes, delimiter: bytes, kinds: Ints) -> Lines:
     """Parse whole lines; the delimiter is one byte, or two for ``::``, and part of no field."""
     # each field but the last takes a delimiter, each asked-for one a digit, the line an LF
     least = (len(kinds) - 1) * len(delimiter) + int((kinds != SKIP).sum()) + 1

@@ -84,7 +84,7 @@ def sizes_of_bins(padded: Padded, seed: int) -> tuple[BinSizes, ...]:
     order = seeded_order(padded.n_users, seed, "sample")
     starts, members = cluster_sample(away, order)
     cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    own = away(members, starts, members)[np.arange(len(members)), cluster]
+    own = away.to_means(members, starts, members)[np.arange(len(members)), cluster]
     real = np.array([members[a + int(np.argmin(own[a:b]))] for a, b in pairwise(starts)])
     return (
         BinSizes("virtual", _sizes(away, order, starts, members)),
@@ -102,7 +102,7 @@ def _sizes(
     size = max(1, _BLOCK // len(counts))
     with task("users to bins", len(users)) as step:
         for first in range(0, len(users), size):
-            nearest = away(users[first : first + size], starts, members).argmin(axis=1)
+            nearest = away.to_means(users[first : first + size], starts, members).argmin(axis=1)
             counts += np.bincount(nearest, minlength=len(counts))
             step(len(nearest))
     return np.sort(counts)
