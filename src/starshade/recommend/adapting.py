@@ -21,7 +21,19 @@ __all__ = ["Adapter", "as_factors", "load"]
 
 @dataclass(frozen=True)
 class Adapter(ABC):
-    """A library's model; `library` is its module, its package and the extra that installs it."""
+    """A library's model; `library` is its module, its package and the extra that installs it.
+
+    Parameters
+    ----------
+    factors, epochs, iterations : int
+        At least 1.
+    regularization : float
+        At least 0; LensKit's above 0, and multiplied with the number of ratings of a row.
+    biases : bool
+        False: neither mean nor biases, as probabilistic matrix factorization has it.
+    damping : float
+        Ratings at the mean that a bias is held back by, at least 0.
+    """
 
     name: ClassVar[str]
     library: ClassVar[tuple[str, str, str]]
