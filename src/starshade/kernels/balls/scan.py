@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Bools, Int32s, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 
 __all__ = ["Nearness", "Table", "scan_balls", "table_of"]

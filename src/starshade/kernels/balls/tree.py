@@ -18,8 +18,7 @@ from numba import njit
 
 from starshade.kernels.arrays import Array, Ints, Words
 from starshade.kernels.balls.fields import Fields, low_bits
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 
 __all__ = ["LEAF", "Blocks", "Forest", "grow", "next_branch"]

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from starshade.kernels.copying import copy_to
 from starshade.kernels.fingerprint import number
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 
 __all__ = ["CHANCES", "anneal", "distance", "nearest", "widened"]
 

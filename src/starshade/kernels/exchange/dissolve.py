@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import widened
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 
 __all__ = ["dissolve"]
 

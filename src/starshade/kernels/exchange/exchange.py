@@ -12,13 +12,12 @@ import numpy as np
 from numba import njit, prange
 
 from starshade.kernels.arrays import Floats, Ints
-from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import CHANCES, anneal, nearest
 from starshade.kernels.exchange.dissolve import dissolve
 from starshade.kernels.exchange.leaves import Rows
 from starshade.kernels.exchange.start import greedy_groups
 from starshade.kernels.fingerprint import mix
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 
 __all__ = ["exchange", "form"]

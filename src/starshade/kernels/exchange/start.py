@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from starshade.kernels.copying import copy_to
 from starshade.kernels.exchange.anneal import widened
 from starshade.kernels.greedy.widening import add_distances, cheapest
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 
 __all__ = ["greedy_groups"]
 

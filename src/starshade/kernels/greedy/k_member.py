@@ -16,9 +16,8 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Ints
-from starshade.kernels.copying import copy_to
 from starshade.kernels.greedy.widening import add_distances, cheapest
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 from starshade.progress import task
 

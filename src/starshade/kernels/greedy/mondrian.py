@@ -11,8 +11,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 
 __all__ = ["relaxed_parts", "strict_parts"]

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Bytes, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.interval.interval import item_cost
 from starshade.kernels.lanes import cut, run
 

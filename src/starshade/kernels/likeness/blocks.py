@@ -15,8 +15,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 
 __all__ = ["BLOCK", "TRAY", "Blocks", "directions", "lay_out"]
 

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from starshade.kernels.arrays import Bools, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.likeness.blocks import BLOCK, TRAY, Blocks
 from starshade.kernels.likeness.cells import fill, least_away
 

@@ -14,8 +14,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Floats, Int32s, Ints
-from starshade.kernels.copying import copy_to
-from starshade.kernels.inner import inner
+from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
 
 __all__ = ["Parts", "dense_rows", "few_rows", "fill_corrections", "gram", "mean_rows", "project"]
