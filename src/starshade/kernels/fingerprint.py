@@ -111,12 +111,9 @@ def row_fingerprints(
     """Hash each row: its columns and levels one after the other, beginning with a key."""
     out = np.empty(len(indptr) - 1, np.uint64)
     lanes = cut(np.diff(indptr))
-
-    def work(lane: int) -> None:
-        _row_fingerprints(*lanes[lane], indptr, columns, codes, levels, key, out)
-
+    told = indptr, columns, codes, levels, key, out
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-        run(work, len(lanes))
+        run(lambda lane: _row_fingerprints(*lanes[lane], *told), len(lanes))
     return out
 
 

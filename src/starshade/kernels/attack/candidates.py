@@ -147,12 +147,8 @@ def count_candidates(
     """Count each target's candidates, and those that agree with the truth."""
     announce("the attack by candidates", _count)
     found = np.zeros(len(clues.item), dtype=FOUND)
-    judge = Judge(truth, theta, own_only)
-
-    def work(chunk: int) -> None:
-        _count(chunk * CHUNK, seen, clues, within, judge, found)
-
-    run(work, math.ceil(len(found) / CHUNK))
+    told = seen, clues, within, Judge(truth, theta, own_only), found
+    run(lambda chunk: _count(chunk * CHUNK, *told), math.ceil(len(found) / CHUNK))
     return found
 
 

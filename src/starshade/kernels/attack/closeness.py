@@ -26,11 +26,7 @@ def mean_log_neighbours(
     announce("information gain", _scan)
     out = np.full(len(indptr) - 1, np.nan)
     lanes = cut(np.diff(indptr))
-
-    def scan(lane: int) -> None:
-        _scan(*lanes[lane], indptr, values, low, high, unknown, out)
-
-    run(scan, len(lanes))
+    run(lambda lane: _scan(*lanes[lane], indptr, values, low, high, unknown, out), len(lanes))
     return out
 
 

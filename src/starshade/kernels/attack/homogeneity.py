@@ -54,11 +54,8 @@ def shared_cells(
     """Intersect each target's candidates, and compare with the truth."""
     announce("the homogeneity attack", _intersect_all)
     out = np.zeros(len(clues.item), dtype=SHARED)
-
-    def work(chunk: int) -> None:
-        _intersect_all(chunk * CHUNK, seen, clues, within, truth, single, out)
-
-    run(work, math.ceil(len(out) / CHUNK))
+    told = seen, clues, within, truth, single, out
+    run(lambda chunk: _intersect_all(chunk * CHUNK, *told), math.ceil(len(out) / CHUNK))
     return out
 
 

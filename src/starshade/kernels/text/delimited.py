@@ -76,23 +76,14 @@ def scan_structure(
     state[_LINE] = 1
     ragged = np.zeros((SHOWN, 2), np.int64)
     loose = np.zeros(SHOWN, np.int64)
+    told = delimiter, quote, n_fields, state, ragged, loose, asked, lines
     for block in blocks:
-        _scan(block, delimiter, quote, n_fields, state, ragged, loose, asked, lines)
+        _scan(block, *told)
         if len(asked) and state[_FOUND] == len(asked):
             break
     else:
         if state[_MODE] not in (_RECORD, _QUOTED):  # the last line has no end
-            _scan(
-                np.array([_LF], np.uint8),
-                delimiter,
-                quote,
-                n_fields,
-                state,
-                ragged,
-                loose,
-                asked,
-                lines,
-            )
+            _scan(np.array([_LF], np.uint8), *told)
     n_ragged, n_loose = int(state[_RAGGED]), int(state[_LOOSE])
     return Structure(
         records=int(state[_N_RECORDS]),
