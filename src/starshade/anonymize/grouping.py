@@ -178,10 +178,10 @@ class Grouping(GroupingSettings, ABC):
     def _chosen(self, ratings: Ratings) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if self.attributes != "generalized":
             return (), ()
-        hierarchies = tuple(dict(self.attribute_hierarchies).items())
+        joined = dict(self.attribute_hierarchies)
         names = self.quasi_identifiers, self.sensitive_attributes
-        quasi, sensitive = chosen_names(ratings, *names, hierarchies)
-        refuse_identifiers(ratings, quasi, sensitive, hierarchies)
+        quasi, sensitive = chosen_names(ratings, *names, joined)
+        refuse_identifiers(ratings, quasi, sensitive, joined)
         return quasi, sensitive
 
     @property

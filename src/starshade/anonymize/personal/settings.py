@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
@@ -96,10 +96,7 @@ _IN_WORDS = {"none": "not released (none)", "exact": "released as they are (exac
 
 
 def chosen_names(
-    ratings: Ratings,
-    quasi: Sequence[str],
-    sensitive: Sequence[str],
-    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
+    ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str], joined: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the quasi-identifiers and the sensitive attributes of a table."""
     table = ratings.attributes
@@ -117,7 +114,7 @@ def chosen_names(
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
     chosen = tuple(quasi) or others
-    idle = [name for name, _ in hierarchies if name not in chosen]
+    idle = [name for name in joined if name not in chosen]
     if idle:
         raise ConfigError(
             f"attributes: a hierarchy of {', '.join(map(repr, idle))}, no quasi-identifier",
@@ -128,18 +125,14 @@ def chosen_names(
 
 
 def refuse_identifiers(
-    ratings: Ratings,
-    quasi: Sequence[str],
-    sensitive: Sequence[str],
-    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
+    ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str], joined: Collection[str]
 ) -> None:
     """Refuse a text that is as good as a name (`starshade.release.identifying`).
 
-    `hierarchies`: values that one joins need not be shared by many; addresses name people all the
-    same.
+    Values that a hierarchy joins (of `joined`) need not be shared by many; addresses name people
+    all the same.
     """
     plain = plain_attributes(ratings.attributes)
-    joined = {name for name, _ in hierarchies}
     for name in (*quasi, *sensitive):
         if plain is None or str(plain.column(name).type) == "double":
             continue
@@ -191,22 +184,18 @@ def _without(
     )
 
 
-def claims_of(
-    k: int,
-    sensitive: Sequence[str],
-    l: int,  # noqa: E741
-    t: float | None,
-) -> tuple[Claim, ...]:
+def claims_of(k: int, sensitive: Sequence[str], l: int, t: float | None) -> tuple[Claim, ...]:  # noqa: E741
     """Return what a release promises: k, and l and t of each sensitive attribute."""
-    claims = [Claim(model="k-anonymity", parameters={"k": int(k)})]
+    asked: list[tuple[str, dict[str, float]]] = []
     if l:
-        claims += [
-            Claim(model="l-diversity", parameters={"l": int(l), "attribute": name})
-            for name in sensitive
-        ]
+        asked.append(("l-diversity", {"l": int(l)}))
     if t is not None:
-        claims += [
-            Claim(model="t-closeness", parameters={"t": float(t), "attribute": name})
+        asked.append(("t-closeness", {"t": float(t)}))
+    return (
+        Claim(model="k-anonymity", parameters={"k": int(k)}),
+        *(
+            Claim(model=model, parameters={**bound, "attribute": name})
+            for model, bound in asked
             for name in sensitive
-        ]
-    return tuple(claims)
+        ),
+    )
