@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from itertools import pairwise
 
 from starshade.audit.reproduction.figures import Figure, Series
@@ -143,7 +144,7 @@ def _levels(figure: Figure) -> list[Spec]:
     text |= {"color": "#555", "fontSize": 10}
     label = {"y": y, "x": {"value": 0}, "text": {"field": "label"}}
     layers = [{"mark": rule, "encoding": {"y": y}}, {"mark": text, "encoding": label}]
-    return [{"data": {"values": [level.to_dict() for level in figure.levels]}, "layer": layers}]
+    return [{"data": {"values": [asdict(level) for level in figure.levels]}, "layer": layers}]
 
 
 def _x_axis(figure: Figure, field: str) -> Spec:

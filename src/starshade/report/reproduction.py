@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TypeVar
 
 from starshade.audit.reproduction.check import Check, apart
 from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
 from starshade.audit.reproduction.ns.result import Reproduction
+from starshade.audit.reproduction.shared import PaperStudy
 from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Rows, save_folder, table_lines
 
-__all__ = ["checked", "figure_tables", "left_out", "save_reproduction", "save_study"]
+__all__ = ["checked", "pages_end", "save_reproduction", "save_study"]
+
+_Study = TypeVar("_Study", bound=PaperStudy)
 
 
 def save_reproduction(reproduction: Reproduction, folder: Where) -> tuple[str, ...]:
@@ -37,48 +40,46 @@ def save_reproduction(reproduction: Reproduction, folder: Where) -> tuple[str, .
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
-    return save_study(
-        folder,
-        reproduction.to_dict(),
-        reproduction.figures,
-        subtitle=lambda figure: _subtitle(reproduction, figure),
-        page=_page(reproduction),
-    )
+    page = (*_page(reproduction), *left_out(reproduction.skipped))
+    return save_study(reproduction, folder, page, _rests_on)
 
 
 def save_study(
+    study: _Study,
     folder: Where,
-    payload: dict[str, Any],
-    figures: Sequence[Figure],
-    *,
-    subtitle: Callable[[Figure], str],
     page: Iterable[str],
+    rests_on: Callable[[_Study, Figure], str],
     tables: Mapping[str, Rows] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Write what any reproduction has: its JSON, a chart per figure, a page to read.
 
-    The payload's ``reproduces`` names its file; `subtitle`: on how much data a figure rests; `page`
-    and `tables`: see `save_folder`. Returns the names of the files.
+    `rests_on`: what a figure rests on, beside the size of the data; `page` and `tables`: see
+    `save_folder`. Returns the names of the files.
     """
     charts = [
         Drawn(
             figure.file_name,
             f"Fig. {figure.number}: {figure.title}",
-            chart(figure, subtitle(figure)),
+            chart(figure, study.size + rests_on(study, figure)),
         )
-        for figure in figures
+        for figure in study.figures
     ]
-    return save_folder(folder, payload["reproduces"], payload, charts, page=page, tables=tables)
+    return save_folder(folder, study.key, study.to_dict(), charts, page=page, tables=tables)
+
+
+def pages_end(study: PaperStudy, title: str) -> Iterator[str]:
+    """Say what was left out, and write every figure as tables."""
+    yield from left_out(study.skipped)
+    yield f"\n## {title}\n"
+    yield from figure_tables(study.figures)
 
 
 def left_out(skipped: Sequence[Skipped]) -> Iterator[str]:
     """Say on a page what the data could not give."""
     if skipped:
         yield "\n## Left out\n"
-        yield "| figure | what | why |"
-        yield "|---|---|---|"
-        for entry in skipped:
-            yield f"| {entry.figure} | {entry.what} | {entry.reason} |"
+        rows = ((entry.figure, entry.what, entry.reason) for entry in skipped)
+        yield from table_lines(("figure", "what", "why"), rows)
 
 
 def checked(checks: Sequence[Check]) -> Iterator[str]:
@@ -117,38 +118,33 @@ def _cell(point: Point | None, unit: Unit) -> str:
     return f"{point.y:.4g}"
 
 
-def _subtitle(reproduction: Reproduction, figure: Figure) -> str:
+def _rests_on(reproduction: Reproduction, figure: Figure) -> str:
     rests_on = [p.targets for s in figure.series for p in s.points if p.targets is not None]
     if not rests_on:  # a count of all
-        return _size(reproduction)
+        return ""
     least, most = min(rests_on), max(rests_on)
     targets = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{_size(reproduction)}; {targets} targets per point, 95 % intervals"
-
-
-def _size(reproduction: Reproduction) -> str:
-    data = reproduction.data
-    return f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+    return f"; {targets} targets per point, 95 % intervals"
 
 
 def _page(reproduction: Reproduction) -> Iterator[str]:
-    data = reproduction.data
     yield "# Narayanan & Shmatikov, §5, on these ratings\n"
     yield (
-        f"{_size(reproduction)}, scale {data['scale']}; seed {reproduction.seed}, starshade "
-        f"{reproduction.version}. The paper's numbers are Netflix's (480,189 users) and come from "
-        "its text; its figures are pictures. Ours carry 95 % intervals. Internal: Figs 2 and 3 "
-        "count single users.\n"
+        f"{reproduction.size}, scale {reproduction.data['scale']}; seed {reproduction.seed}, "
+        f"starshade {reproduction.version}. The paper's numbers are Netflix's (480,189 users) and "
+        "come from its text; its figures are pictures. Ours carry 95 % intervals. Internal: Figs 2 "
+        "and 3 count single users.\n"
     )
     yield "## The paper's text, ours beside it\n"
-    yield "| where | what | the paper | ours | the adversary knows |"
-    yield "|---|---|---|---|---|"
-    for s in reproduction.statements:
-        who = s.knowledge or ""
-        yield f"| {s.figure} | {s.what} | {s.says} | {s.ours_in_words} | {who} |"
+    yield from table_lines(
+        ("where", "what", "the paper", "ours", "the adversary knows"),
+        (
+            (each.figure, each.what, each.says, each.ours_in_words, each.knowledge or "")
+            for each in reproduction.statements
+        ),
+    )
     yield from _theory(reproduction)
     yield from _checked(reproduction)
-    yield from left_out(reproduction.skipped)
 
 
 def _theory(reproduction: Reproduction) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from starshade.audit.reproduction.figures import Figure
 from starshade.audit.reproduction.kl.result import GeneralizationStudy
 from starshade.ratings.places.place import Where
-from starshade.report.reproduction import checked, figure_tables, left_out, save_study
+from starshade.report.reproduction import checked, pages_end, save_study
 
 __all__ = ["save_kl"]
 
@@ -35,36 +35,19 @@ def save_kl(study: GeneralizationStudy, folder: Where) -> tuple[str, ...]:
         The folder exists or cannot be written; nothing is left behind.
     """
     tables = {"losses": study.losses} | ({"queries": study.queries} if study.queries else {})
-    return save_study(
-        folder,
-        study.to_dict(),
-        study.figures,
-        subtitle=lambda figure: _subtitle(study, figure),
-        page=_page(study),
-        tables=tables,
-    )
+    return save_study(study, folder, _page(study), _rests_on, tables)
 
 
-def _subtitle(study: GeneralizationStudy, figure: Figure) -> str:
+def _rests_on(study: GeneralizationStudy, figure: Figure) -> str:
     middle = "medians" if figure.unit == "seconds" else "means"
-    text = f"{_size(study)}; {middle} of {study.runs} runs, from the least to the greatest"
-    return text if figure.unit == "seconds" or _is_query(figure) else f"{text}; k = 1: the original"
-
-
-def _is_query(figure: Figure) -> bool:
-    return figure.number in ("13", "14", "15")
-
-
-def _size(study: GeneralizationStudy) -> str:
-    data = study.data
-    made = "made-up ratings, " if data["synthetic"] else ""
-    return f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+    first = "; k = 1: the original" * (figure.number in ("10", "11", "12"))
+    return f"; {middle} of {study.runs} runs, from the least to the greatest{first}"
 
 
 def _page(study: GeneralizationStudy) -> Iterator[str]:
     yield "# Riyana & Natwichai, §5, on these ratings\n"
     yield (
-        f"{_size(study)} ({study.data['users_left_out']:,} users rated none of the items), scale "
+        f"{study.size} ({study.data['users_left_out']:,} users rated none of the items), scale "
         f"{study.data['scale']}; seed {study.seed}, starshade {study.version}. The paper's figures "
         "are pictures and their numbers not to be had; its sentences about the curves are held "
         f"against ours. Everything is run {study.runs} times with seeds of its own: a point is the "
@@ -76,6 +59,4 @@ def _page(study: GeneralizationStudy) -> Iterator[str]:
         "and no pair of points plainly goes the other way.\n"
     )
     yield from checked(study.checks)
-    yield from left_out(study.skipped)
-    yield "\n## Tables\n"
-    yield from figure_tables(study.figures)
+    yield from pages_end(study, "Tables")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from starshade.audit.reproduction.figures import Figure
 from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
 from starshade.ratings.places.place import Where
 from starshade.report.folder import table_lines
-from starshade.report.reproduction import checked, figure_tables, left_out, save_study
+from starshade.report.reproduction import checked, pages_end, save_study
 
 __all__ = ["save_pa"]
 
@@ -21,7 +22,6 @@ _TABLES = {
     "1": "Table 1: target deviation (RMSE)",
     "3": "Table 3: similar-user deviation (RMSE)",
 }
-_ON_PADDED = ("3", "4")  # figures that show the padded table, whoever homogenizes it
 
 
 def save_pa(study: PredictiveStudy, folder: Where) -> tuple[str, ...]:
@@ -46,39 +46,30 @@ def save_pa(study: PredictiveStudy, folder: Where) -> tuple[str, ...]:
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
+    tables = [row.to_dict() for row in study.tables]
     return save_study(
+        study,
         folder,
-        study.to_dict(),
-        study.figures,
-        subtitle=lambda figure: _subtitle(study, figure),
-        page=_page(study),
-        tables={
-            "tables": [
-                {name: value for name, value in row.to_dict().items() if name != "runs"}
-                for row in study.tables
-            ],
-            "histogram": [row.to_dict() for row in study.histogram],
+        _page(study),
+        _rests_on,
+        {
+            "tables": [{name: row[name] for name in row if name != "runs"} for row in tables],
+            "histogram": [asdict(row) for row in study.histogram],
             "releases": study.releases,
         },
     )
 
 
-def _subtitle(study: PredictiveStudy, figure: Figure) -> str:
-    if figure.number in _ON_PADDED or figure.number == "5":
-        return f"{_size(study)}; the first of {study.runs} runs"
-    return f"{_size(study)}; means of {study.runs} runs, from the least to the greatest"
-
-
-def _size(study: PredictiveStudy) -> str:
-    data = study.data
-    made = "made-up ratings, " if data["synthetic"] else ""
-    return f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+def _rests_on(study: PredictiveStudy, figure: Figure) -> str:
+    if figure.number in ("3", "4", "5"):
+        return f"; the first of {study.runs} runs"
+    return f"; means of {study.runs} runs, from the least to the greatest"
 
 
 def _page(study: PredictiveStudy) -> Iterator[str]:
     yield "# Chang, Thompson, Wang & Yao, §7, on these ratings\n"
     yield (
-        f"{_size(study)}, scale {study.data['scale']}; seed {study.seed}, starshade "
+        f"{study.size}, scale {study.data['scale']}; seed {study.seed}, starshade "
         f"{study.version}. The paper's numbers are Netflix's (480,189 users, 17,770 movies). "
         f"{study.share:.0%} of the ratings were set aside before anything else was done, the rest "
         "was padded, grouped and homogenized, and what was set aside is predicted: of each user "
@@ -96,9 +87,7 @@ def _page(study: PredictiveStudy) -> Iterator[str]:
         yield from _histogram(study) if table == "2" else _errors(study, table)
     yield from _releases(study)
     yield from checked(study.checks)
-    yield from left_out(study.skipped)
-    yield "\n## Figures as tables\n"
-    yield from figure_tables(study.figures)
+    yield from pages_end(study, "Figures as tables")
 
 
 def _errors(study: PredictiveStudy, table: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from starshade.audit.reproduction.figures import Figure
 from starshade.audit.reproduction.sr.result import Study
 from starshade.ratings.places.place import Where
 from starshade.report.folder import table_lines
-from starshade.report.reproduction import checked, figure_tables, left_out, save_study
+from starshade.report.reproduction import checked, pages_end, save_study
 
 __all__ = ["save_sr"]
 
@@ -36,35 +36,22 @@ def save_sr(study: Study, folder: Where) -> tuple[str, ...]:
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
-    return save_study(
-        folder,
-        study.to_dict(),
-        study.figures,
-        subtitle=lambda figure: _subtitle(study, figure),
-        page=_page(study),
-    )
+    return save_study(study, folder, _page(study), _rests_on)
 
 
-def _subtitle(study: Study, figure: Figure) -> str:
-    size = _size(study)
+def _rests_on(study: Study, figure: Figure) -> str:
     if figure.number.startswith(_TIMED):
-        return f"{size}; medians of {study.repeats} runs, from the fastest to the slowest"
+        return f"; medians of {study.repeats} runs, from the fastest to the slowest"
     if figure.number == "8":
-        return f"{size}; means of {study.trials} trials, 95 % intervals over trials"
-    return size
-
-
-def _size(study: Study) -> str:
-    data = study.data
-    made = "made-up survey, " if data["synthetic"] else ""
-    return f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+        return f"; means of {study.trials} trials, 95 % intervals over trials"
+    return ""
 
 
 def _page(study: Study) -> Iterator[str]:
     data = study.data
     yield "# Sun & Sun, §7, on these ratings\n"
     yield (
-        f"{_size(study)}, scale {data['scale']} (one star is {data['one_star']:g}); seed "
+        f"{study.size}, scale {data['scale']} (one star is {data['one_star']:g}); seed "
         f"{study.seed}, starshade {study.version}. The paper's figures are pictures and their "
         "numbers not to be had; its sentences about the curves are held against ours. Times are "
         f"medians of {study.repeats} runs on the machine at hand: another one gives others.\n"
@@ -98,9 +85,7 @@ def _page(study: Study) -> Iterator[str]:
             for row in study.verdicts
         ),
     )
-    yield from left_out(study.skipped)
-    yield "\n## Tables\n"
-    yield from figure_tables(study.figures)
+    yield from pages_end(study, "Tables")
 
 
 _COUNTS = ("users", "items", "ratings", "sensitive_items")

@@ -132,7 +132,7 @@ def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
         measure_losses(replace(part, rules=(rule,)), ((20, 1.0),), 3)[0]
         for rule in ("strict", "ignore")
     ]
-    assert [loss.nulls for losses in both for loss in losses] == ["strict"] * 2 + ["ignore"] * 2
+    assert [loss["nulls"] for losses in both for loss in losses] == ["strict"] * 2 + ["ignore"] * 2
     options: dict[str, Any] = {"k": 20, "eps": 1, "sensitive": part.sensitive}
     strict, zero = (
         IntervalAnonymizer(nulls=nulls, **options).anonymize(part.ratings, rng=0).classes

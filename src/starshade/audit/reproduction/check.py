@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
 
-__all__ = ["Check", "apart", "told_apart"]
+if TYPE_CHECKING:
+    from starshade.audit.reproduction.figures import Point
+
+__all__ = ["Check", "apart", "falls", "is_above", "rises", "told_apart"]
+
+_DUST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -23,10 +29,6 @@ class Check:
     def is_ours(self) -> bool:
         """Whether it is a sentence of ours that the paper does not have."""
         return self.says.startswith("ours")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the check as plain JSON values."""
-        return asdict(self)
 
 
 def apart(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
@@ -46,3 +48,21 @@ def told_apart(checks: Sequence[Check]) -> str:
         holding = sum(check.holds for check in ours)
         text += f" Our own claims were held in {len(ours)} places; they hold in {holding}."
     return text
+
+
+def rises(points: Sequence[Point], slack: float = 0) -> bool:
+    """Tell whether the end is plainly above the beginning, and nothing plainly falls."""
+    pairs = combinations(points, 2)
+    return is_above(points[-1], points[0], slack) and not any(
+        is_above(a, b, slack) for a, b in pairs
+    )
+
+
+def falls(points: Sequence[Point], slack: float = 0) -> bool:
+    """Tell whether the end is plainly below the beginning, and nothing plainly rises."""
+    return rises(points[::-1], slack)
+
+
+def is_above(a: Point, b: Point, slack: float = 0) -> bool:
+    """Tell whether a point is plainly above another: their runs are apart, by a share `slack`."""
+    return a.lowest > b.highest + _DUST and a.y > (1 + slack) * b.y

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from starshade.attack.knowledge import Knowledge
@@ -34,6 +34,16 @@ class Point:
     def of(cls, x: float, rate: Rate, **beside: Any) -> Point:
         """Make a point of a figure with its interval."""
         return cls(x, rate.rate, rate.low, rate.high, **beside)
+
+    @property
+    def lowest(self) -> float:
+        """The lower end of its interval; itself where it has none."""
+        return self.y if self.low is None else self.low
+
+    @property
+    def highest(self) -> float:
+        """The upper end of its interval; itself where it has none."""
+        return self.y if self.high is None else self.high
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain JSON values; NaN is null."""
@@ -83,7 +93,7 @@ class Mark:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mark as plain JSON values."""
-        return {"x": self.x, "y": self.y, "label": self.label, "measures": list(self.measures)}
+        return asdict(self) | {"measures": list(self.measures)}
 
 
 @dataclass(frozen=True)
@@ -93,10 +103,6 @@ class Level:
     y: float
     label: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the level as plain JSON values."""
-        return {"y": self.y, "label": self.label}
-
 
 @dataclass(frozen=True)
 class Skipped:
@@ -105,10 +111,6 @@ class Skipped:
     figure: str
     what: str
     reason: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as plain JSON values."""
-        return {"figure": self.figure, "what": self.what, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -151,5 +153,5 @@ class Figure:
             "unit": self.unit,
             "series": [series.to_dict() for series in self.series],
             "paper": [mark.to_dict() for mark in self.marks],
-            "levels": [level.to_dict() for level in self.levels],
+            "levels": [asdict(level) for level in self.levels],
         }

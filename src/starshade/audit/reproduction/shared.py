@@ -1,21 +1,71 @@
-"""What the reproductions of all papers have in common: plain values, and how they begin and end."""
+"""What the reproductions of all papers have in common: plain values, and what is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from statistics import fmean
+from typing import Any, ClassVar, TypeVar
 
-from starshade.audit.reproduction.figures import Figure
+from starshade.audit.attempts import Attempt, attempt
+from starshade.audit.make import Anonymizer
+from starshade.audit.reproduction.check import Check, told_apart
+from starshade.audit.reproduction.figures import Figure, Point, Skipped
+from starshade.errors import UnmetError, UserError
 from starshade.markup import block, paragraph, table
+from starshade.ratings.table import Ratings
 
-__all__ = ["introduced", "left_out", "plain_facts", "study_html"]
+__all__ = ["PaperStudy", "Row", "attempts", "plain_facts", "points_of", "size_of"]
+
+Row = dict[str, Any]
+_Way = TypeVar("_Way")
+
+
+class PaperStudy:
+    """What every study is beside what it holds; each is a frozen dataclass of its own."""
+
+    key: ClassVar[str]
+    authors: ClassVar[str]
+    whose: ClassVar[str]  # how its paragraph begins
+    made_up: ClassVar[str] = "made-up ratings"
+    data: dict[str, Any]
+    figures: tuple[Figure, ...]
+    skipped: tuple[Skipped, ...]
+    seed: int
+    version: str
+
+    @property
+    def size(self) -> str:
+        """How much data was looked at."""
+        data = self.data
+        made = f"{self.made_up}, " if data.get("synthetic") else ""
+        return (
+            f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {"reproduces": self.key, **plain_facts(self)}
+
+    def _said(self, checks: Sequence[Check], after: str, before: str = "") -> str:
+        """Say what came of it; `before` and `after`: how many checks hold."""
+        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
+        left = f"Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        head = (
+            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
+            f"{data['ratings']:,} ratings: figures {numbers}."
+        )
+        return " ".join(filter(None, (head, before, told_apart(checks), after, left)))
+
+    def _repr_html_(self) -> str:
+        rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
+        shown = table(("figure", "what it shows"), rows) if rows else ""
+        return block(f"{self.authors}, on these ratings", paragraph(str(self)), shown)
 
 
 def plain_facts(result: Any) -> dict[str, Any]:
-    """Return the fields of a result as plain JSON values, in their order.
-
-    The fields are plain values, objects with a ``to_dict``, or sequences of either.
+    """Return the fields of a dataclass that are shown as plain JSON values, in their order.
 
     Examples
     --------
@@ -23,33 +73,62 @@ def plain_facts(result: Any) -> dict[str, Any]:
     >>> plain_facts(Check("1", "'more'", "here", "3 > 2", True))["holds"]
     True
     """
-    return {field.name: _plain(getattr(result, field.name)) for field in fields(result)}
-
-
-def introduced(whose: str, data: Mapping[str, Any], numbers: Sequence[str]) -> str:
-    """Say whose experiments were repeated, on what, and which figures came out."""
-    return (
-        f"{whose} on {data['users']:,} users, {data['items']:,} items and {data['ratings']:,} "
-        f"ratings: figures {', '.join(numbers)}."
-    )
-
-
-def left_out(skipped: Sequence[Any]) -> str:
-    """Count what the data could not give; nothing where there is nothing."""
-    return f" Left out, with the reason: {len(skipped)}." if skipped else ""
-
-
-def study_html(title: str, text: str, figures: Sequence[Figure]) -> str:
-    """Return a study for a notebook: what came of it, and which figures it holds."""
-    rows = [(f"Fig. {figure.number}", figure.title) for figure in figures]
-    return block(title, paragraph(text), table(("figure", "what it shows"), rows) if rows else "")
+    return {
+        field.name: _plain(getattr(result, field.name)) for field in fields(result) if field.repr
+    }
 
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
+    if is_dataclass(value):
+        return plain_facts(value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     return value
+
+
+def size_of(ratings: Ratings) -> dict[str, Any]:
+    """Return how large a table is, and its scale."""
+    return {
+        "users": ratings.n_users,
+        "items": ratings.n_items,
+        "ratings": ratings.n_ratings,
+        "scale": str(ratings.scale),
+    }
+
+
+def attempts(
+    ways: Iterable[tuple[_Way, Anonymizer]],
+    ratings: Ratings,
+    seed: int,
+    refused: dict[_Way, str],
+    step: Callable[[float], None],
+) -> Iterator[tuple[_Way, Attempt]]:
+    """Make a release in every way that was not refused before; add what is, with the words."""
+    for way, method in ways:
+        if way not in refused:
+            try:
+                made = attempt(method, ratings, seed)
+            except (UserError, UnmetError) as error:
+                refused[way] = error.message
+            else:
+                yield way, made
+        step(1)
+
+
+def points_of(
+    rows: Iterable[Row],
+    x: str,
+    y: str,
+    middle: Callable[[Sequence[float]], float] = fmean,
+    **where: Any,
+) -> tuple[Point, ...]:
+    """Return a point for each x of the rows that agree, with the least and the greatest y."""
+    ys: dict[float, list[float]] = defaultdict(list)
+    for row in rows:
+        if row[y] is not None and all(row[name] == value for name, value in where.items()):
+            ys[row[x]].append(float(row[y]))
+    return tuple(Point(at, middle(own), min(own), max(own)) for at, own in ys.items())

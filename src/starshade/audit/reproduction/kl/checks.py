@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.check import Check, falls, is_above, rises
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.kl.charted import ALONE, ASKED_AT, WHOLE
 from starshade.audit.reproduction.kl.plan import (
@@ -44,40 +44,30 @@ Lines: TypeAlias = dict[str, Points]
 
 def check_figures(figures: Sequence[Figure]) -> tuple[Check, ...]:
     """Check every sentence that has a figure here."""
-    by_number = {figure.number: figure for figure in figures}
-    checks: list[Check] = []
-    tests: tuple[tuple[str, Callable[[Lines], Iterator[Check]]], ...] = (
-        ("10", _of_dm),
-        ("11", _of_c_avg),
-        ("12", _of_loss),
+    return tuple(
+        check
+        for figure in figures
+        if figure.number in _TESTS
+        for check in _TESTS[figure.number](figure)
     )
-    for number, test in tests:
-        if number in by_number:
-            checks += test(_lines(by_number[number]))
-    for number in ("13", "14", "15"):
-        if number in by_number:
-            checks += _of_queries(by_number[number])
-    if "16" in by_number:
-        checks += _of_times(by_number["16"])
-    return tuple(checks)
 
 
 def _lines(figure: Figure, measure: str | None = None) -> Lines:
     return {s.name: s.points for s in figure.series if measure in (None, s.measure)}
 
 
-def _of_dm(lines: Lines) -> Iterator[Check]:
+def _of_dm(figure: Figure) -> Iterator[Check]:
+    lines = _lines(figure)
     for name, points in lines.items():
         says = "“increased when the k value is increased”"
-        yield Check("10", says, name, _course(points), _rises(points))
+        yield Check("10", says, name, _course(points), rises(points))
     lines = _released(lines)
     for name in (LIKENESS, DGH_A, DGH_B, DGH_C, MEMBER):
-        yield from _compare(
-            "10", "Mondrian: “higher impact … than the other”", lines, name, MONDRIAN
-        )
+        says = "Mondrian: “higher impact … than the other”"
+        yield from _compare("10", says, lines, name, MONDRIAN)
     for name in (MEMBER, MONDRIAN, DGH_A, DGH_B, DGH_C):
         says = "k-Likeness with NDGH: “the lowest impact”"
-        yield from _compare("10", says, lines, LIKENESS, name, equal=True)
+        yield from _compare("10", says, lines, LIKENESS, name, slack=_SLACK)
     yield from _close("10", "“comparable to the k-member algorithm”: within 5 %", lines)
     for name in (LIKENESS, DGH_A, DGH_B):
         yield from _compare("10", "DGH(c): “a higher impact”", lines, name, DGH_C)
@@ -86,8 +76,8 @@ def _of_dm(lines: Lines) -> Iterator[Check]:
         yield from _compare("10", says, lines, DGH_B, name)
 
 
-def _of_c_avg(lines: Lines) -> Iterator[Check]:
-    lines = _released(lines)
+def _of_c_avg(figure: Figure) -> Iterator[Check]:
+    lines = _released(_lines(figure))
     for name, points in lines.items():
         if name not in _PAPERS:
             continue
@@ -106,10 +96,11 @@ def _of_c_avg(lines: Lines) -> Iterator[Check]:
             yield Check("11", f"{says}, at most 1.1", name, ours, most <= _OPTIMAL)
 
 
-def _of_loss(lines: Lines) -> Iterator[Check]:
+def _of_loss(figure: Figure) -> Iterator[Check]:
+    lines = _lines(figure)
     for name, points in lines.items():
         says = "“when the k value is increased, the impact … is also increased”"
-        yield Check("12", says, name, _course(points), _rises(points))
+        yield Check("12", says, name, _course(points), rises(points))
     lines = _released(lines)
     for name in (LIKENESS, MONDRIAN, DGH_A, DGH_B, DGH_C):
         yield from _compare("12", "k-Member: “less impact than the other”", lines, MEMBER, name)
@@ -135,9 +126,9 @@ def _of_queries(figure: Figure) -> Iterator[Check]:
 
 def _of_its_queries(number: str, lines: Lines, measure: str) -> Iterator[Check]:
     says, test = {
-        "13": ("“the more attributes mean the less error”", _falls),
-        "14": ("“attributes … increased, the relative errors are also increased”", _rises),
-        "15": ("“the larger range … the less error”", _falls),
+        "13": ("“the more attributes mean the less error”", falls),
+        "14": ("“attributes … increased, the relative errors are also increased”", rises),
+        "15": ("“the larger range … the less error”", falls),
     }[number]
     for name, points in lines.items():
         if name in _PAPERS and len(points) > 1:
@@ -161,7 +152,7 @@ def _of_times(figure: Figure) -> Iterator[Check]:
             if len(points := lines.get(name, ())) > 1:
                 up = name == MEMBER
                 says = f"“when the k value is increased, the execution time … is {_MOVES[up]}”"
-                holds = (_rises if up else _falls)(points, _TENTH)
+                holds = (rises if up else falls)(points, _TENTH)
                 ours = _course(points, " s", _TENTH)
                 yield Check("16", says, f"{measure}, {name}", ours, holds)
         for name in (LIKENESS, MEMBER):
@@ -186,15 +177,13 @@ def _compare(
     lines: Lines,
     lower: str,
     upper: str,
-    *,
-    equal: bool = False,
     where: str = "",
+    slack: float = -_SLACK,
 ) -> Iterator[Check]:
     """Tell whether one line lies below another at every point but the original."""
     pairs = _pairs(lines, lower, upper)
     if not pairs:
         return
-    slack = _SLACK if equal else -_SLACK
     below = sum(a.y <= b.y + slack for a, b in pairs)
     ratios = [b.y / a.y for a, b in pairs if a.y]
     ours = f"the first is below at {below} of {len(pairs)} points"
@@ -239,25 +228,18 @@ def _released(lines: Lines) -> Lines:
 def _course(points: Points, unit: str = "", slack: float = 0) -> str:
     first, last = points[0], points[-1]
     pairs = list(combinations(points, 2))
-    up = sum(_above(b, a, slack) for a, b in pairs)
-    down = sum(_above(a, b, slack) for a, b in pairs)
+    up = sum(is_above(b, a, slack) for a, b in pairs)
+    down = sum(is_above(a, b, slack) for a, b in pairs)
     return (
         f"{first.y:.4g}{unit} at {first.x:g} → {last.y:.4g}{unit} at {last.x:g}; of "
         f"{len(pairs)} pairs of points {up} plainly rise, {down} plainly fall"
     )
 
 
-def _rises(points: Points, slack: float = 0) -> bool:
-    pairs = combinations(points, 2)
-    return _above(points[-1], points[0], slack) and not any(_above(a, b, slack) for a, b in pairs)
-
-
-def _falls(points: Points, slack: float = 0) -> bool:
-    return _rises(points[::-1], slack)
-
-
-def _above(a: Point, b: Point, slack: float = 0) -> bool:
-    """Tell whether a point is plainly above another: their runs are apart, by a share `slack`."""
-    low = a.y if a.low is None else a.low
-    high = b.y if b.high is None else b.high
-    return low > high + _SLACK and a.y > (1 + slack) * b.y
+_TESTS = {
+    "10": _of_dm,
+    "11": _of_c_avg,
+    "12": _of_loss,
+    **dict.fromkeys(("13", "14", "15"), _of_queries),
+    "16": _of_times,
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.attempts import made_of
@@ -54,13 +53,8 @@ class Line:
 
     def at(self, k: int, attributes: str = "none") -> Anonymizer:
         """Return the method; no item is left out."""
-        settings: dict[str, Any] = {
-            "k": k,
-            "hierarchy": self.hierarchy,
-            "rare_items": "keep",
-            "attributes": attributes,
-        }
-        return made_of(find(ENTRIES, self.method, "method"), settings)
+        settings = {"k": k, "hierarchy": self.hierarchy, "attributes": attributes}
+        return made_of(find(ENTRIES, self.method, "method"), settings | {"rare_items": "keep"})
 
 
 def lines_of(scale: Scale) -> tuple[tuple[Line, ...], tuple[Skipped, ...]]:

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from starshade.audit.attempts import attempt
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.kl.plan import Line
-from starshade.errors import UnmetError, UserError
+from starshade.audit.reproduction.shared import Row, attempts
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.utility.query_error.query_error import QueryError
-from starshade.utility.query_error.result import Step
 
-__all__ = ["Answered", "query_all"]
-
-
-@dataclass(frozen=True)
-class Answered:
-    """One line at one k, one kind of condition of one size, run by run."""
-
-    line: str
-    k: int
-    kind: str
-    size: int  # items in the condition; of a range its width
-    # |x - x0|/x in per cent, the mean over the conditions (KL Eq. 7); x is the release's.
-    errors: tuple[float, ...]
-    errors_of_truth: tuple[float, ...]  # the same over x0
-    conditions: tuple[int, ...]  # how many were compared
+__all__ = ["query_all"]
 
 
 def query_all(
@@ -39,46 +23,41 @@ def query_all(
     *,
     attribute: str,
     draws: int,
-) -> tuple[list[Answered], list[Skipped]]:
+) -> tuple[list[Row], list[Skipped]]:
     """Ask the same queries of a release of every line at every k, once for each seed.
 
     The attribute is averaged; lines that are not `queried` are passed over; `draws`: conditions for
-    each set of items and kind, at most. What a method refuses is skipped, with its words.
+    each set of items and kind, at most. What a method refuses is skipped, with its words. A row
+    per line, k, kind and size of condition (of a range its width), and run; errors are means in per
+    cent, |x - x0|/x (KL Eq. 7; x is the release's) and over the truth x0.
     """
-    ways = [(line, k) for k in ks for line in lines if line.queried]
-    steps_of: dict[tuple[str, int, str, int], list[Step]] = {}
+    methods = {(line.name, k): line.at(k, "exact") for k in ks for line in lines if line.queried}
+    rows: dict[tuple[str, int, str, int], list[Row]] = defaultdict(list)
     refused: dict[tuple[str, int], str] = {}
-    with task("asking queries", len(seeds) * len(ways)) as step:
+    with task("asking queries", len(seeds) * len(methods)) as step:
         for seed in seeds:
             measure = QueryError(attribute=attribute, draws=draws, seed=seed)
-            for line, k in ways:
-                try:
-                    release = attempt(line.at(k, "exact"), ratings, seed).release
-                except (UserError, UnmetError) as error:
-                    refused[line.name, k] = error.message
-                else:
-                    with silence():
-                        steps = measure.measure(release, ratings).steps
-                    for one in steps:
-                        if one.error is not None:
-                            steps_of.setdefault((line.name, k, one.kind, one.size), []).append(one)
-                step(1)
+            for (name, k), made in attempts(methods.items(), ratings, seed, refused, step):
+                with silence():
+                    steps = measure.measure(made.release, ratings).steps
+                for one in steps:
+                    if one.error is not None:
+                        own = rows[name, k, one.kind, one.size]
+                        own.append(
+                            {
+                                "line": name,
+                                "k": k,
+                                "kind": one.kind,
+                                "size": one.size,
+                                "run": len(own) + 1,
+                                "error": one.error,
+                                "error_of_truth": one.error_of_truth or 0.0,
+                                "conditions": one.conditions,
+                            }
+                        )
     skipped = [
         Skipped("13-15", f"{name}, k = {k}", reason) for (name, k), reason in refused.items()
     ]
-    if not steps_of and not skipped:
+    if not rows and not skipped:
         skipped = [Skipped("13-15", "queries", "no condition has an answer on these ratings")]
-    return [_together(key, steps) for key, steps in steps_of.items()], skipped
-
-
-def _together(key: tuple[str, int, str, int], steps: list[Step]) -> Answered:
-    line, k, kind, size = key
-    return Answered(
-        line,
-        k,
-        kind,
-        size,
-        tuple(step.error for step in steps if step.error is not None),
-        tuple(step.error_of_truth or 0.0 for step in steps),
-        tuple(step.conditions for step in steps),
-    )
+    return [row for own in rows.values() for row in own], skipped

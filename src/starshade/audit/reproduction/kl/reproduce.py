@@ -12,7 +12,8 @@ from starshade.audit.reproduction.kl.checks import check_figures
 from starshade.audit.reproduction.kl.losses import measure_losses, original_loss
 from starshade.audit.reproduction.kl.plan import KS, QUERY_KS, lines_of
 from starshade.audit.reproduction.kl.queries import query_all
-from starshade.audit.reproduction.kl.result import GeneralizationStudy, loss_rows, query_rows
+from starshade.audit.reproduction.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced
@@ -100,16 +101,13 @@ def reproduce_kl(
     )
     return GeneralizationStudy(
         data={
-            "users": table.n_users,
-            "items": table.n_items,
-            "ratings": table.n_ratings,
-            "scale": str(table.scale),
+            **size_of(table),
             "synthetic": synthetic,
             "users_left_out": ratings.n_users - table.n_users,
         },
         figures=figures,
-        losses=loss_rows([original, *measured]),
-        queries=query_rows(answers),
+        losses=[original, *measured],
+        queries=answers,
         checks=check_figures(figures),
         skipped=(*unfit, *refused, *unasked),
         attribute=numeric,

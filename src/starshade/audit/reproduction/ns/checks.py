@@ -30,17 +30,6 @@ class Check:
     strictly: bool  # no step goes the wrong way at all
     broken: tuple[str, ...]  # the steps that go the wrong way at all
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the check as plain JSON values."""
-        return {
-            "figure": self.figure,
-            "against": self.against,
-            "what": self.what,
-            "holds": self.holds,
-            "strictly": self.strictly,
-            "broken": list(self.broken),
-        }
-
 
 def check_figures(figures: tuple[Figure, ...]) -> tuple[Check, ...]:
     """Check every line along its points, and every two lines that differ in one error alone.
@@ -113,7 +102,7 @@ def _check(
     """Check steps from a point to one at which the adversary should do at least as well."""
     down = series.measure == BITS
     wrong = [(a, b) for a, b in steps if (b.y > a.y if down else b.y < a.y)]
-    plainly = [(a, b) for a, b in wrong if (_low(b) > _high(a) if down else _high(b) < _low(a))]
+    plainly = [(a, b) for a, b in wrong if (b.lowest > a.highest if down else b.highest < a.lowest)]
     return Check(
         figure,
         against,
@@ -122,11 +111,3 @@ def _check(
         not wrong,
         tuple(f"{a.label} {a.y:.4g} → {b.label} {b.y:.4g}" for a, b in wrong),
     )
-
-
-def _low(point: Point) -> float:
-    return point.y if point.low is None else point.low
-
-
-def _high(point: Point) -> float:
-    return point.y if point.high is None else point.high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 from starshade.attack.sparsity.few_facts import few_facts
 from starshade.attack.sparsity.information_gain import information_gain
@@ -24,6 +23,7 @@ from starshade.audit.reproduction.ns.tables import (
     sparsity_figure,
     theorem_rows,
 )
+from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.habits import rated_outside_top
@@ -78,14 +78,14 @@ def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = Non
     )
     figures = tuple(sorted(figures, key=lambda figure: figure.place))
     return Reproduction(
-        data=_data(ratings, star),
+        data={**size_of(ratings), "dated": is_dated(ratings), "one_star": star},
         figures=figures,
         off_top=off_top,
         theorems=theorem_rows(ratings.n_users),
         few_facts=few_facts(ratings, sparsity),
         statements=statements_of(ratings, sparsity, off_top, runs, star),
         checks=check_figures(figures),
-        skipped=(*_undated(ratings), *skipped, _IMDB),
+        skipped=(*([] if is_dated(ratings) else _UNDATED), *skipped, _IMDB),
         sparsity=sparsity,
         gain=gain,
         targets=targets,
@@ -101,22 +101,6 @@ _IMDB = Skipped(
     "two subscribers found through public ratings",
     "needs somebody's public ratings: starshade attack --aux FILE",
 )
-
-
-def _undated(ratings: Ratings) -> tuple[Skipped, ...]:
-    if is_dated(ratings):
-        return ()
-    return tuple(
-        Skipped(figure, "the curve with dates", "the data have no dates") for figure in ("1", "7")
-    )
-
-
-def _data(ratings: Ratings, star: float) -> dict[str, Any]:
-    return {
-        "users": ratings.n_users,
-        "items": ratings.n_items,
-        "ratings": ratings.n_ratings,
-        "scale": str(ratings.scale),
-        "dated": is_dated(ratings),
-        "one_star": star,
-    }
+_UNDATED = [
+    Skipped(figure, "the curve with dates", "the data have no dates") for figure in ("1", "7")
+]

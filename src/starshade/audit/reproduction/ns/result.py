@@ -12,7 +12,7 @@ from starshade.attack.sparsity.sparsity import SparsityResult
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.ns.checks import Check
 from starshade.audit.reproduction.ns.statements import Statement
-from starshade.audit.reproduction.shared import study_html
+from starshade.audit.reproduction.shared import PaperStudy
 from starshade.plain import counted
 from starshade.ratings.habits import OffTop
 
@@ -20,7 +20,7 @@ __all__ = ["Reproduction"]
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(PaperStudy):
     """NS §5 on other data. Internal: Figs 2 and 3 count single users.
 
     Attributes
@@ -53,6 +53,9 @@ class Reproduction:
     version : str
     """
 
+    key = "ns"
+    authors = "Narayanan & Shmatikov"
+
     data: dict[str, Any]
     figures: tuple[Figure, ...]
     off_top: tuple[OffTop, ...]
@@ -77,36 +80,20 @@ class Reproduction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
-        return {
-            "reproduces": "ns",
-            "data": dict(self.data),
-            "figures": [figure.to_dict() for figure in self.figures],
-            "table": [row.to_dict() for row in self.off_top],
-            "theorems": [dict(row) for row in self.theorems],
-            "few_facts": [facts.to_dict() for facts in self.few_facts],
-            "statements": [statement.to_dict() for statement in self.statements],
-            "monotone": {
-                "holds": self.monotone,
-                "slack": "a step counts as wrong where the 95 % intervals are disjoint",
-                "checks": [check.to_dict() for check in self.checks],
-            },
-            "skipped": [entry.to_dict() for entry in self.skipped],
-            "targets": self.targets,
-            "settings": self.settings,
-            "seconds": self.seconds,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
+        plain = super().to_dict()
+        plain["checks"] = {
+            "holds": self.monotone,
+            "slack": "a step counts as wrong where the 95 % intervals are disjoint",
+            "checks": plain["checks"],
         }
+        named = {"off_top": "table", "checks": "monotone"}
+        return {named.get(name, name): value for name, value in plain.items()}
 
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
         failed = [check for check in self.checks if not check.holds]
-        wrong = (
-            ""
-            if not failed
-            else f", except in {len(failed)}: {failed[0].what}" + (", …" if len(failed) > 1 else "")
-        )
+        wrong = f", except in {len(failed)}: {failed[0].what}" if failed else ""
+        wrong += ", …" * (len(failed) > 1)
         text = (
             f"The case study of Narayanan and Shmatikov on {counted(self.data['users'], 'user')}, "
             f"{counted(self.data['items'], 'item')} and "
@@ -126,6 +113,3 @@ class Reproduction:
         if self.skipped:
             text += f" Left out, with the reason: {len(self.skipped)}."
         return text
-
-    def _repr_html_(self) -> str:
-        return study_html("Narayanan & Shmatikov, on these ratings", str(self), self.figures)

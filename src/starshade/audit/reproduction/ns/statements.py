@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
@@ -34,10 +34,6 @@ class Statement:
     low: float | None = None
     high: float | None = None
     knowledge: str | None = None  # the adversary's, by name
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statement as plain JSON values."""
-        return asdict(self)
 
     @property
     def ours_in_words(self) -> str:

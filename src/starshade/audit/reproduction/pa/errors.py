@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from starshade.audit.attempts import Attempt, attempt, compile_first
+from starshade.audit.attempts import Attempt, compile_first
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.measured import METRICS, Pairs, Ranks
 from starshade.audit.reproduction.pa.plan import PADDED, Line, padding
 from starshade.audit.reproduction.pa.result import Row
-from starshade.errors import UnmetError, UserError
+from starshade.audit.reproduction.shared import attempts
 from starshade.progress import silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.table import Ratings
@@ -86,29 +86,22 @@ def measure_errors(
 
     `share`: of the ratings, held out; a seed settles this and everything else that a run draws.
     """
-    ways = [(line, k) for line in lines for k in ks]
+    methods = {(line.name, k): line.at(k) for line in lines for k in ks}
     runs: dict[tuple[str, int], list[_Run]] = {}
     refused: dict[tuple[str, int], str] = {}
     ranks: list[Ranks] = []
     pairs: list[Pairs] = []
     compile_first((line.at(2) for line in lines), ratings, seeds[0])
-    with task("anonymizing and predicting", len(seeds) * len(ways)) as step:
+    with task("anonymizing and predicting", len(seeds) * len(methods)) as step:
         for seed in seeds:
             held = _Held(*hold_out(ratings, share, rng=seed), seed)
-            for line, k in ways:
-                if (line.name, k) not in refused:
-                    try:
-                        made = attempt(line.at(k), held.train, seed)
-                    except (UserError, UnmetError) as error:
-                        refused[line.name, k] = error.message
-                    else:
-                        with silence():
-                            runs.setdefault((line.name, k), []).append(_measure(made, held))
-                            if seed == seeds[0]:
-                                ranks += _ranks(made.release, held, line, k)
-                                if (line.name, k) == (PADDED, ks[-1]):
-                                    pairs += _pairs(made.release, held)
-                step(1)
+            for way, made in attempts(methods.items(), held.train, seed, refused, step):
+                with silence():
+                    runs.setdefault(way, []).append(_measure(made, held))
+                    if seed == seeds[0]:
+                        ranks += _ranks(made.release, held, *way)
+                        if way == (PADDED, ks[-1]):
+                            pairs += _pairs(made.release, held)
     return Errors(
         tuple(_rows(runs)),
         [_release(line, k, own) for (line, k), own in runs.items()],
@@ -139,11 +132,11 @@ def _measure(made: Attempt, held: _Held) -> _Run:
     )
 
 
-def _ranks(release: Release, held: _Held, line: Line, k: int) -> Iterator[Ranks]:
+def _ranks(release: Release, held: _Held, line: str, k: int) -> Iterator[Ranks]:
     result = SelfRank(**held.learning).measure(release, **held.parts)
     median = result.figures["self_rank_median"]
     if median is not None:
-        yield Ranks(line.name, k, result.within, float(median))
+        yield Ranks(line, k, result.within, float(median))
 
 
 def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:

@@ -28,15 +28,9 @@ class Line:
     profile: str  # as starshade names it
     settings: dict[str, Any]  # how groups are formed
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether the paper does not have it."""
-        return self.name.endswith("(ours)")
-
     def at(self, k: int) -> Anonymizer:
         """Return the method; no item is left out."""
-        own = {"profile": self.profile, "grouping": "t-means", **self.settings}
-        settings = {"k": k, "rare_items": "keep", **own}
+        settings = {"k": k, "rare_items": "keep", "profile": self.profile, **self.settings}
         return made_of(find(ENTRIES, "predictive", "method"), settings)
 
 

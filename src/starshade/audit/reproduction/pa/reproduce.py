@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
 
 from starshade.audit.attempts import check_ks, seeds_of
 from starshade.audit.reproduction.figures import Skipped
@@ -20,6 +19,7 @@ from starshade.audit.reproduction.pa.errors import measure_errors
 from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
 from starshade.audit.reproduction.pa.plan import LINES, padding
 from starshade.audit.reproduction.pa.result import PredictiveStudy
+from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced
@@ -80,7 +80,8 @@ def reproduce_pa(
     tried, seed, started = check_ks(ks), resolve_seed(rng), perf_counter()
     synthetic = ratings is None
     if ratings is None:
-        ratings = _made_up(n_users or _USERS, n_items or _ITEMS, seed)
+        size = {"n_users": n_users or _USERS, "n_items": n_items or _ITEMS}
+        ratings = synthesize("netflix", **size, rng=generator(seed, "made-up ratings"))
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
     seeds = seeds_of(seed, runs)
@@ -95,7 +96,7 @@ def reproduce_pa(
         *error_figure(errors.rows),
     )
     return PredictiveStudy(
-        data=_data(ratings, synthetic=synthetic),
+        data={**size_of(ratings), "synthetic": synthetic},
         tables=errors.rows,
         histogram=histogram,
         releases=errors.releases,
@@ -110,25 +111,9 @@ def reproduce_pa(
     )
 
 
-def _made_up(n_users: int, n_items: int, seed: int) -> Ratings:
-    return synthesize(
-        "netflix", n_users=n_users, n_items=n_items, rng=generator(seed, "made-up ratings")
-    )
-
-
 def _padded(ratings: Ratings, share: float, seed: int) -> Padded:
     """Pad what the first run did not hold out."""
     train, _ = hold_out(ratings, share, rng=seed)
     fitted = padding().fit(train, rng=seed)
     assert isinstance(fitted, Factors)
     return Padded(train, fitted)
-
-
-def _data(ratings: Ratings, *, synthetic: bool) -> dict[str, Any]:
-    return {
-        "users": ratings.n_users,
-        "items": ratings.n_items,
-        "ratings": ratings.n_ratings,
-        "scale": str(ratings.scale),
-        "synthetic": synthetic,
-    }

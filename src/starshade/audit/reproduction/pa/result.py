@@ -8,9 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.reproduction.check import Check, told_apart
+from starshade.audit.reproduction.check import Check
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.shared import introduced, left_out, plain_facts, study_html
+from starshade.audit.reproduction.shared import PaperStudy
+from starshade.plain import counted
 
 __all__ = ["LevelRow", "PredictiveStudy", "Row", "find"]
 
@@ -67,19 +68,9 @@ class LevelRow:
     paper_before: float | None = None
     paper_after: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain JSON values."""
-        return {
-            "level": self.level,
-            "before": self.before,
-            "after": self.after,
-            "paper_before": self.paper_before,
-            "paper_after": self.paper_after,
-        }
-
 
 @dataclass(frozen=True)
-class PredictiveStudy:
+class PredictiveStudy(PaperStudy):
     """PA §7 on other data.
 
     Attributes
@@ -109,6 +100,10 @@ class PredictiveStudy:
     version : str
     """
 
+    key = "pa"
+    authors = "Chang, Thompson, Wang & Yao"
+    whose = "The experiments of Chang, Thompson, Wang and Yao"
+
     data: dict[str, Any]
     tables: tuple[Row, ...]
     histogram: tuple[LevelRow, ...]
@@ -123,21 +118,12 @@ class PredictiveStudy:
     digest: str
     version: str = field(default=__version__)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the whole as plain JSON values; no user and no item is named."""
-        return {"reproduces": "pa", **plain_facts(self)}
-
     def __str__(self) -> str:
-        numbers = [figure.number for figure in self.figures]
-        whose = "The experiments of Chang, Thompson, Wang and Yao"
-        return (
-            f"{introduced(whose, self.data, numbers)} {self.share:.0%} of the ratings were held "
-            f"out. {told_apart(self.checks)} Figures are means of {self.runs} "
-            f"run{'s' * (self.runs != 1)}.{left_out(self.skipped)}"
+        return self._said(
+            self.checks,
+            f"Figures are means of {counted(self.runs, 'run')}.",
+            before=f"{self.share:.0%} of the ratings were held out.",
         )
-
-    def _repr_html_(self) -> str:
-        return study_html("Chang, Thompson, Wang & Yao, on these ratings", str(self), self.figures)
 
 
 def find(

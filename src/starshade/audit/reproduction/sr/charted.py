@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series
-from starshade.audit.reproduction.sr.loss import PARTITIONS, Loss, Predicted
+from starshade.audit.reproduction.shared import Row
+from starshade.audit.reproduction.sr.loss import PARTITIONS, Predicted
 from starshade.audit.reproduction.sr.plan import KS, RULES, SEARCHES, SHARES, Grid, K, Workload
 from starshade.audit.reproduction.sr.timing import Job, Timed, point_of
 from starshade.ratings.proximity.balls import Search
@@ -121,30 +122,28 @@ def _line(
     return Series(name, measure, points)
 
 
-def loss_figures(losses: list[Loss], k: int, eps: float) -> Iterator[Figure]:
+def loss_figures(losses: list[Row], k: int, eps: float) -> Iterator[Figure]:
     """Make Figs 7(a), over ε at this k, and 7(b), over k at this ε."""
-    for number, over, x_title, chosen in (
-        ("7a", f"ε, k = {k}", "ε", [(loss.eps, loss) for loss in losses if loss.k == k]),
-        ("7b", f"k, ε = {eps:g}", "k", [(loss.k, loss) for loss in losses if loss.eps == eps]),
+    for number, over, x, x_title, fixed in (
+        ("7a", f"ε, k = {k}", "eps", "ε", {"k": k}),
+        ("7b", f"k, ε = {eps:g}", "k", "k", {"eps": eps}),
     ):
+        rows = sorted(losses, key=lambda row: row[x])
         series = tuple(
-            Series(
-                PARTITION_NAMES[partition],
-                f"{name}, {nulls}",
-                tuple(
-                    Point(x, loss.per_record)
-                    for x, loss in sorted(chosen, key=lambda pair: pair[0])
-                    if (loss.workload.name, loss.nulls, loss.partition) == (name, nulls, partition)
-                ),
-            )
-            for name in dict.fromkeys(loss.workload.name for _, loss in chosen)
+            Series(PARTITION_NAMES[partition], f"{name}, {nulls}", points)
+            for name in dict.fromkeys(row["data"] for row in losses)
             for nulls in RULES
             for partition in PARTITIONS
+            if (points := _points(rows, x, data=name, nulls=nulls, partition=partition, **fixed))
         )
-        series = tuple(line for line in series if line.points)
         if series:
             title = f"Distortion by the interval anonymizer over {over}"
             yield Figure(number, title, x_title, _LOSS, "points", series, dotted=True)
+
+
+def _points(rows: list[Row], x: str, **where: Any) -> tuple[Point, ...]:
+    own = (row for row in rows if all(row[name] == value for name, value in where.items()))
+    return tuple(Point(row[x], row["distortion_per_record"]) for row in own)
 
 
 def accuracy_figure(predicted: list[Predicted], eps: float) -> Iterator[Figure]:

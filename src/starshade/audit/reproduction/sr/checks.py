@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 
-from starshade.audit.reproduction.check import Check
+from starshade.audit.reproduction.check import Check, falls, is_above, rises
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.sr.charted import PARTITION_NAMES, SEARCH_NAMES
 from starshade.audit.reproduction.sr.loss import Predicted
@@ -143,24 +143,16 @@ def _seconds(y: float) -> str:
     return f"{1000 * y:.3g} ms" if y < 1 else f"{y:.3g} s"
 
 
-def _rises(points: tuple[Point, ...]) -> bool:
-    steps = combinations(points, 2)
-    return _above(points[-1], points[0]) and not any(_above(a, b) for a, b in steps)
+def _rises(points: Sequence[Point]) -> bool:
+    return rises(points, _SLACK)
 
 
-def _falls(points: tuple[Point, ...]) -> bool:
-    return _rises(points[::-1])
+def _falls(points: Sequence[Point]) -> bool:
+    return falls(points, _SLACK)
 
 
 def _dips(points: tuple[Point, ...]) -> bool:
     """Tell whether some point between is plainly below both ends, after which nothing falls."""
     least = min(range(len(points)), key=lambda i: points[i].y)
     ends = points[0], points[-1]
-    return all(_above(end, points[least]) for end in ends) and _rises(points[least:])
-
-
-def _above(a: Point, b: Point) -> bool:
-    """Tell whether one time is plainly above another: the runs apart, and more than a tenth."""
-    low = a.y if a.low is None else a.low
-    high = b.y if b.high is None else b.high
-    return low > high and a.y > (1 + _SLACK) * b.y
+    return all(is_above(end, points[least], _SLACK) for end in ends) and _rises(points[least:])

@@ -8,6 +8,7 @@ from typing import Literal
 
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.shared import Row
 from starshade.audit.reproduction.sr.attribute import labels_of
 from starshade.audit.reproduction.sr.plan import Workload
 from starshade.audit.reproduction.sr.prediction import Prediction, draw_trials
@@ -19,8 +20,6 @@ from starshade.utility.distortion import Distortion
 __all__ = [
     "AS_STRICT",
     "PARTITIONS",
-    "Loss",
-    "Partition",
     "Predicted",
     "measure_losses",
     "predict_all",
@@ -32,19 +31,6 @@ AS_STRICT = Skipped("7, 8", "nulls = zero", "the anonymizer makes the same relea
 
 
 @dataclass(frozen=True)
-class Loss:
-    """What one release cost."""
-
-    workload: Workload
-    nulls: NullRule
-    partition: Partition
-    k: int
-    eps: float
-    distortion: float  # in points of the scale, a null against a rating costing R; over all records
-    per_record: float
-
-
-@dataclass(frozen=True)
 class Predicted:
     """What one method left to be predicted."""
 
@@ -53,15 +39,21 @@ class Predicted:
     k: int
     found: Prediction
 
+    def to_dict(self) -> Row:
+        """Return the point as plain values."""
+        own = {"nulls": self.nulls, "partition": self.partition, "k": self.k}
+        return own | self.found.to_dict()
+
 
 def measure_losses(
     workload: Workload, settings: tuple[tuple[int, float], ...], seed: int
-) -> tuple[list[Loss], list[Skipped]]:
+) -> tuple[list[Row], list[Skipped]]:
     """Anonymize under the null rules that differ, both ways, at each (k, ε).
 
-    A (k, ε) that the method refuses is skipped, with its words.
+    A (k, ε) that the method refuses is skipped, with its words. A row per release; distortions are
+    in points of the scale, a null against a rating costing R.
     """
-    losses: list[Loss] = []
+    losses: list[Row] = []
     skipped: list[Skipped] = []
     ways = list(_ways(workload))
     with task("anonymizing", len(ways) * len(settings)) as step:
@@ -77,10 +69,9 @@ def measure_losses(
                     what = f"{workload.name}, {nulls}, {partition}, k = {k}, ε = {eps:g}"
                     skipped.append(Skipped("7", what, error.message))
                 else:
-                    total, each = figures["distortion"], figures["distortion_per_record"]
-                    assert total is not None
-                    assert each is not None
-                    losses.append(Loss(workload, nulls, partition, k, eps, total, each))
+                    setting = {"data": workload.name, "nulls": nulls, "partition": partition}
+                    cost = {name: figures[name] for name in ("distortion", "distortion_per_record")}
+                    losses.append({**setting, "k": k, "eps": eps, **cost})
                 step(1)
     return losses, skipped
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
+from starshade.audit.reproduction.shared import size_of
 from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
 from starshade.audit.reproduction.sr.charted import (
     accuracy_figure,
@@ -24,7 +25,7 @@ from starshade.audit.reproduction.sr.plan import (
     grid_of,
     workloads_of,
 )
-from starshade.audit.reproduction.sr.result import Study, first_verdicts, loss_row, predicted_row
+from starshade.audit.reproduction.sr.result import Study, first_verdicts
 from starshade.audit.reproduction.sr.timing import run_jobs, skipped_of
 from starshade.errors import ConfigError
 from starshade.naming import called
@@ -118,8 +119,8 @@ def reproduce_sr(
         data=_data(ratings, workloads, grid, synthetic=synthetic),
         figures=figures,
         verdicts=first_verdicts(timed, K, grid.star, two),
-        losses=[loss_row(loss) for loss in losses],
-        predictions=[predicted_row(entry) for entry in predicted],
+        losses=losses,
+        predictions=[entry.to_dict() for entry in predicted],
         checks=check_figures(figures, predicted),
         skipped=(*skipped_of(refused), AS_STRICT, *lossless, *unpredicted),
         timed=len(timed),
@@ -140,10 +141,7 @@ def _data(
     ratings: Ratings, workloads: tuple[Workload, ...], grid: Grid, *, synthetic: bool
 ) -> dict[str, Any]:
     return {
-        "users": ratings.n_users,
-        "items": ratings.n_items,
-        "ratings": ratings.n_ratings,
-        "scale": str(ratings.scale),
+        **size_of(ratings),
         "synthetic": synthetic,
         "one_star": grid.star,
         "parts": [

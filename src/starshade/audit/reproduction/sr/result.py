@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.reproduction.check import Check, told_apart
+from starshade.audit.reproduction.check import Check
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.shared import introduced, left_out, plain_facts, study_html
-from starshade.audit.reproduction.sr.loss import Loss, Predicted
+from starshade.audit.reproduction.shared import PaperStudy
 from starshade.audit.reproduction.sr.timing import Job, Timed
 
-__all__ = ["Study", "first_verdicts", "loss_row", "predicted_row"]
+__all__ = ["Study", "first_verdicts"]
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(PaperStudy):
     """SR §7 on other data.
 
     Attributes
@@ -45,6 +44,11 @@ class Study:
     version : str
     """
 
+    key = "sr"
+    authors = "Sun & Sun"
+    whose = "The experiments of Sun and Sun"
+    made_up = "made-up survey"
+
     data: dict[str, Any]
     figures: tuple[Figure, ...]
     verdicts: list[dict[str, Any]]
@@ -60,21 +64,9 @@ class Study:
     digest: str
     version: str = field(default=__version__)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the whole as plain JSON values; no user and no item is named."""
-        return {"reproduces": "sr", **plain_facts(self)}
-
     def __str__(self) -> str:
-        numbers = [figure.number for figure in self.figures]
-        return (
-            f"{introduced('The experiments of Sun and Sun', self.data, numbers)} "
-            f"{told_apart(self.checks)} Times are medians of {self.repeats} runs and "
-            "depend on the machine."
-            f"{left_out(self.skipped)}"
-        )
-
-    def _repr_html_(self) -> str:
-        return study_html("Sun & Sun, on these ratings", str(self), self.figures)
+        times = f"Times are medians of {self.repeats} runs and depend on the machine."
+        return self._said(self.checks, times)
 
 
 def first_verdicts(timed: dict[Job, Timed], k: int, eps: float, l: float) -> list[dict[str, Any]]:  # noqa: E741
@@ -94,22 +86,3 @@ def first_verdicts(timed: dict[Job, Timed], k: int, eps: float, l: float) -> lis
         for job, run in timed.items()
         if (job.k, job.eps, job.l, job.share, job.search) == (k, eps, l, 100, "tree")
     ]
-
-
-def loss_row(loss: Loss) -> dict[str, Any]:
-    """Return one release of Fig 7 as plain values."""
-    return {
-        "data": loss.workload.name,
-        "nulls": loss.nulls,
-        "partition": loss.partition,
-        "k": loss.k,
-        "eps": loss.eps,
-        "distortion": loss.distortion,
-        "distortion_per_record": loss.per_record,
-    }
-
-
-def predicted_row(entry: Predicted) -> dict[str, Any]:
-    """Return one point of Fig 8 as plain values."""
-    own = {"nulls": entry.nulls, "partition": entry.partition, "k": entry.k}
-    return own | entry.found.to_dict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import median
@@ -89,12 +90,10 @@ def point_of(x: float, timed: Timed) -> Point:
 
 def skipped_of(refused: Iterable[tuple[Job, str]]) -> tuple[Skipped, ...]:
     """Say what was refused, alike refusals once."""
-    places: dict[tuple[str, str], list[Job]] = {}
-    for job, reason in refused:
-        places.setdefault((job.workload.name, reason), []).append(job)
+    places = Counter((job.workload.name, reason) for job, reason in refused)
     return tuple(
-        Skipped("3-6", f"{name}: {len(jobs):,} settings", reason)
-        for (name, reason), jobs in places.items()
+        Skipped("3-6", f"{name}: {settings:,} settings", reason)
+        for (name, reason), settings in places.items()
     )
 
 
