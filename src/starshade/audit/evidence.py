@@ -180,7 +180,6 @@ def track_both(original: Ratings, release: Release) -> Tracked | None:
 def _attacks_with(
     knowledge: Knowledge, original: Ratings, release: Release
 ) -> list[tuple[Any, Any]]:
-    """Return the attacks that can make use of such knowledge, as on ratings and on the release."""
     tried = []
     for entry in ENTRIES:
         attack = entry.load()
@@ -193,7 +192,6 @@ def _attacks_with(
 
 
 def _claimed_eps(claims: Sequence[Claim]) -> list[float]:
-    """Return every ε of a claim of nearness."""
     named = (claim.parameters.get("eps") for claim in claims if claim.model in PROXIMITY_MODELS)
     return [float(eps) for eps in named if isinstance(eps, int | float)]
 

@@ -221,7 +221,6 @@ def judge_tracker(tracked: Tracked | None, items: int) -> Finding | None:
 
 
 def _stopped(after: TrackerResult, items: int) -> str:
-    """Say what was not asked, and why."""
     if after.complete:
         return ""
     most = after.config["queries"]

@@ -68,7 +68,6 @@ class Made:
         )
 
     def _attributes(self) -> str:
-        """Name the personal attributes in the release, and how far they are spread."""
         manifest = self.release.manifest
         names = ", ".join(manifest.attribute_columns)
         if manifest.attributes == "exact":
@@ -91,7 +90,6 @@ class Made:
         return [claim for claim in self.claims if claim.parameters.get("attribute") == name]
 
     def _hidden(self) -> str:
-        """Say among whom records hide."""
         f = self.figures
         if self.release.manifest.layout != "record":
             return (
@@ -119,7 +117,6 @@ class Made:
         return bool(self.figures["smallest_group"] >= self.figures["k"])
 
     def _proximity(self) -> str:
-        """Say what (k, ε) or (k, ε, l) asks, where that is claimed."""
         parameters: dict[str, Any] = {}
         for claim in self.release.manifest.claims:
             parameters |= claim.parameters
@@ -154,7 +151,6 @@ class Made:
         )
 
     def _averaged(self) -> str:
-        """Say what the profiles of averages show of their members."""
         manifest, f = self.release.manifest, self.figures
         if manifest.profile in ("model", "pooled"):
             return (
@@ -179,7 +175,6 @@ class Made:
         return " ".join(sentences)
 
     def _fakes(self) -> str:
-        """Say how many cells were invented, where diversity was asked for."""
         f, config = self.figures, self.release.manifest.config
         if f["fake_edges"]:
             many = (
@@ -194,7 +189,6 @@ class Made:
         return f"Fake edges: none (0), {what} in {profiles} already."
 
     def _left_out(self) -> str:
-        """Say what was left out, if anything."""
         users, items = self.figures["users_dropped"], self.figures["rare_items_dropped"]
         parts = []
         if users:
@@ -294,7 +288,6 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
 
 
 def _spread(claim: Claim) -> str:
-    """Say how far a sensitive attribute is spread in the worst class."""
     verified = claim.verified
     if claim.model == "l-diversity":
         return f"{counted(int(verified['smallest_l']), 'different value')} or more in every class"
@@ -302,7 +295,6 @@ def _spread(claim: Claim) -> str:
 
 
 def _fake_edges(release: Release, invented: float | None) -> int | None:
-    """Count the cells that were invented for diversity; None where that is not claimed."""
     if invented is None or not isinstance(release.classes, Profiles):
         return None
     if not any(claim.model == "diversity" for claim in release.manifest.claims):
@@ -311,7 +303,6 @@ def _fake_edges(release: Release, invented: float | None) -> int | None:
 
 
 def _peak_rss_mb() -> float:
-    """Return the most memory that this process has held so far, in MB."""
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -106,7 +106,6 @@ class ProfileDisclosure:
         return text + self._of_items()
 
     def _of_items(self) -> str:
-        """Say how often what the fitting profiles say of an item is true of the person."""
         result, cells = self.homogeneity, self.homogeneity.cells_disclosed
         if cells.single_rated is None or cells.single_near is None:
             return ""

@@ -183,7 +183,6 @@ class AuditResult:
         return max(e.after.disclosed.rate for e in self.evidence)
 
     def _attacks(self, side: str) -> dict[str, Any]:
-        """Return the figures under `worst`, then all."""
         every = [getattr(e, side).to_dict() for e in self.evidence]
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
@@ -200,7 +199,6 @@ class AuditResult:
         return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
 
     def _attacked(self) -> str:
-        """Say what the best of the attacks found, before and after."""
         before, after = self.worst.before, self.worst.after
         tried = ", ".join(dict.fromkeys(e.after.attack for e in self.evidence))
         known = self.worst.knowledge

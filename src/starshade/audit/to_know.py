@@ -79,7 +79,6 @@ def of_release(release: Release) -> Iterator[str]:
 
 
 def _of_attributes(release: Release) -> str:
-    """Say what the released attributes mean for the attacks, which know ratings alone."""
     manifest = release.manifest
     text = "The attacks tried know ratings, and no personal attributes."
     if manifest.quasi_identifiers:
@@ -100,7 +99,6 @@ def _of_attributes(release: Release) -> str:
 
 
 def _of_small(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
-    """Say which attacks had few targets, and whether the verdict's figure is one of theirs."""
     small = [e for e in evidence if e.after.targets < _FEW]
     if not small:
         return

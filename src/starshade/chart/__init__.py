@@ -17,7 +17,18 @@ from typing import Any
 
 from starshade.errors import ConfigError
 
-__all__ = ["CONFIG", "SCHEMA", "VEGALITE_MIME", "Chart", "Spec", "colours", "small_title", "svg_of"]
+__all__ = [
+    "CONFIG",
+    "SCHEMA",
+    "VEGALITE_MIME",
+    "Chart",
+    "Spec",
+    "colours",
+    "encoded",
+    "marks",
+    "small_title",
+    "svg_of",
+]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 #: what notebooks call such a specification
@@ -138,6 +149,17 @@ def svg_of(spec: Spec) -> str:
 def colours(n: int) -> list[str]:
     """Return n colours, over again after the eighth."""
     return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
+
+
+def encoded(field: str, kind: str = "quantitative", **more: Any) -> Spec:
+    """Return how a field is shown: as a quantity, or as `kind` says."""
+    return {"field": field, "type": kind, **more}
+
+
+def marks(kind: str, encoding: Spec, values: Any = None, **look: Any) -> Spec:
+    """Return a layer of marks of one kind; `values`: its own data."""
+    data = {} if values is None else {"data": {"values": values}}
+    return {**data, "mark": {"type": kind, **look}, "encoding": encoding}
 
 
 def small_title(text: str) -> Spec:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from starshade.chart import Chart, Spec, colours
+from starshade.chart import Chart, Spec, colours, encoded, marks
 
 __all__ = ["Axis", "Bar", "Dot", "Level", "bar_chart", "curve_chart", "dot_chart"]
 
@@ -37,7 +37,7 @@ class Axis:
         axis: Spec = {"title": self.title, "format": "~%" if self.share else ",~r", "tickCount": 6}
         if self.whole:
             axis |= {"format": ",d", "tickMinStep": 1}
-        return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+        return encoded(field, axis=axis, scale=scale)
 
     def text(self, value: float) -> str:
         """Write a figure."""
@@ -91,8 +91,7 @@ def dot_chart(
         for dot in dots
     ]
     names, series = _distinct(d.name for d in dots), _distinct(d.series for d in dots)
-    y: Spec = {"field": "name", "type": "nominal", "sort": names}
-    y["axis"] = {"title": None, "labelLimit": 300}
+    y = encoded("name", "nominal", sort=names, axis={"title": None, "labelLimit": 300})
     plain: Spec = {"y": y, "color": _coloured(series)}
     shape: Spec = {}
     if len(series) > 1:
@@ -101,12 +100,10 @@ def dot_chart(
     ends = {"x": axis.encoding("low"), "x2": {"field": "high"}}
     x = {"x": axis.encoding("value")}
     tooltip = [{"field": name} for name in ("name", "series", "value", "low", "high")]
-    layers: list[Spec] = [
-        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": plain | ends},
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-            "encoding": plain | shape | x | {"tooltip": tooltip},
-        },
+    shown = plain | shape | x | {"tooltip": tooltip}
+    layers = [
+        marks("rule", plain | ends, strokeWidth=1.5),
+        marks("point", shown, filled=True, size=60, opacity=1),
     ]
     body = {
         "width": 420,
@@ -122,12 +119,12 @@ def bar_chart(title: str, subtitle: str, bars: Sequence[Bar], x: str, axis: Axis
     places, series = _distinct(b.place for b in bars), _distinct(b.series for b in bars)
     values = [{"place": b.place, "height": b.height, "series": b.series} for b in bars]
     encoding: Spec = {
-        "x": {
-            "field": "place",
-            "type": "nominal",
-            "sort": places,
-            "axis": {"title": x, "labelAngle": 0, "labelOverlap": True},
-        },
+        "x": encoded(
+            "place",
+            "nominal",
+            sort=places,
+            axis={"title": x, "labelAngle": 0, "labelOverlap": True},
+        ),
         "y": axis.encoding("height"),
         "color": _coloured(series),
         "tooltip": [{"field": name} for name in ("place", "series", "height")],
@@ -170,10 +167,7 @@ def curve_chart(
         line["strokeDash"] = _series_encoding(names, _DASHES)
     dotted = max(map(len, curves.values()), default=0) <= _LISTED
     band = {"y": y.encoding("low"), "y2": {"field": "high"}}
-    layers: list[Spec] = [
-        {"mark": {"type": "area", "opacity": 0.2}, "encoding": plain | band},
-        {"mark": {"type": "line", "point": dotted}, "encoding": line},
-    ]
+    layers = [marks("area", plain | band, opacity=0.2), marks("line", line, point=dotted)]
     body = {
         "width": 420,
         "height": 260,
@@ -189,28 +183,19 @@ def curve_chart(
 
 
 def _across(level: Level | None, side: str, axis: Axis) -> list[Spec]:
-    """Draw a dashed line where something else lies, with its name."""
     if level is None:
         return []
     data = {"values": [{"at": level.value, "label": level.label}]}
     place = {side: axis.encoding("at")}
-    text: Spec = {"type": "text", "align": "left", "baseline": "bottom", "color": "#555"}
-    text |= {"dx": 4, "dy": -2, "fontSize": 10}
-    if side == "x":  # beside the top of a standing line
-        text |= {"baseline": "bottom", "dy": -4, "dx": 0}
+    look: Spec = {"align": "left", "baseline": "bottom", "color": "#555"}
+    # beside the top of a standing line
+    look |= (
+        {"dx": 0, "dy": -4, "fontSize": 10} if side == "x" else {"dx": 4, "dy": -2, "fontSize": 10}
+    )
     edge = {"y": {"value": 0}} if side == "x" else {"x": {"value": 0}}
-    return [
-        {
-            "data": data,
-            "layer": [
-                {
-                    "mark": {"type": "rule", "color": "#555", "strokeDash": [3, 3]},
-                    "encoding": place,
-                },
-                {"mark": text, "encoding": place | edge | {"text": {"field": "label"}}},
-            ],
-        }
-    ]
+    name = place | edge | {"text": {"field": "label"}}
+    rule = marks("rule", place, color="#555", strokeDash=[3, 3])
+    return [{"data": data, "layer": [rule, marks("text", name, **look)]}]
 
 
 def _coloured(series: Sequence[str]) -> Spec:
@@ -221,12 +206,8 @@ def _coloured(series: Sequence[str]) -> Spec:
 
 def _series_encoding(series: Sequence[str], range_: Sequence[Any]) -> Spec:
     shown = [range_[i % len(range_)] for i in range(len(series))]
-    return {
-        "field": "series",
-        "type": "nominal",
-        "scale": {"domain": list(series), "range": shown},
-        "legend": {"title": None},
-    }
+    scale = {"domain": list(series), "range": shown}
+    return encoded("series", "nominal", scale=scale, legend={"title": None})
 
 
 def _distinct(names: Any) -> list[str]:

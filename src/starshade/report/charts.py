@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from starshade.audit.reproduction.figures import Figure, Series
-from starshade.chart import CONFIG, SCHEMA, Spec, colours, small_title, svg_of
+from starshade.chart import CONFIG, SCHEMA, Spec, colours, encoded, marks, small_title, svg_of
 
 __all__ = ["CONFIG", "SCHEMA", "Spec", "chart", "colours", "svg_of"]
 
@@ -66,7 +66,7 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
     values = [
         {
             "x": point.x,
-            "shown": point.x + (_dodge(i, len(lines)) * gap if dotted else 0),
+            "shown": point.x + (_DODGE * (i - (len(lines) - 1) / 2) * gap if dotted else 0),
             "y": point.y,
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
@@ -84,13 +84,12 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
     interval = {"type": "rule", "strokeWidth": 1.2} if dotted else {"type": "area", "opacity": 0.2}
     layers: list[Spec] = [
         {"mark": interval, "encoding": plain | ends},
-        {"mark": {"type": "line"}, "encoding": encoding | {"y": _y_axis(figure, "y")}},
+        marks("line", encoding | {"y": _y_axis(figure, "y")}),
     ]
     if dotted:
         fields = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
-        dots = {"type": "circle", "size": 30, "opacity": 1}
         encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": fields}
-        layers.append({"mark": dots, "encoding": encoding})
+        layers.append(marks("circle", encoding, size=30, opacity=1))
     return [{"data": {"values": values}, "layer": layers}]
 
 
@@ -110,40 +109,34 @@ def _bars(figure: Figure, lines: list[Series]) -> Spec:
 
 
 def _marks(figure: Figure, measure: str) -> list[Spec]:
-    """Set the paper's numbers, black, with a legend of their own: no text lies on the lines."""
-    marks = [mark for mark in figure.marks if measure in mark.measures]
-    if not marks:
+    shown = [mark.to_dict() for mark in figure.marks if measure in mark.measures]
+    if not shown:
         return []
     every = [mark.label for mark in figure.marks]
-    shape = {
-        "field": "label",
-        "type": "nominal",
-        "scale": {"domain": every, "range": _SHAPES[: len(every)]},
-        "legend": {"title": "the paper (Netflix)", "symbolFillColor": "black"},
+    encoding = {
+        "x": _x_axis(figure, "x"),
+        "y": _y_axis(figure, "y"),
+        "shape": encoded(
+            "label",
+            "nominal",
+            scale={"domain": every, "range": _SHAPES[: len(every)]},
+            legend={"title": "the paper (Netflix)", "symbolFillColor": "black"},
+        ),
+        "tooltip": {"field": "label"},
     }
-    return [
-        {
-            "data": {"values": [mark.to_dict() for mark in marks]},
-            "mark": {"type": "point", "filled": True, "color": "black", "size": 90, "opacity": 1},
-            "encoding": {
-                "x": _x_axis(figure, "x"),
-                "y": _y_axis(figure, "y"),
-                "shape": shape,
-                "tooltip": {"field": "label"},
-            },
-        }
-    ]
+    return [marks("point", encoding, shown, filled=True, color="black", size=90, opacity=1)]
 
 
 def _levels(figure: Figure) -> list[Spec]:
     if not figure.levels:
         return []
     y = _y_axis(figure, "y")
-    rule = {"type": "rule", "color": "#777", "strokeDash": [3, 3]}
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
-    text |= {"color": "#555", "fontSize": 10}
+    text = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "color": "#555"}
     label = {"y": y, "x": {"value": 0}, "text": {"field": "label"}}
-    layers = [{"mark": rule, "encoding": {"y": y}}, {"mark": text, "encoding": label}]
+    layers = [
+        marks("rule", {"y": y}, color="#777", strokeDash=[3, 3]),
+        marks("text", label, **text, fontSize=10),
+    ]
     return [{"data": {"values": [asdict(level) for level in figure.levels]}, "layer": layers}]
 
 
@@ -157,7 +150,7 @@ def _x_axis(figure: Figure, field: str) -> Spec:
     elif figure.x_log:
         decades = math.ceil(math.log10(max(2.0, *(p.x for s in figure.series for p in s.points))))
         axis |= {"format": ",d", "values": [10**i for i in range(decades + 1)]}
-    return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+    return encoded(field, axis=axis, scale=scale)
 
 
 def _y_axis(figure: Figure, field: str) -> Spec:
@@ -165,33 +158,28 @@ def _y_axis(figure: Figure, field: str) -> Spec:
     if figure.unit == "share":
         scale["domain"] = [0, 1]
     axis = {"title": figure.y_title, "format": _FORMATS[figure.unit]}
-    return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+    return encoded(field, axis=axis, scale=scale)
 
 
 def _colour(figure: Figure) -> Spec:
     names = list(dict.fromkeys(series.name for series in figure.series))
-    return {
-        "field": "line",
-        "type": "nominal",
-        "scale": {"domain": names, "range": colours(len(names))},
-        "legend": {
-            "title": None,
-            "symbolType": "stroke",
-            "symbolStrokeWidth": 3,
-            "symbolSize": 300,
-            "symbolOpacity": 1,
-        },
-    }
+    legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
+    return encoded(
+        "line",
+        "nominal",
+        scale={"domain": names, "range": colours(len(names))},
+        legend=legend | {"symbolSize": 300, "symbolOpacity": 1},
+    )
 
 
 def _dash(figure: Figure) -> Spec:
     mistakes = list(dict.fromkeys(series.mistakes for series in figure.series))
-    return {
-        "field": "mistakes",
-        "type": "nominal",
-        "scale": {"domain": mistakes, "range": _DASHES[: len(mistakes)]},
-        "legend": {"title": None, "symbolType": "stroke", "symbolSize": 300},
-    }
+    return encoded(
+        "mistakes",
+        "nominal",
+        scale={"domain": mistakes, "range": _DASHES[: len(mistakes)]},
+        legend={"title": None, "symbolType": "stroke", "symbolSize": 300},
+    )
 
 
 def _is_dotted(figure: Figure) -> bool:
@@ -206,7 +194,3 @@ def _step(figure: Figure) -> float:
     """Return the least distance of two points that are not over each other."""
     xs = _xs(figure)
     return min((b - a for a, b in pairwise(xs)), default=1.0)
-
-
-def _dodge(i: int, n: int) -> float:
-    return _DODGE * (i - (n - 1) / 2)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from starshade.chart import SCHEMA, Spec, svg_of
-from starshade.plain import percent
+from starshade.chart import SCHEMA, Spec, encoded, marks, svg_of
+from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.query.statement import shown
 
@@ -115,7 +115,6 @@ def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
 
 
 def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
-    """Draw what is in the folder."""
     drawn = {}
     for name, bins, title in (
         ("classes", holds["classes"]["bins"], "records in a class of this size"),
@@ -161,63 +160,38 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
     values = [
         {"row": i, "name": f"{row['attack']}: {row['knowledge']}", "side": side, **row[side]}
         for i, row in enumerate(rows)
-        for side in ("before", "after")
+        for side in _SIDES
         if row[side] is not None
     ]
     names = [
-        {
-            "row": i,
-            "name": f"{row['attack']}: {row['knowledge']}",
-            "limit": row["limit"],
-            "guessing": row["guessing"],
-        }
+        {"row": i, "name": f"{row['attack']}: {row['knowledge']}"}
+        | {name: row[name] for name in ("limit", "guessing")}
         for i, row in enumerate(rows)
     ]
-    y = {"field": "row", "type": "ordinal", "axis": None}
-    x = {
-        "field": "rate",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": _SHARE | {"title": "right record named, share of the cases"},
-    }
-    colour = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": ["before", "after"], "range": [_BEFORE, _AFTER]},
-        "legend": None,
-    }
-    shape = colour | {"scale": {"domain": ["before", "after"], "range": ["circle", "diamond"]}}
-    layers: list[Spec] = [
-        {
-            "data": {"values": names},
-            "mark": {"type": "text", "align": "left", "dx": 2, "dy": -14, "color": _MUTED},
-            "encoding": {"y": y, "x": {"datum": 0}, "text": {"field": "name"}},
-        },
-        {
-            "data": {"values": names},
-            "mark": {"type": "rule", "color": _GRID},
-            "encoding": {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}},
-        },
+    y = encoded("row", "ordinal", axis=None)
+    axis = _SHARE | {"title": "right record named, share of the cases"}
+    x = encoded("rate", scale={"domain": [0, 1]}, axis=axis)
+    colour = _by_side([_BEFORE, _AFTER])
+    shape = _by_side(["circle", "diamond"])
+    named = {"y": y, "x": {"datum": 0}, "text": {"field": "name"}}
+    across = {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}}
+    interval = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": colour}
+    dots = {"y": y, "x": x, "color": colour, "shape": shape}
+    layers = [
+        marks("text", named, names, align="left", dx=2, dy=-14, color=_MUTED),
+        marks("rule", across, names, color=_GRID),
         *_ticks(names, x, y),
-    ]
-    layers += [
-        {
-            "data": {"values": values},
-            "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "butt"},
-            "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
-            | {"color": colour},
-        },
-        {
-            "data": {"values": values},
-            "mark": {"type": "point", "filled": True, "size": 75, "opacity": 1},
-            "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
-        },
+        marks("rule", interval, values, strokeWidth=2.5, strokeCap="butt"),
+        marks("point", dots, values, filled=True, size=75, opacity=1),
     ]
     return _chart(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
 
 
+def _by_side(shown: list[str]) -> Spec:
+    return encoded("side", "nominal", scale={"domain": list(_SIDES), "range": shown}, legend=None)
+
+
 def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say what the picture of the attacks shows."""
     best = {}
     for side in _SIDES:
         rates = [row[side]["rate"] for row in rows if row[side] is not None]
@@ -232,23 +206,20 @@ def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
 def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
     """Set each row a long tick at the limit, where there is one, and a short one at a guess."""
     return [
-        {
-            "data": {"values": [row for row in rows if row[name] is not None]},
-            "mark": {"type": "tick", "color": _LIMIT, "size": size, "thickness": 2},
-            "encoding": {"y": y, "x": x | {"field": name}},
-        }
+        marks(
+            "tick",
+            {"y": y, "x": x | {"field": name}},
+            [row for row in rows if row[name] is not None],
+            color=_LIMIT,
+            size=size,
+            thickness=2,
+        )
         for name, size in (("limit", 14), ("guessing", 7))
     ]
 
 
 def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
-    rows = [
-        (
-            f"{step['known']:,} rating{'s' * (step['known'] != 1)}",
-            step["identified"]["rate"],
-        )
-        for step in steps
-    ]
+    rows = [(counted(step["known"], "rating"), step["identified"]["rate"]) for step in steps]
     return _bars(rows, "identified, share of the people", colour=_BEFORE, whole=True)
 
 
@@ -259,35 +230,24 @@ def _bars(
     colour: str = _BEFORE,
     whole: bool = False,
 ) -> Spec:
-    """Draw a bar for each row, its figure at the end."""
     values = [
         {"row": i, "label": label, "share": share, "text": percent(share)}
         for i, (label, share) in enumerate(rows)
     ]
     most = max((share for _, share in rows), default=0) or 1.0
-    x = {
-        "field": "share",
-        "type": "quantitative",
-        # room for the figure at the end of the longest bar
-        "scale": {"domain": [0, (1.0 if whole else most) * 1.16], "nice": False},
-        "axis": None,
-    }
-    y = {
-        "field": "label",
-        "type": "ordinal",
-        "sort": {"field": "row"},
-        "axis": {"title": None, "ticks": False, "domain": False, "labelPadding": 6},
-    }
+    # room for the figure at the end of the longest bar
+    scale = {"domain": [0, (1.0 if whole else most) * 1.16], "nice": False}
+    axis = {"title": None, "ticks": False, "domain": False, "labelPadding": 6}
     body = {
         "height": {"step": _ROW},
         "data": {"values": values},
-        "encoding": {"y": y, "x": x},
+        "encoding": {
+            "y": encoded("label", "ordinal", sort={"field": "row"}, axis=axis),
+            "x": encoded("share", scale=scale, axis=None),
+        },
         "layer": [
             {"mark": {"type": "bar", "color": colour, "height": {"band": 0.72}}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 5},
-                "encoding": {"text": {"field": "text"}},
-            },
+            marks("text", {"text": {"field": "text"}}, align="left", dx=5),
         ],
     }
     listed = ", ".join(f"{label}: {percent(share)}" for label, share in rows)
@@ -296,18 +256,10 @@ def _bars(
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
     values = [{"items": 0.0, "ratings": 0.0}, *points]
-    x = {
-        "field": "items",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": _SHARE | {"title": "of the items, the most rated first", "grid": False},
-    }
-    y = {
-        "field": "ratings",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": _SHARE | {"title": "of the ratings"},
-    }
+    whole = {"domain": [0, 1]}
+    along = _SHARE | {"title": "of the items, the most rated first", "grid": False}
+    x = encoded("items", scale=whole, axis=along)
+    y = encoded("ratings", scale=whole, axis=_SHARE | {"title": "of the ratings"})
     body = {
         "height": 200,
         "data": {"values": values},
@@ -322,36 +274,22 @@ def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def _before_after(histogram: Mapping[str, Any]) -> Spec:
-    """Draw two bars for each level of the scale."""
     levels = histogram["levels"]
     values = [
         {"row": i, "level": level, "side": side, "share": share}
         for side in _SIDES
         for i, (level, share) in enumerate(zip(levels, histogram[side], strict=True))
     ]
+    axis = {"title": "rating", "labelAngle": 0, "labelOverlap": "parity"}
     body = {
         "height": 190,
         "data": {"values": values},
         "mark": {"type": "bar"},
         "encoding": {
-            "x": {
-                "field": "level",
-                "type": "ordinal",
-                "sort": {"field": "row"},
-                "axis": {"title": "rating", "labelAngle": 0, "labelOverlap": "parity"},
-            },
+            "x": encoded("level", "ordinal", sort={"field": "row"}, axis=axis),
             "xOffset": {"field": "side", "sort": list(_SIDES)},
-            "y": {
-                "field": "share",
-                "type": "quantitative",
-                "axis": _SHARE | {"title": "share of the ratings"},
-            },
-            "color": {
-                "field": "side",
-                "type": "nominal",
-                "scale": {"domain": list(_SIDES), "range": [_BEFORE, _AFTER]},
-                "legend": None,
-            },
+            "y": encoded("share", axis=_SHARE | {"title": "share of the ratings"}),
+            "color": _by_side([_BEFORE, _AFTER]),
         },
     }
     listed = ", ".join(

@@ -185,8 +185,6 @@ def compare(
 
 @dataclass(frozen=True)
 class _Way:
-    """A method with its parameters."""
-
     name: str
     k: int
     eps: float | None
@@ -280,7 +278,6 @@ class _Judge:
         return values, worst.attack
 
     def _attacks(self, release: Release) -> list[AttackResult]:
-        """Try both attacks that know exact ratings, with the same targets and knowledge."""
         return [
             attack.run(
                 release,
@@ -293,7 +290,6 @@ class _Judge:
         ]
 
     def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Value]:
-        """Return the errors of both readings against the original's, and the lesser of them."""
         measure = RecommenderError("regularized-svd", self.seed)  # one for all methods
         figures = measure.measure(release, original=self.ratings, probe=probe).figures
         ratios = [figures[f"rmse_ratio_{reading}"] for reading in ("release", "refit")]
@@ -303,7 +299,6 @@ class _Judge:
         return figures | {"rmse_ratio": min(known, default=None)}
 
     def _query_errors(self, release: Release, attribute: str) -> dict[str, Value]:
-        """Return the mean error of each kind of condition, and the mean of these."""
         measure = QueryError(attribute=attribute, draws=_DRAWS, seed=self.seed)
         figures = measure.measure(release, self.ratings).figures
         errors = {name: figures[name] for name in (f"query_error_{kind}" for kind in KINDS)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starshade.audit.compare.figures import LOSSES, compared
-from starshade.chart import Chart, Spec, colours, small_title
+from starshade.chart import Chart, Spec, colours, encoded, marks, small_title
 from starshade.errors import ConfigError
 from starshade.plain import percent
 
@@ -37,14 +37,8 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
         own = [(row, best) for row, best in made if row.loss is not None and row.loss[0] == kind]
         if own:
             values = [_value(row, best) for row, best in own]
-            rows.append(
-                {
-                    "hconcat": [
-                        _against(values, kind, methods, ks),
-                        _over_k(values, kind, methods, ks),
-                    ]
-                }
-            )
+            panels = [_against(values, kind, methods, ks), _over_k(values, kind, methods, ks)]
+            rows.append({"hconcat": panels})
     return Chart(
         "What methods lose, and what an attack still finds",
         subtitle,
@@ -62,7 +56,6 @@ def _title(kind: str) -> str:
 
 
 def _in_words(row: Row, best: bool) -> str:
-    """Say a point in words."""
     assert row.loss is not None
     kind, loss = row.loss
     on = ", on the frontier" if best else ""
@@ -87,37 +80,35 @@ def _value(row: Row, best: bool) -> dict[str, Any]:
 
 def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
     scale = {"domain": [0, 1.05 * max(value["loss"] for value in values) or 1]}
-    x = {"field": "loss", "type": "quantitative", "title": _title(kind), "scale": scale}
-    axis = {"title": _FOUND, "format": "~%"}
-    y = {"field": "found", "type": "quantitative", "axis": axis}
-    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
-    shape = {
-        "field": "k",
-        "type": "nominal",
-        "scale": {"domain": ks, "range": [_SHAPES[i % len(_SHAPES)] for i in range(len(ks))]},
-        "legend": {"title": "k", "symbolFillColor": "#555", "symbolStrokeColor": "#555"},
+    x = encoded("loss", title=_title(kind), scale=scale)
+    y = encoded("found", axis={"title": _FOUND, "format": "~%"})
+    interval = {
+        "x": x,
+        "color": _colour(methods),
+        "y": y | {"field": "low"},
+        "y2": {"field": "high"},
     }
+    shape = encoded(
+        "k",
+        "nominal",
+        scale={"domain": ks, "range": [_SHAPES[i % len(_SHAPES)] for i in range(len(ks))]},
+        legend={"title": "k", "symbolFillColor": "#555", "symbolStrokeColor": "#555"},
+    )
     fields = [{"field": name} for name in ("method", "k", "loss", "found", "low", "high", "attack")]
     dots = {"x": x, "y": y, "color": _colour(methods), "shape": shape, "tooltip": fields}
     best = [value for value in values if value["frontier"]]
-    line = {"type": "line", "color": "#999", "strokeDash": [4, 3], "interpolate": "step-after"}
+    dashed = {"color": "#999", "strokeDash": [4, 3], "interpolate": "step-after"}
     return {
         "width": 380,
         "height": 300,
         "title": small_title("Loss against attack; the dashed line joins those that none beats"),
         "layer": [
-            {"data": {"values": best}, "mark": line, "encoding": {"x": x, "y": y}},
+            marks("line", {"x": x, "y": y}, best, **dashed),
             {
                 "data": {"values": values},
                 "layer": [
-                    {
-                        "mark": {"type": "rule", "strokeWidth": 1.2},
-                        "encoding": {"x": x, "color": _colour(methods)} | ends,
-                    },
-                    {
-                        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 0.9},
-                        "encoding": dots,
-                    },
+                    marks("rule", interval, strokeWidth=1.2),
+                    marks("point", dots, filled=True, size=80, opacity=0.9),
                 ],
             },
         ],
@@ -125,30 +116,24 @@ def _against(values: list[dict[str, Any]], kind: str, methods: list[str], ks: li
 
 
 def _over_k(values: list[dict[str, Any]], kind: str, methods: list[str], ks: list[int]) -> Spec:
-    x = {
-        "field": "k",
-        "type": "quantitative",
-        "axis": {"title": "k", "values": ks, "format": "d"},
-        "scale": {"zero": False},
+    axis = {"title": "k", "values": ks, "format": "d"}
+    encoding = {
+        "x": encoded("k", axis=axis, scale={"zero": False}),
+        "y": encoded("loss", title=_title(kind)),
+        "color": _colour(methods),
     }
-    y = {"field": "loss", "type": "quantitative", "title": _title(kind)}
-    encoding = {"x": x, "y": y, "color": _colour(methods)}
     return {
         "width": 300,
         "height": 300,
         "title": small_title("Loss over k"),
         "data": {"values": values},
         "layer": [
-            {"mark": {"type": "line"}, "encoding": encoding},
-            {"mark": {"type": "circle", "size": 30, "opacity": 1}, "encoding": encoding},
+            marks("line", encoding),
+            marks("circle", encoding, size=30, opacity=1),
         ],
     }
 
 
 def _colour(methods: list[str]) -> Spec:
-    return {
-        "field": "method",
-        "type": "nominal",
-        "scale": {"domain": methods, "range": colours(len(methods))},
-        "legend": {"title": "method"},
-    }
+    scale = {"domain": methods, "range": colours(len(methods))}
+    return encoded("method", "nominal", scale=scale, legend={"title": "method"})

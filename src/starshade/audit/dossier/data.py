@@ -128,7 +128,6 @@ def _places(levels: Floats, scale: Scale, edges: Floats | None) -> Counts:
 
 
 def _shares(ratings: Ratings, bins: Bins) -> list[dict[str, Any]]:
-    """Return the ratings of each bin."""
     if not ratings.n_ratings:
         return []
     counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
@@ -156,7 +155,6 @@ def _long_tail(ratings: Ratings) -> dict[str, Any]:
 
 
 def _per_user(ratings: Ratings) -> dict[str, Any]:
-    """Count people by how many ratings they gave."""
     starts = _starts(ratings.n_items)
     at = np.searchsorted(starts, ratings.user_support, side="right") - 1
     people = np.bincount(at, minlength=len(starts)).tolist()

@@ -280,7 +280,6 @@ def gather(
 
 
 def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str, Any]:
-    """Return the owner's sections on a judgement, and on the ratings that it is about."""
     audited = Match(release, ratings).made_of
     data = data_section(ratings, audited, release.scale)
     return {

@@ -84,7 +84,6 @@ def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> lis
 
 
 def _alone(release: Release) -> float | None:
-    """Return the share of records that stand alone with their exact personal attributes."""
     table = release.attributes
     if release.manifest.attributes != "exact" or table is None or not table.num_rows:
         return None

@@ -142,7 +142,6 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
-    """Say how often a group is found, and how well real ratings in its profile are recognized."""
     text = "Whoever finds a person's group reads its profile"
     if disclosure.group is None:
         yield f"{text}; how often it is found is not known."

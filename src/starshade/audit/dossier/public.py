@@ -102,7 +102,6 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
 
 
 def _holds(release: Release) -> dict[str, Any]:
-    """Describe what cells and classes say, for a folder that may be published."""
     shares = DisclosureShares().measure(release).figures
     return {
         "scale": scale_text(release.scale),
@@ -159,7 +158,6 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    """Return the limits that were set, by whom, and whether they held."""
     max_disclosed = judgement.max_disclosed
     rows = [
         (
@@ -210,7 +208,6 @@ _SENTENCES = {
 
 
 def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    """Return every question and its answer, in words that depend on the answer alone."""
     limit, share = _limit(release, judgement)[0], judgement.max_disclosed
     up_to = "at most " * (judgement.max_success is not None)  # the limit itself may be less
     models = {
@@ -265,7 +262,6 @@ def _classes(release: Release) -> dict[str, Any]:
 
 
 def _cells(release: Release) -> dict[str, Any]:
-    """Say what the cells hold: how many say one rating, and how ratings are shared out."""
     classes = release.classes
     cells = max(classes.n_records * classes.n_items, 1)
     if isinstance(classes, Profiles):
@@ -296,7 +292,6 @@ def _histogram(release: Release) -> list[dict[str, Any]]:
 
 
 def _inside(release: Release) -> list[dict[str, Any]]:
-    """Return what the release tells of its making, in bands."""
     manifest = release.manifest
     rows = (
         (
@@ -329,7 +324,6 @@ def _inside(release: Release) -> list[dict[str, Any]]:
 
 
 def _open(release: Release, judgement: Judgement) -> Iterator[str]:
-    """Say what is not promised."""
     manifest, k = release.manifest, release.manifest.claimed_k
     if _proximate(release):
         yield PROXIMITY_CAVEAT

@@ -39,7 +39,6 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
 
 
 def _remedies() -> dict[str, str]:
-    """Say what to do about a question that was answered with no; others are about a model."""
     larger = f"a larger {named('k')}"
     return {
         "claims": "Do not publish these files: what they claim is not what they are. Make the "

@@ -180,7 +180,6 @@ def _compare(
     where: str = "",
     slack: float = -_SLACK,
 ) -> Iterator[Check]:
-    """Tell whether one line lies below another at every point but the original."""
     pairs = _pairs(lines, lower, upper)
     if not pairs:
         return
@@ -215,7 +214,6 @@ def _on_average(
 
 
 def _pairs(lines: Lines, a: str, b: str) -> list[tuple[Point, Point]]:
-    """Return the points of two lines at the same x."""
     of_b = {point.x: point for point in lines.get(b, ())}
     return [(point, of_b[point.x]) for point in lines.get(a, ()) if point.x in of_b]
 

@@ -45,8 +45,6 @@ _Measure = Callable[[AttackResult], Rate | None]
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a figure shows of each setting."""
-
     measures: dict[str, _Measure]
     y_title: str
     bits: bool = False

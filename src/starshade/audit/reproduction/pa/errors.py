@@ -69,8 +69,6 @@ class _Held:
 
 @dataclass(frozen=True)
 class _Run:
-    """One release: its errors, and what it looks like."""
-
     figures: dict[str, float | int | None]
     release: dict[str, float | None]
 
@@ -153,7 +151,6 @@ def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
 
 
 def _rows(runs: dict[tuple[str, int], list[_Run]]) -> list[Row]:
-    """Return the original, then every line at every k, table by table."""
     if not runs:
         return []
     base = {way: tuple(_number(run, "rmse_original") for run in own) for way, own in runs.items()}

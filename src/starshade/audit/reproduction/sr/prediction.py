@@ -179,7 +179,6 @@ class Trials:
     def _anonymized(
         self, method: Method, rows: NDArray[np.int64], trial: int, half: str
     ) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows that were released, and their values as they were."""
         seed = stream_key(self.seed, f"anonymize {half} {trial}") >> 1
         part = self.ratings.keep_users(rows)
         own, values = released_values(method.anonymize(part, rng=seed), part)
