@@ -24,6 +24,11 @@ _PROFILES = {
     "pooled": "its cells are a model's predictions for a group as if it were one person who gave "
     "all its ratings; no real rating stands in them. ",
 }
+#: fields that JSON has as they are, in its order
+_AS_THEY_ARE = (
+    *("utility", "disclosure", "audience", "k", "records", "items"),
+    *("seed", "config", "digest", "seconds", "version"),
+)
 
 
 def alone_with_sensitive(share: str) -> str:
@@ -159,17 +164,7 @@ class AuditResult:
             "profile_disclosure": None
             if self.profile_disclosure is None
             else self.profile_disclosure.to_dict(),
-            "utility": dict(self.utility),
-            "disclosure": dict(self.disclosure),
-            "audience": self.audience,
-            "k": self.k,
-            "records": self.records,
-            "items": self.items,
-            "seed": self.seed,
-            "config": dict(self.config),
-            "digest": self.digest,
-            "seconds": self.seconds,
-            "version": self.version,
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
         }
 
     @property

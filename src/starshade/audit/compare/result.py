@@ -17,6 +17,8 @@ from starshade.plain import counted, percent
 __all__ = ["Comparison", "Row", "Value", "on_frontier"]
 
 Value: TypeAlias = float | int | None
+#: fields that JSON has as they are, in its order
+_AS_THEY_ARE = ("known", "targets", "attribute", "seconds", "held_out", "seed", "digest", "version")
 
 
 @dataclass(frozen=True)
@@ -188,14 +190,7 @@ class Comparison:
             "data": dict(self.data),
             "original": {"attack": self.attack, **self.original},
             "rows": self.table(),
-            "known": self.known,
-            "targets": self.targets,
-            "attribute": self.attribute,
-            "seconds": self.seconds,
-            "held_out": self.held_out,
-            "seed": self.seed,
-            "digest": self.digest,
-            "version": self.version,
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
         }
 
     def __str__(self) -> str:

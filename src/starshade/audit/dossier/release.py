@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,7 @@ def _requirement(model: str, parameters: Mapping[str, Any], by: str) -> str:
 def model_rows(result: AuditResult) -> list[dict[str, Any]]:
     """Return the results of the checks of the claimed models."""
     named = {claim["model"] for claim in result.claims}
-    return [
-        {"name": f.name, "passed": f.passed, "text": f.text}
-        for f in result.findings
-        if f.name.partition(" of ")[0] in named
-    ]
+    return [asdict(f) for f in result.findings if f.name.partition(" of ")[0] in named]
 
 
 def method_section(release: Release) -> dict[str, Any]:

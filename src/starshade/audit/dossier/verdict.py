@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from starshade.audit.dossier.paragraph import paragraph_of
@@ -35,7 +36,7 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
 
 def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
     """Return every question and its answer."""
-    return [{"name": f.name, "passed": f.passed, "text": f.text} for f in result.findings]
+    return [asdict(finding) for finding in result.findings]
 
 
 def _remedies() -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,19 +34,20 @@ from starshade.progress import task
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.stats import bootstrap
 
-__all__ = ["Runs", "attack_figures", "error_figures", "is_dated", "mean_bits", "run_settings"]
+__all__ = [
+    "Runs",
+    "attack_figures",
+    "complement",
+    "error_figures",
+    "is_dated",
+    "mean_bits",
+    "run_settings",
+]
 
 #: what each setting came to
 Runs = Mapping[Knowledge, AttackResult]
 _LARGEST_PHI = 6
 _Measure = Callable[[AttackResult], Rate | None]
-
-
-@dataclass(frozen=True)
-class _Kind:
-    measures: dict[str, _Measure]
-    y_title: str
-    bits: bool = False
 
 
 def is_dated(ratings: Ratings) -> bool:
@@ -144,10 +144,10 @@ def _equal(curve: TradeOff) -> str:
 
 
 def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
-    kind = _KINDS[number]
+    measures = _MEASURES[number]
     series = [
         drawn
-        for measure, read in kind.measures.items()
+        for measure, read in measures.items()
         for line in lines_of(number, star)
         if (drawn := _series(line, measure, read, runs)).points
     ]
@@ -155,35 +155,33 @@ def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
     levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))
     if number == "11":
         levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
+    bits = BITS in measures
     return Figure(
         number=number,
         title=title_of(number, star),
         x_title="known cells",
-        y_title=kind.y_title,
-        unit="bits" if kind.bits else "share",
+        y_title="bits still missing" if bits else "share of targets",
+        unit="bits" if bits else "share",
         series=tuple(series),
         marks=marks_of(number),
-        levels=levels if kind.bits else (),
+        levels=levels if bits else (),
     )
 
 
 def _series(line: Line, measure: str, read: _Measure, runs: Runs) -> Series:
-    points = []
-    for knowledge in line.settings:
-        result = runs.get(knowledge)
-        rate = None if result is None else read(result)
-        if result is not None and rate is not None:
-            points.append(
-                Point.of(
-                    knowledge.known,
-                    rate,
-                    label=label_of(knowledge),
-                    knowledge=knowledge,
-                    targets=result.targets,
-                    ineligible=result.ineligible,
-                )
-            )
-    return Series(line.name, measure, tuple(points), line.mistakes)
+    points = tuple(
+        Point.of(
+            knowledge.known,
+            rate,
+            label=label_of(knowledge),
+            knowledge=knowledge,
+            targets=result.targets,
+            ineligible=result.ineligible,
+        )
+        for knowledge in line.settings
+        if (result := runs.get(knowledge)) is not None and (rate := read(result)) is not None
+    )
+    return Series(line.name, measure, points, line.mistakes)
 
 
 def _impossible(ratings: Ratings, knowledge: Knowledge) -> str:
@@ -197,7 +195,7 @@ def _impossible(ratings: Ratings, knowledge: Knowledge) -> str:
 
 def _no_answer_absent(result: AttackResult) -> Rate | None:
     wrong = result.false_match_absent
-    return None if wrong is None else Rate(1 - wrong.rate, 1 - wrong.high, 1 - wrong.low)
+    return None if wrong is None else complement(wrong)
 
 
 def _omega(result: AttackResult) -> Rate | None:
@@ -214,6 +212,11 @@ def _bits_of_others(result: AttackResult) -> Rate | None:
     return mean_bits(outcomes.entropy_bits[~outcomes.success], result.seed)
 
 
+def complement(rate: Rate) -> Rate:
+    """Return the share of all others."""
+    return Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low)
+
+
 def mean_bits(bits: NDArray[np.float64], seed: int) -> Rate | None:
     """Mean with a bootstrap interval; None over nobody."""
     if not len(bits):
@@ -223,20 +226,14 @@ def mean_bits(bits: NDArray[np.float64], seed: int) -> Rate | None:
     return Rate(share.rate * most, share.low * most, share.high * most)
 
 
-_BEST_GUESS = _Kind(
-    {SUCCESS: lambda result: result.success, TOP1: lambda result: result.expected_top1},
-    "share of targets",
-)
-_KINDS = {
-    "4": _BEST_GUESS,
-    "5": _Kind(
-        {SUCCESS: lambda result: result.success, NOT_FOUND: _no_answer_absent, OMEGA: _omega},
-        "share of targets",
-    ),
-    "6": _Kind({BITS: _bits, BITS_OF_OTHERS: _bits_of_others}, "bits still missing", bits=True),
-    "8": _BEST_GUESS,
-    "9": _BEST_GUESS,
-    "10": _BEST_GUESS,
-    "11": _Kind({BITS: _bits}, "bits still missing", bits=True),
-    "12": _BEST_GUESS,
+_BEST_GUESS: dict[str, _Measure] = {
+    SUCCESS: lambda result: result.success,
+    TOP1: lambda result: result.expected_top1,
+}
+#: figure → what it shows of each setting
+_MEASURES: dict[str, dict[str, _Measure]] = {
+    **dict.fromkeys(("4", "8", "9", "10", "12"), _BEST_GUESS),
+    "5": {SUCCESS: _BEST_GUESS[SUCCESS], NOT_FOUND: _no_answer_absent, OMEGA: _omega},
+    "6": {BITS: _bits, BITS_OF_OTHERS: _bits_of_others},
+    "11": {BITS: _bits},
 }

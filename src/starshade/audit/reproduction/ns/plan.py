@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from starshade.attack.knowledge import Knowledge
 
@@ -109,8 +110,7 @@ def _off_top_dated(star: float) -> Iterator[Line]:
 def _mistaken_items(star: float) -> Iterator[Line]:
     yield _line("any items", 0, rating_error=star)
     for wrong in (1, 2):
-        knowledge = Knowledge(known=8, wrong=wrong, wrong_kind="item", rating_error=star)
-        yield Line("any items", knowledge)
+        yield _line("any items", wrong, wrong_kind="item", rating_error=star)
 
 
 def _about_how_many(star: float) -> Iterator[Line]:
@@ -120,24 +120,8 @@ def _about_how_many(star: float) -> Iterator[Line]:
             yield _line(name, wrong, rating_error=star, about_count=about)
 
 
-def _line(
-    name: str,
-    wrong: int,
-    *,
-    rating_error: float = 0.0,
-    day_error: float | None = 14,
-    outside_top: int = 0,
-    about_count: bool = False,
-) -> Line:
-    knowledge = Knowledge(
-        known=8,
-        wrong=wrong,
-        rating_error=rating_error,
-        day_error=day_error,
-        outside_top=outside_top,
-        about_count=about_count,
-    )
-    return Line(name, knowledge)
+def _line(name: str, wrong: int, **beside: Any) -> Line:
+    return Line(name, Knowledge(known=8, wrong=wrong, **{"day_error": 14, **beside}))
 
 
 _LINES = {

@@ -10,7 +10,7 @@ from typing import Literal
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.sparsity.sparsity import SparsityResult
-from starshade.audit.reproduction.ns.attacks import Runs, mean_bits
+from starshade.audit.reproduction.ns.attacks import Runs, complement, mean_bits
 from starshade.audit.reproduction.ns.paper import NETFLIX_BITS, OFF_TOP
 from starshade.audit.reproduction.ns.plan import lines_of
 from starshade.figure import Rate
@@ -80,7 +80,7 @@ def _of_the_data(
             f"records with no other above Sim 0.5 ({curve.name})",
             "“the vast majority”",
             None,
-            Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low),
+            complement(rate),
         )
     many = int((ratings.user_support > 1000).sum())
     says = "“thousands”, of 480,189"
@@ -101,9 +101,8 @@ def _of_dated_attacks(runs: Runs, ratings: Ratings) -> Iterator[Statement]:
         if knowledge in runs:
             yield from _best_guess("Fig. 4", runs[knowledge], says, paper)
     if much in runs and (absent := runs[much].false_match_absent) is not None:
-        rate = Rate(1 - absent.rate, 1 - absent.high, 1 - absent.low)
         says = "“with high probability”"
-        yield _beside("Fig. 5", "no answer when absent", says, None, rate, runs[much])
+        yield _beside("Fig. 5", "no answer when absent", says, None, complement(absent), runs[much])
     if little in runs:
         outcomes = runs[little].per_target
         rest = mean_bits(outcomes.entropy_bits[~outcomes.success], runs[little].seed)
@@ -181,17 +180,9 @@ def _beside(
     result: AttackResult | None = None,
     unit: Literal["share", "bits"] = "share",
 ) -> Statement:
-    return Statement(
-        figure,
-        what,
-        says,
-        paper,
-        None if rate is None else rate.rate,
-        unit,
-        None if rate is None else rate.low,
-        None if rate is None else rate.high,
-        None if result is None else str(result.knowledge["name"]),
-    )
+    ours, low, high = (None,) * 3 if rate is None else (rate.rate, rate.low, rate.high)
+    known = None if result is None else str(result.knowledge["name"])
+    return Statement(figure, what, says, paper, ours, unit, low, high, known)
 
 
 def _times(one: float, other: float) -> float | None:

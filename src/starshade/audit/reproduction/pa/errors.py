@@ -33,6 +33,8 @@ _SOURCES = {
     ("3", "release"): "similar_user_deviation_release",
     ("3", "refit"): "similar_user_deviation_refit",
 }
+_Figures = dict[str, float | None]
+_RELEASES = ("groups", "nulls", "one_rater", "seconds")
 _PAPERS = {"1": paper.TARGET, "3": paper.SIMILAR_USER}
 
 
@@ -56,21 +58,10 @@ class _Held:
     probe: Ratings
     seed: int
 
-    @property
-    def parts(self) -> dict[str, Ratings]:
-        """As measures take them."""
-        return {"original": self.train, "probe": self.probe}
-
-    @property
-    def learning(self) -> dict[str, Any]:
-        """What learns, as measures take it."""
-        return {"recommender": padding(), "seed": self.seed}
-
-
-@dataclass(frozen=True)
-class _Run:
-    figures: dict[str, float | int | None]
-    release: dict[str, float | None]
+    def measured(self, measure: Any, release: Release, *own: Any) -> Any:
+        """Measure a release; `own`: what the measure takes beside what learns."""
+        learns = measure(*own, recommender=padding(), seed=self.seed)
+        return learns.measure(release, original=self.train, probe=self.probe)
 
 
 def measure_errors(
@@ -85,7 +76,7 @@ def measure_errors(
     `share`: of the ratings, held out; a seed settles this and everything else that a run draws.
     """
     methods = {(line.name, k): line.at(k) for line in lines for k in ks}
-    runs: dict[tuple[str, int], list[_Run]] = {}
+    runs: dict[tuple[str, int], list[_Figures]] = {}
     refused: dict[tuple[str, int], str] = {}
     ranks: list[Ranks] = []
     pairs: list[Pairs] = []
@@ -109,29 +100,24 @@ def measure_errors(
     )
 
 
-def _measure(made: Attempt, held: _Held) -> _Run:
+def _measure(made: Attempt, held: _Held) -> _Figures:
     release, classes = made.release, made.release.classes
     exact = release.exact
     assert isinstance(classes, Profiles)
     assert exact is not None
-    figures = {
-        **RecommenderError(**held.learning).measure(release, **held.parts).figures,
-        **SimilarUserDeviation(**held.learning).measure(release, **held.parts).figures,
-    }
     rated = float((classes.n_rated() * classes.sizes).sum())
-    return _Run(
-        figures,
-        {
-            "groups": float(exact.groups),
-            "nulls": 1 - rated / (release.n_records * classes.n_items),
-            "one_rater": exact.single_rater_cells,
-            "seconds": made.seconds,
-        },
-    )
+    return {
+        **held.measured(RecommenderError, release).figures,
+        **held.measured(SimilarUserDeviation, release).figures,
+        "groups": float(exact.groups),
+        "nulls": 1 - rated / (release.n_records * classes.n_items),
+        "one_rater": exact.single_rater_cells,
+        "seconds": made.seconds,
+    }
 
 
 def _ranks(release: Release, held: _Held, line: str, k: int) -> Iterator[Ranks]:
-    result = SelfRank(**held.learning).measure(release, **held.parts)
+    result = held.measured(SelfRank, release)
     median = result.figures["self_rank_median"]
     if median is not None:
         yield Ranks(line, k, result.within, float(median))
@@ -139,8 +125,7 @@ def _ranks(release: Release, held: _Held, line: str, k: int) -> Iterator[Ranks]:
 
 def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
     for metric in METRICS:
-        measure = PairwiseDissimilarity(metric, **held.learning)
-        result = measure.measure(release, **held.parts)
+        result = held.measured(PairwiseDissimilarity, release, metric)
         for where, shares, name in (
             ("before", result.all_pairs, "dissimilarity_all"),
             ("within", result.within, "dissimilarity_within"),
@@ -150,7 +135,7 @@ def _pairs(release: Release, held: _Held) -> Iterator[Pairs]:
                 yield Pairs(metric, where, shares, float(mean))
 
 
-def _rows(runs: dict[tuple[str, int], list[_Run]]) -> list[Row]:
+def _rows(runs: dict[tuple[str, int], list[_Figures]]) -> list[Row]:
     if not runs:
         return []
     base = {way: tuple(_number(run, "rmse_original") for run in own) for way, own in runs.items()}
@@ -158,7 +143,7 @@ def _rows(runs: dict[tuple[str, int], list[_Run]]) -> list[Row]:
     rows = [Row("1", ORIGINAL, None, "original", first, first, paper.ORIGINAL_RMSE)]
     for (table, reading), name in _SOURCES.items():
         for way, own in runs.items():
-            if all(run.figures.get(name) is not None for run in own):
+            if all(run.get(name) is not None for run in own):
                 line, k = way
                 errors = tuple(_number(run, name) for run in own)
                 theirs = _PAPERS[table].get(way) if reading == "release" else None
@@ -166,17 +151,16 @@ def _rows(runs: dict[tuple[str, int], list[_Run]]) -> list[Row]:
     return rows
 
 
-def _number(run: _Run, name: str) -> float:
-    value = run.figures[name]
+def _number(run: _Figures, name: str) -> float:
+    value = run[name]
     assert value is not None
     return float(value)
 
 
-def _release(line: str, k: int, runs: Sequence[_Run]) -> dict[str, Any]:
+def _release(line: str, k: int, runs: Sequence[_Figures]) -> dict[str, Any]:
     row: dict[str, Any] = {"line": line, "k": k}
-    for name in runs[0].release:
-        values = [run.release[name] for run in runs]
-        known = [value for value in values if value is not None]
+    for name in _RELEASES:
+        known = [value for run in runs if (value := run[name]) is not None]
         row[name] = fmean(known) if known else None
     is_papers = line in ("padded", "simple")
     row["paper_groups"] = paper.GROUPS.get(k) if is_papers else None

@@ -12,6 +12,7 @@ from starshade.audit.reproduction.sr.loss import PARTITIONS, Predicted
 from starshade.audit.reproduction.sr.plan import KS, RULES, SEARCHES, SHARES, Grid, K, Workload
 from starshade.audit.reproduction.sr.timing import Job, Timed, point_of
 from starshade.ratings.proximity.balls import Search
+from starshade.ratings.proximity.rule import NullRule
 
 __all__ = [
     "MAJORITY",
@@ -33,6 +34,7 @@ PARTITION_NAMES = {"whole": "whole (the paper's)", "cluster": "cluster (ours)"}
 ORIGINAL, MAJORITY = "original", "always the most frequent class"
 _SECONDS = "seconds (median)"
 _LOSS = "points per record"
+_Points = tuple[Point, ...]
 
 
 @dataclass(frozen=True)
@@ -74,24 +76,19 @@ def time_figures(
     workloads: tuple[Workload, ...], grid: Grid, timed: Mapping[Job, Timed]
 ) -> Iterator[Figure]:
     """Make Figs 3-6: seconds of a check."""
+    parts = [(workload, nulls) for workload in workloads for nulls in workload.rules]
     for axis in _axes(grid):
-        alone = (
-            _line(axis, timed, workload, nulls, "slicing", name=nulls, measure=workload.name)
-            for workload in workloads
-            for nulls in workload.rules
-        )
+
+        def points(
+            workload: Workload, nulls: NullRule, search: Search, axis: _Axis = axis
+        ) -> _Points:
+            jobs = [(x, Job(workload, nulls, search, **setting)) for x, setting in axis.points]
+            return tuple(point_of(x, timed[job]) for x, job in jobs if job in timed)
+
+        alone = (Series(nulls, of.name, points(of, nulls, "slicing")) for of, nulls in parts)
         compared = (
-            _line(
-                axis,
-                timed,
-                workload,
-                nulls,
-                search,
-                name=SEARCH_NAMES[search],
-                measure=f"{workload.name}, {nulls}",
-            )
-            for workload in workloads
-            for nulls in workload.rules
+            Series(SEARCH_NAMES[search], f"{of.name}, {nulls}", points(of, nulls, search))
+            for of, nulls in parts
             for search in SEARCHES
         )
         titles = (
@@ -105,21 +102,6 @@ def time_figures(
                     number, title, axis.x_title, _SECONDS, "seconds", series,
                     y_log=True, dotted=True,
                 )  # fmt: skip
-
-
-def _line(
-    axis: _Axis,
-    timed: Mapping[Job, Timed],
-    workload: Workload,
-    nulls: Any,
-    search: Search,
-    *,
-    name: str,
-    measure: str,
-) -> Series:
-    jobs = [(x, Job(workload, nulls, search, **setting)) for x, setting in axis.points]
-    points = tuple(point_of(x, timed[job]) for x, job in jobs if job in timed)
-    return Series(name, measure, points)
 
 
 def loss_figures(losses: list[Row], k: int, eps: float) -> Iterator[Figure]:
@@ -141,7 +123,7 @@ def loss_figures(losses: list[Row], k: int, eps: float) -> Iterator[Figure]:
             yield Figure(number, title, x_title, _LOSS, "points", series, dotted=True)
 
 
-def _points(rows: list[Row], x: str, **where: Any) -> tuple[Point, ...]:
+def _points(rows: list[Row], x: str, **where: Any) -> _Points:
     own = (row for row in rows if all(row[name] == value for name, value in where.items()))
     return tuple(Point(row[x], row["distortion_per_record"]) for row in own)
 
