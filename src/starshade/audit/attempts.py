@@ -33,6 +33,7 @@ __all__ = [
     "made_of",
     "numeric_attribute",
     "seeds_of",
+    "size_of",
     "untouched",
 ]
 
@@ -134,6 +135,16 @@ def seeds_of(seed: int, runs: int) -> list[int]:
         generator(seed, "runs").integers(0, 2**63, size=runs, dtype=np.int64).tolist()
     )
     return drawn
+
+
+def size_of(ratings: Ratings) -> dict[str, Any]:
+    """Return how large a table is, and its scale."""
+    return {
+        "users": ratings.n_users,
+        "items": ratings.n_items,
+        "ratings": ratings.n_ratings,
+        "scale": str(ratings.scale),
+    }
 
 
 def _forget_peak() -> bool:

@@ -63,18 +63,14 @@ class Story:
     def to_dict(self) -> dict[str, Any]:
         """Return every step's figures."""
         return {
-            "users": self.users,
-            "items": self.items,
-            "ratings": self.ratings,
+            **{name: getattr(self, name) for name in ("users", "items", "ratings")},
             "attack_before": self.attack_before.to_dict(),
             "release": self.made.to_dict(),
             "example": dict(self.example),
             "check": self.check.to_dict(),
             "attack_between": self.attack_between.to_dict(),
             "attack_after": self.attack_after.to_dict(),
-            "seed": self.seed,
-            "out": self.out,
-            "seconds": self.seconds,
+            **{name: getattr(self, name) for name in ("seed", "out", "seconds")},
         }
 
 

@@ -78,6 +78,10 @@ class Tracked:
     before: TrackerResult
     after: TrackerResult
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return both results as plain values."""
+        return {"before": self.before.to_dict(), "after": self.after.to_dict()}
+
 
 def knowledge_to_try(
     original: Ratings, known: Sequence[int], claims: Sequence[Claim] = ()

@@ -22,6 +22,9 @@ from starshade.release.table import Release
 from starshade.utility.class_sizes import class_sizes
 
 __all__ = [
+    "AUDIENCE",
+    "NO_NAME",
+    "NO_RARE_VALUE",
     "judge_attack",
     "judge_audience",
     "judge_claims",
@@ -38,6 +41,12 @@ __all__ = [
     "understated",
 ]
 
+AUDIENCE = (
+    "It was made to be published.",
+    "It holds exact personal attributes and may only stand behind a query service.",
+)
+NO_NAME = "No personal attribute names people: most share their value with others."
+NO_RARE_VALUE = "No value of a personal attribute is found to be that of fewer than k people."
 _SLACK = 1e-9  # credits are sums of 1/t
 
 
@@ -49,15 +58,14 @@ def judge_claims(claims: Sequence[dict[str, Any]]) -> Finding:
     if broken:
         does = "claim of {} does" if len(broken) == 1 else "claims of {} do"
         return Finding("claims", False, f"Its {does.format(', '.join(broken))} not hold.")
-    claimed = ", ".join(f"{c['model']} ({_settings_in_words(c['parameters'])})" for c in claims)
-    text = "claim was counted again on the files and holds"
+    claimed = []
+    for claim in claims:
+        settings = (f"{name} = {value}" for name, value in claim["parameters"].items())
+        claimed.append(f"{claim['model']} ({', '.join(settings)})")
+    was = "claim was counted again on the files and holds"
     if len(claims) > 1:
-        text = "claims were counted again on the files and hold"
-    return Finding("claims", True, f"Its {text}: {claimed}.")
-
-
-def _settings_in_words(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in parameters.items())
+        was = "claims were counted again on the files and hold"
+    return Finding("claims", True, f"Its {was}: {', '.join(claimed)}.")
 
 
 def models_of(release: Release) -> list[Claim]:
@@ -177,10 +185,10 @@ def judge_attack(
     why = understated(release)
     if why is not None and release.manifest.layout == "profile":  # hardly any answer is credited
         text = "How often anybody points at the right record is not known: "
-        text += f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
-        return Finding("attack", False, text)
+    elif why is not None:
+        text += "; "
     if why is not None:
-        text += f"; {why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
+        text += f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
         return Finding("attack", False, text)
     if limit is None:
         return Finding("attack", False, f"{text}; without a claim of k there is no limit.")
@@ -234,13 +242,8 @@ def _stopped(after: TrackerResult, items: int) -> str:
 
 def judge_audience(release: Release) -> Finding:
     """Ask whether it was made to be published."""
-    if release.manifest.audience == "publish":
-        return Finding("audience", True, "It was made to be published.")
-    return Finding(
-        "audience",
-        False,
-        "It holds exact personal attributes and may only stand behind a query service.",
-    )
+    passed = release.manifest.audience == "publish"
+    return Finding("audience", passed, AUDIENCE[not passed])
 
 
 def judge_identifying(release: Release) -> Finding | None:
@@ -249,8 +252,7 @@ def judge_identifying(release: Release) -> Finding | None:
         return None
     named = [f"{name} ({shared})" for name, shared in named_in(release).items()]
     if not named:
-        text = "No personal attribute names people: most share their value with others."
-        return Finding("identifying", True, text)
+        return Finding("identifying", True, NO_NAME)
     are = "is" if len(named) == 1 else "are"
     text = f"It tells {'; '.join(named)}, which {are} as good as names: who reads them knows who"
     return Finding("identifying", False, f"{text} is in which class without knowing any rating.")
@@ -265,8 +267,7 @@ def judge_rare_values(release: Release, rare: Mapping[str, str]) -> Finding | No
     if release.manifest.attributes != "generalized":
         return None
     if not rare:
-        text = "No value of a personal attribute is found to be that of fewer than k people."
-        return Finding("rare-values", True, text)
+        return Finding("rare-values", True, NO_RARE_VALUE)
     values = "; ".join(f"{name} has {text}" for name, text in rare.items())
     text = f"Of its personal attributes, {values}: such a value points at those who have it."
     return Finding("rare-values", False, text)

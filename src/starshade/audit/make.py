@@ -189,18 +189,16 @@ class Made:
         return f"Fake edges: none (0), {what} in {profiles} already."
 
     def _left_out(self) -> str:
-        users, items = self.figures["users_dropped"], self.figures["rare_items_dropped"]
-        parts = []
-        if users:
-            parts.append(f"{users:,} user{'s' * (users != 1)} without a rating on these items")
-        if items:
-            rare = f"{items:,} item{'s' * (items != 1)}"
+        f, parts = self.figures, []
+        if f["users_dropped"]:
+            parts.append(f"{counted(f['users_dropped'], 'user')} without a rating on these items")
+        if f["rare_items_dropped"]:
             # the others may have rated them
-            whose = "of those who stay" if self.figures["method"] == "suppress" else "users"
-            parts.append(f"{rare} that fewer than {self.figures['k']} {whose} rated")
-        deleted = self.figures["users_deleted"]
-        if deleted:
-            parts.append(f"{deleted:,} user{'s' * (deleted != 1)} who could not be hidden so")
+            whose = "of those who stay" if f["method"] == "suppress" else "users"
+            rare = counted(f["rare_items_dropped"], "item")
+            parts.append(f"{rare} that fewer than {f['k']} {whose} rated")
+        if f["users_deleted"]:
+            parts.append(f"{counted(f['users_deleted'], 'user')} who could not be hidden so")
         return f"Left out: {', '.join(parts)}. " if parts else ""
 
 

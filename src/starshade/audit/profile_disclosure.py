@@ -46,11 +46,7 @@ class GroupFound:
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"rate", "low", "high", "attack", "known"}``."""
-        return {
-            **self.share.to_dict(),
-            "attack": self.attack,
-            "known": self.knowledge.known,
-        }
+        return {**self.share.to_dict(), "attack": self.attack, "known": self.knowledge.known}
 
 
 @dataclass(frozen=True)
@@ -66,10 +62,10 @@ class ProfileDisclosure:
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain values, under the names of the attacks."""
         return {
-            "group_found": None if self.group is None else self.group.to_dict(),
+            "group_found": self.group and self.group.to_dict(),
             "homogeneity": self.homogeneity.to_dict(),
-            "link_existence": None if self.links is None else self.links.to_dict(),
-            "padding": None if self.padding is None else self.padding.to_dict(),
+            "link_existence": self.links and self.links.to_dict(),
+            "padding": self.padding and self.padding.to_dict(),
         }
 
     @property
@@ -195,14 +191,11 @@ def what_it_gives_away(
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
+    told: dict[str, Any] = {"original": original, "targets": targets, "rng": seed}
     with task("looking for what is given away", len(exact) + 2 * linked) as step:
         results = []
         for knowledge in exact:
-            results.append(
-                HomogeneityAttack().run(
-                    release, knowledge, original=original, targets=targets, rng=seed
-                )
-            )
+            results.append(HomogeneityAttack().run(release, knowledge, **told))
             step(1)
         links = LinkExistence().run(release, original=original) if linked else None
         step(linked)

@@ -155,15 +155,8 @@ class AuditResult:
             "claims": [dict(claim) for claim in self.claims],
             "attack_before": self._attacks("before"),
             "attack_after": self._attacks("after"),
-            "tracker": None
-            if self.tracker is None
-            else {
-                "before": self.tracker.before.to_dict(),
-                "after": self.tracker.after.to_dict(),
-            },
-            "profile_disclosure": None
-            if self.profile_disclosure is None
-            else self.profile_disclosure.to_dict(),
+            "tracker": self.tracker and self.tracker.to_dict(),
+            "profile_disclosure": self.profile_disclosure and self.profile_disclosure.to_dict(),
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
         }
 

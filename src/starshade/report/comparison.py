@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from starshade.audit.compare.figures import in_columns
 from starshade.audit.compare.frontier import frontier_chart
-from starshade.audit.compare.result import Comparison, Row, on_frontier
+from starshade.audit.compare.result import Comparison, Row
 from starshade.figure import Figure
 from starshade.ratings.places.place import Where
 from starshade.report.folder import Drawn, save_folder, table_lines
@@ -64,18 +63,12 @@ def _page(comparison: Comparison) -> Iterator[str]:
             f"The query error is that of AVG({comparison.attribute}) under conditions on ratings, "
             "against the truth, in per cent.\n"
         )
-    shown = [
-        figure
-        for part in in_columns()
-        for figure in part
-        if any(row.figures[figure.key] is not None for row in comparison.rows)
-    ]
-    marks = on_frontier(comparison.rows)
+    shown = comparison.shown
     yield from table_lines(
         ("method", "k", *(figure.head for figure in shown), "by", "frontier"),
         (
             _cells(row, shown, best)
-            for row, best in ((comparison.before, None), *zip(comparison.rows, marks, strict=True))
+            for row, best in ((comparison.before, None), *comparison.judged)
             if row.refused is None
         ),
     )

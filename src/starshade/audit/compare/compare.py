@@ -23,6 +23,7 @@ from starshade.audit.attempts import (
     compile_first,
     made_of,
     numeric_attribute,
+    size_of,
     untouched,
 )
 from starshade.audit.compare.figures import compared
@@ -164,12 +165,7 @@ def compare(
             note(_line_of(rows[-1]))
             step(1)
     return Comparison(
-        data={
-            "users": table.n_users,
-            "items": table.n_items,
-            "ratings": table.n_ratings,
-            "scale": str(table.scale),
-        },
+        data=size_of(table),
         original=original,
         rows=tuple(rows),
         known=judge.knowledge.known,
@@ -207,18 +203,17 @@ def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
             advice="Say within which distance records are to have others.",
             setting="eps",
         )
-    if settings.eps is not None and not with_eps:
-        raise ConfigError(
-            f"{named('eps', settings.eps)}: none of the methods has an eps",
-            advice="Leave it out.",
-            setting="eps",
-        )
-    if settings.profile is not None and not with_profile:
-        raise ConfigError(
-            f"{named('profile', settings.profile)}: none of the methods has a profile",
-            advice="Leave it out, or name predictive among the methods.",
-            setting="profile",
-        )
+    for name, of, those, other in (
+        ("eps", "an eps", with_eps, ""),
+        ("profile", "a profile", with_profile, ", or name predictive among the methods"),
+    ):
+        given = getattr(settings, name)
+        if given is not None and not those:
+            raise ConfigError(
+                f"{named(name, given)}: none of the methods has {of}",
+                advice=f"Leave it out{other}.",
+                setting=name,
+            )
     shared: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:

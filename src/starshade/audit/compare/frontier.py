@@ -26,8 +26,7 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
 
     The comparison has one release at least; `subtitle`: on how much data it rests.
     """
-    best_of_all = set(map(id, comparison.frontier))
-    made = [(row, id(row) in best_of_all) for row in comparison.rows if row.loss is not None]
+    made = [(row, best) for row, best in comparison.judged if row.loss is not None]
     if not made:
         raise ConfigError("every release was refused: there is nothing to draw")
     methods = list(dict.fromkeys(row.label for row, _ in made))

@@ -11,6 +11,7 @@ from starshade.audit.attempts import ORIGINAL
 from starshade.audit.compare.figures import LOSSES, in_columns
 from starshade.audit.compare.frontier import frontier_chart
 from starshade.chart import Chart
+from starshade.figure import Figure
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 
@@ -140,8 +141,18 @@ class Comparison:
     @property
     def frontier(self) -> tuple[Row, ...]:
         """The rows that no other one beats."""
-        marks = on_frontier(self.rows)
-        return tuple(row for row, best in zip(self.rows, marks, strict=True) if best)
+        return tuple(row for row, best in self.judged if best)
+
+    @property
+    def judged(self) -> tuple[tuple[Row, bool], ...]:
+        """Every row, and whether no other one beats it."""
+        return tuple(zip(self.rows, on_frontier(self.rows), strict=True))
+
+    @property
+    def shown(self) -> list[Figure]:
+        """The figures that stand in columns, of which some row has a value."""
+        every = [figure for part in in_columns() for figure in part]
+        return [f for f in every if any(row.figures[f.key] is not None for row in self.rows)]
 
     @property
     def refused(self) -> tuple[Row, ...]:
@@ -177,8 +188,7 @@ class Comparison:
 
     def table(self) -> list[dict[str, Any]]:
         """Return a flat dict per row."""
-        marks = on_frontier(self.rows)
-        return [_flat(row, best) for row, best in zip(self.rows, marks, strict=True)]
+        return [_flat(row, best) for row, best in self.judged]
 
     def whole_table(self) -> list[dict[str, Any]]:
         """Return the same with the ratings as they are before the releases."""
@@ -217,16 +227,14 @@ class Comparison:
             yield f"Refused: {', '.join(row.name for row in self.refused)}."
 
     def _repr_html_(self) -> str:
-        marks = on_frontier(self.rows)
-        shown = [figure for part in in_columns() for figure in part]
-        shown = [f for f in shown if any(row.figures[f.key] is not None for row in self.rows)]
+        shown = self.shown
         rows = [
             (
                 row.name,
                 *(figure.of(row.figures[figure.key]).text for figure in shown),
                 row.refused or ("yes" if best else "no"),
             )
-            for row, best in zip(self.rows, marks, strict=True)
+            for row, best in self.judged
         ]
         head = ("release", *(figure.head for figure in shown), "beaten by none")
         content = table(head, rows, numbers=range(1, len(shown) + 1))

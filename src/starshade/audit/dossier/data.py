@@ -33,9 +33,7 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
     return {
         "of": "All your data, with the people and items that were not released." * differ,
         "released": shape_of(released) if differ else None,
-        "users": shape["users"],
-        "items": shape["items"],
-        "ratings": shape["ratings"],
+        **{name: shape[name] for name in ("users", "items", "ratings")},
         "scale": {
             "minimum": scale.minimum,
             "maximum": scale.maximum,

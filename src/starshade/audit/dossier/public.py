@@ -20,7 +20,14 @@ from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.paragraph import PROXIMITY_CAVEAT, head, hidden, shown_of, within
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import headline, readers_advice
-from starshade.audit.findings import models_of, records_differ, title_of
+from starshade.audit.findings import (
+    AUDIENCE,
+    NO_NAME,
+    NO_RARE_VALUE,
+    models_of,
+    records_differ,
+    title_of,
+)
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
@@ -159,17 +166,10 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     max_disclosed = judgement.max_disclosed
+    share = ("none", "–") if max_disclosed is None else (f"{max_disclosed}%", "the owner")
     rows = [
-        (
-            "attack",
-            "How often an attack points at the right record",
-            *_limit(release, judgement),
-        ),
-        (
-            "disclosed",
-            "People of whom a rating is shown",
-            *(("none", "–") if max_disclosed is None else (f"{max_disclosed}%", "the owner")),
-        ),
+        ("attack", "How often an attack points at the right record", *_limit(release, judgement)),
+        ("disclosed", "People of whom a rating is shown", *share),
     ]
     words = {True: "held", False: "not shown to hold", None: "not judged"}
     return [
@@ -185,16 +185,10 @@ _SENTENCES = {
         "Behind a query interface nobody is singled out by counting.",
         "Behind a query interface COUNT queries single people out unless they are refused.",
     ),
-    "audience": (
-        "It was made to be published.",
-        "It holds exact personal attributes and may only stand behind a query service.",
-    ),
-    "identifying": (
-        "No personal attribute names people: most share their value with others.",
-        "A personal attribute that it tells is as good as a name.",
-    ),
+    "audience": AUDIENCE,
+    "identifying": (NO_NAME, "A personal attribute that it tells is as good as a name."),
     "rare-values": (
-        "No value of a personal attribute is found to be that of fewer than k people.",
+        NO_RARE_VALUE,
         "A personal attribute that it tells has values that fewer than k people have.",
     ),
     "settings": ("", "release.json says another k of its making than it claims."),
@@ -292,35 +286,26 @@ def _histogram(release: Release) -> list[dict[str, Any]]:
 
 
 def _inside(release: Release) -> list[dict[str, Any]]:
-    manifest = release.manifest
-    rows = (
-        (
-            "People left out because they could not be hidden",
-            manifest.users_deleted,
-            "Of these and the released people.",
-        ),
-        (
-            "People without a rating on the released items",
-            manifest.users_without_rating,
-            "Of these and the released people.",
-        ),
-        (
-            "Items left out because too few rated them",
-            manifest.rare_items_dropped,
-            "Of these and the released items.",
-        ),
-        ("Cells invented", manifest.invented_cells, "Of the cells that have a rating."),
-        (
-            "Cells that rest on the rating of one person",
-            manifest.single_rater_cells,
-            "Of the cells that have a rating.",
-        ),
-    )
+    rows = ((getattr(release.manifest, name), *said) for name, said in _INSIDE.items())
     return [
-        {"title": title, "value": in_words(value), "unit": "", "meaning": meaning}
-        for title, value, meaning in rows
+        {"title": title, "value": in_words(value), "unit": "", "meaning": f"Of {whole}."}
+        for value, title, whole in rows
         if value is not None
     ]
+
+
+_PEOPLE, _CELLS = "these and the released people", "the cells that have a rating"
+#: figure of the manifest → what it is, and of what
+_INSIDE = {
+    "users_deleted": ("People left out because they could not be hidden", _PEOPLE),
+    "users_without_rating": ("People without a rating on the released items", _PEOPLE),
+    "rare_items_dropped": (
+        "Items left out because too few rated them",
+        "these and the released items",
+    ),
+    "invented_cells": ("Cells invented", _CELLS),
+    "single_rater_cells": ("Cells that rest on the rating of one person", _CELLS),
+}
 
 
 def _open(release: Release, judgement: Judgement) -> Iterator[str]:

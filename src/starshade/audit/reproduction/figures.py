@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -67,6 +68,12 @@ class Series:
     measure: str  # what its y is, in a few words; lines of one measure share a panel
     points: tuple[Point, ...]  # ascending in x
     mistakes: str = ""  # "all right", "2 wrong", …; empty where nothing is attacked
+
+    @classmethod
+    def of(cls, name: str, measure: str, xs: Iterable[float], ys: Iterable[float]) -> Series:
+        """Make a line of points without intervals; what is no number is left out."""
+        pairs = zip(xs, ys, strict=True)
+        return cls(name, measure, tuple(Point(x, y) for x, y in pairs if not math.isnan(y)))
 
     @property
     def full_name(self) -> str:

@@ -16,7 +16,7 @@ from starshade.errors import UnmetError, UserError
 from starshade.markup import block, paragraph, table
 from starshade.ratings.table import Ratings
 
-__all__ = ["PaperStudy", "Row", "attempts", "plain_facts", "points_of", "size_of"]
+__all__ = ["PaperStudy", "Row", "attempts", "plain_facts", "points_of"]
 
 Row = dict[str, Any]
 _Way = TypeVar("_Way")
@@ -88,16 +88,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     return value
-
-
-def size_of(ratings: Ratings) -> dict[str, Any]:
-    """Return how large a table is, and its scale."""
-    return {
-        "users": ratings.n_users,
-        "items": ratings.n_items,
-        "ratings": ratings.n_ratings,
-        "scale": str(ratings.scale),
-    }
 
 
 def attempts(

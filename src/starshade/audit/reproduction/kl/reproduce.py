@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of
+from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of, size_of
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.kl.charted import loss_figures, query_figures, time_figure
 from starshade.audit.reproduction.kl.checks import check_figures
@@ -13,7 +13,6 @@ from starshade.audit.reproduction.kl.losses import measure_losses, original_loss
 from starshade.audit.reproduction.kl.plan import KS, QUERY_KS, lines_of
 from starshade.audit.reproduction.kl.queries import query_all
 from starshade.audit.reproduction.kl.result import GeneralizationStudy
-from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced

@@ -7,6 +7,7 @@ from time import perf_counter
 from starshade.attack.sparsity.few_facts import few_facts
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity, about_one_star
+from starshade.audit.attempts import size_of
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.ns.attacks import (
     attack_figures,
@@ -23,7 +24,6 @@ from starshade.audit.reproduction.ns.tables import (
     sparsity_figure,
     theorem_rows,
 )
-from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.progress import announced
 from starshade.ratings.habits import rated_outside_top

@@ -45,14 +45,13 @@ def activity_figures(ratings: Ratings) -> tuple[Figure, Figure]:
 
 
 def _activity(number: str, counts: NDArray[np.int64]) -> Figure:
-    points = tuple(Point(x, int(users)) for x, users in enumerate(counts.tolist()))
     return Figure(
         number=number,
         title=f"Users with exactly X ratings, X up to {len(counts) - 1:,}",
         x_title="X, ratings of a user",
         y_title="users",
         unit="users",
-        series=(Series("users", "users", points),),
+        series=(Series.of("users", "users", range(len(counts)), counts.tolist()),),
     )
 
 
@@ -66,15 +65,7 @@ def gain_figure(gain: InformationGain) -> Figure:
         y_title="bits gained",
         unit="bits",
         series=tuple(
-            Series(
-                name,
-                "bits gained",
-                tuple(
-                    Point(int(rank), float(bits))
-                    for rank, bits in zip(ranks, curve[ranks - 1], strict=True)
-                    if not np.isnan(bits)
-                ),
-            )
+            Series.of(name, "bits gained", ranks.tolist(), curve[ranks - 1].tolist())
             for name, curve in gain.curves().items()
         ),
         levels=(

@@ -20,31 +20,25 @@ READINGS = {"release": "read from the release", "refit": "trained on the release
 
 def bins_figure(sizes: Sequence[BinSizes]) -> Iterator[Figure]:
     """Make Fig 3: the sizes of bins, in ascending order."""
-    series = []
-    for bins in sizes:
-        n = len(bins.sizes)
-        points = tuple(
-            Point(100 * (i + 1) / n, float(size)) for i, size in enumerate(np.sort(bins.sizes))
+    series = tuple(
+        Series.of(
+            CENTRES[bins.centres],
+            "users in a bin",
+            [100 * (i + 1) / len(bins.sizes) for i in range(len(bins.sizes))],
+            np.sort(bins.sizes).astype(float).tolist(),
         )
-        series.append(Series(CENTRES[bins.centres], "users in a bin", points))
+        for bins in sizes
+    )
     if series:
-        yield Figure(
-            "3", "Sizes of bins", "% of the bins", "users in a bin", "number", tuple(series)
-        )
+        yield Figure("3", "Sizes of bins", "% of the bins", "users in a bin", "number", series)
 
 
 def pair_figure(measured: Sequence[Pairs]) -> Iterator[Figure]:
     """Make Fig 4: dissimilarities of pairs, a panel before and one within clusters."""
-    middles = (np.arange(BINS) + 0.5) / BINS
+    middles = ((np.arange(BINS) + 0.5) / BINS).tolist()
     series = tuple(
-        Series(
-            pairs.metric,
-            WHERE[pairs.where],
-            tuple(
-                Point(float(x), 100 * float(y)) for x, y in zip(middles, pairs.shares, strict=True)
-            ),
-        )
-        for where in WHERE
+        Series.of(pairs.metric, panel, middles, [100 * float(share) for share in pairs.shares])
+        for where, panel in WHERE.items()
         for pairs in measured
         if pairs.where == where
     )
@@ -56,10 +50,11 @@ def pair_figure(measured: Sequence[Pairs]) -> Iterator[Figure]:
 def rank_figure(measured: Sequence[Ranks]) -> Iterator[Figure]:
     """Make Fig 5: how many users find their own profile among the nearest, a panel per k."""
     series = tuple(
-        Series(
+        Series.of(
             ranks.line,
             f"k = {ranks.k}",
-            tuple(Point(i + 1, 100 * share) for i, share in enumerate(ranks.within)),
+            range(1, len(ranks.within) + 1),
+            [100 * share for share in ranks.within],
         )
         for ranks in measured
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from starshade.audit.attempts import check_ks, seeds_of
+from starshade.audit.attempts import check_ks, seeds_of, size_of
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import paper
 from starshade.audit.reproduction.pa.charted import (
@@ -19,7 +19,6 @@ from starshade.audit.reproduction.pa.errors import measure_errors
 from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
 from starshade.audit.reproduction.pa.plan import LINES, padding
 from starshade.audit.reproduction.pa.result import PredictiveStudy
-from starshade.audit.reproduction.shared import size_of
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.sr.attribute import Labels, labels_of
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
@@ -31,19 +32,12 @@ from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 
-__all__ = ["Method", "Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]
+__all__ = ["Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]
 
 Floats = NDArray[np.float64]
 
 _MOST_USERS = 2000  # in training, and in testing (the paper's number)
 _DRAWS = 1000  # of the bootstrap, as in `starshade.stats`
-
-
-class Method(Protocol):
-    """Any method that ``starshade list methods`` names."""
-
-    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
-        """Make a release; not yet saved."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +83,11 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
         rates = ("original", "anonymized", "difference", "majority")
-        payload = {name: getattr(self, name).to_dict() for name in rates}
         plain = ("attribute", "trials", "users", "released", "seconds", "seed")
         return {
             **{name: getattr(self, name) for name in plain},
             "classes": list(self.classes),
-            **payload,
+            **{name: getattr(self, name).to_dict() for name in rates},
         }
 
     def __str__(self) -> str:
@@ -149,7 +142,7 @@ class Trials:
     seed: int
     dense: Floats = field(repr=False)
 
-    def predict(self, method: Method) -> Prediction:
+    def predict(self, method: Anonymizer) -> Prediction:
         """Anonymize the two halves of each trial, separately, and predict from those."""
         started = perf_counter()
         accuracies, released = np.empty(len(self.halves)), 0
@@ -177,7 +170,7 @@ class Trials:
         )
 
     def _anonymized(
-        self, method: Method, rows: NDArray[np.int64], trial: int, half: str
+        self, method: Anonymizer, rows: NDArray[np.int64], trial: int, half: str
     ) -> tuple[NDArray[np.int64], Floats]:
         seed = stream_key(self.seed, f"anonymize {half} {trial}") >> 1
         part = self.ratings.keep_users(rows)
@@ -188,7 +181,7 @@ class Trials:
 @announced("what ratings tell of an attribute")
 def predict_attribute(
     ratings: Ratings,
-    method: Method,
+    method: Anonymizer,
     attribute: str,
     *,
     edges: Sequence[float] = (),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from starshade.audit.reproduction.shared import size_of
+from starshade.audit.attempts import size_of
 from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
 from starshade.audit.reproduction.sr.charted import (
     accuracy_figure,
