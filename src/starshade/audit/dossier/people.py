@@ -72,8 +72,6 @@ def _text(risk: RiskResult, ratings: Ratings) -> str:
         "their class shows plainly, and of how many items it shows that they rated them. A dash: "
         "they are not in the release, or nobody can tell. The first are those to hold back, or to "
         "hide among more, if this is too much."
-    )
-    text += (
         " Of people whom as few ratings identify, in as many of the draws, those that come first "
         "in the ratings stand first: where the list ends among them, others are no less at risk. "
         "The list of all of them is written by starshade attack RATINGS --risk-list FILE."

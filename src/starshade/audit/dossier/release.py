@@ -110,9 +110,7 @@ def method_section(release: Release) -> dict[str, Any]:
         "profile_meaning": _PROFILES.get(manifest.profile or "", ""),
         "audience": manifest.audience,
         "k": manifest.claimed_k,
-        "records": manifest.records,
-        "items": manifest.items,
-        "classes": manifest.classes,
+        **{name: getattr(manifest, name) for name in ("records", "items", "classes")},
         **{
             name: in_words(getattr(manifest, name)) if exact is None else getattr(exact, name)
             for name in names

@@ -38,19 +38,17 @@ def check_all(
     )
 
 
-def _ks(rows: Sequence[Row]) -> list[int]:
-    return sorted({row.k for row in rows if row.k is not None})
-
-
-def _one(rows: Sequence[Row], table: str, line: str, reading: str, k: int) -> Row | None:
-    return next(find(rows, table, line, reading, k), None)
+def _by_k(rows: Sequence[Row]) -> Iterator[tuple[int, dict[tuple[str, str], Row]]]:
+    """Return what stands of each k, by table and line, as read from the release."""
+    for k in sorted({row.k for row in rows if row.k is not None}):
+        own = (row for row in rows if row.k == k and row.reading == "release")
+        yield k, {(row.table, row.line): row for row in own}
 
 
 def _of_target(rows: Sequence[Row]) -> Iterator[Check]:
     where = "Table 1"
-    for k in _ks(rows):
-        padded = _one(rows, "1", PADDED, "release", k)
-        simple = _one(rows, "1", SIMPLE, "release", k)
+    for k, own in _by_k(rows):
+        padded, simple = own.get(("1", PADDED)), own.get(("1", SIMPLE))
         if padded is not None:
             ours = f"{padded.ratio:.4g} times the original's error"
             says = "padded above the original (0.9597, 0.9587 against 0.9518)"
@@ -62,9 +60,9 @@ def _of_target(rows: Sequence[Row]) -> Iterator[Check]:
             says = "simple: “much higher RMSE” than padded, at least by half"
             yield Check(where, says, f"k = {k}", f"{times:.3g} times padded's", times >= _MUCH)
     for line in (PADDED, SIMPLE):
-        same = list(find(rows, "1", line, "release"))
-        if len(same) > 1:
-            low, high = min(r.mean for r in same), max(r.mean for r in same)
+        means = [row.mean for row in find(rows, "1", line, "release")]
+        if len(means) > 1:
+            low, high = min(means), max(means)
             ours = f"{low:.4g} to {high:.4g}, {high / low - 1:.1%} apart"
             says = "“the value of k does not have a significant impact”, at most 2 %"
             yield Check(where, says, line, ours, high <= (1 + _SAME) * low)
@@ -79,10 +77,8 @@ def _of_histogram(histogram: Sequence[LevelRow]) -> Iterator[Check]:
     rated = [row for row in histogram if row.level is not None]
     before, after = (sum(r.before for r in rated), sum(r.after for r in rated))
     if len(rated) > 2 and before and after:
-        shares = [
-            ((rated[0].before + rated[-1].before) / before),
-            ((rated[0].after + rated[-1].after) / after),
-        ]
+        least, most = rated[0], rated[-1]
+        shares = (least.before + most.before) / before, (least.after + most.after) / after
         ours = f"{shares[0]:.1%} of the ratings before, {shares[1]:.1%} after"
         says = "padding empties both ends of the scale (27.6 % of the ratings, then 5.7 %)"
         yield Check(where, says, "least and greatest rating", ours, shares[1] < shares[0])
@@ -97,13 +93,11 @@ def _of_histogram(histogram: Sequence[LevelRow]) -> Iterator[Check]:
 
 def _of_similar(rows: Sequence[Row]) -> Iterator[Check]:
     where = "Table 3"
-    for k in _ks(rows):
-        padded = _one(rows, "3", PADDED, "release", k)
-        simple = _one(rows, "3", SIMPLE, "release", k)
+    for k, own in _by_k(rows):
+        padded, simple, target = map(own.get, (("3", PADDED), ("3", SIMPLE), ("1", PADDED)))
         if padded is not None and simple is not None:
             ours = f"{padded.mean:.4g} against {simple.mean:.4g}"
             yield Check(where, "padded below simple", f"k = {k}", ours, padded.mean < simple.mean)
-        target = _one(rows, "1", PADDED, "release", k)
         if padded is not None and target is not None:
             ours = f"{target.mean:.4g} against {padded.mean:.4g}"
             says = "target deviation assumes that one's own profile is the nearest: it is lower"
@@ -154,12 +148,11 @@ def _of_ranks(ranks: Sequence[Ranks]) -> Iterator[Check]:
 
 
 def _of_ours(rows: Sequence[Row]) -> Iterator[Check]:
-    for k in _ks(rows):
+    for k, own in _by_k(rows):
         for lower, upper in _LESS:
-            own = _one(rows, "1", lower, "release", k)
-            other = _one(rows, "1", upper, "release", k)
-            if own is not None and other is not None:
-                ours = f"{own.ratio:.4g} against {other.ratio:.4g} times the original's error"
+            less, more = own.get(("1", lower)), own.get(("1", upper))
+            if less is not None and more is not None:
+                ours = f"{less.ratio:.4g} against {more.ratio:.4g} times the original's error"
                 says = "ours: the first loses less than the second"
                 place = f"{lower} – {upper}, k = {k}"
-                yield Check("6", says, place, ours, own.ratio < other.ratio)
+                yield Check("6", says, place, ours, less.ratio < more.ratio)

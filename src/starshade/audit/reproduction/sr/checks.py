@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
@@ -47,19 +48,11 @@ def _of_searches(figures: dict[str, Figure]) -> Iterator[Check]:
     faster = "slicing “far more efficient” than every pair"
     sayings = {"5a": faster, "5b": "slicing “almost 3 times faster”", "6a": faster, "6b": faster}
     for number, says in sayings.items():
-        if number not in figures:
-            continue
-        lines = {(line.measure, line.name): line for line in figures[number].series}
-        for measure in dict.fromkeys(measure for measure, _ in lines):
-            times = {
-                search: {p.x: p.y for p in lines[measure, name].points}
-                for search, name in SEARCH_NAMES.items()
-                if (measure, name) in lines
-            }
-            if len(times) < len(SEARCH_NAMES):
+        for measure, lines in _lines(figures[number]).items() if number in figures else ():
+            if len(lines) < len(SEARCH_NAMES):
                 continue
-            common = sorted(times["pairwise"].keys() & times["slicing"].keys())
-            ratios = [times["pairwise"][x] / times["slicing"][x] for x in common]
+            every, slicing = (lines[SEARCH_NAMES[search]] for search in ("pairwise", "slicing"))
+            ratios = [every[x] / slicing[x] for x in sorted(every.keys() & slicing.keys())]
             if number == "5a":  # the most data
                 ratios = ratios[-1:]
             ours = f"{median(ratios):.2g} times as fast"
@@ -79,11 +72,10 @@ def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
         for line in figures[number].series:
             where, ys = f"{line.measure}, {line.name}", [point.y for point in line.points]
             if len(ys) > 1:
-                pairs = pairwise(ys)
-                course = all((a <= b + 1e-9) if up else (b <= a + 1e-9) for a, b in pairs)
-                moves = (ys[-1] > ys[0]) if up else (ys[-1] < ys[0])
+                up_to = ys if up else ys[::-1]
+                course = all(a <= b + 1e-9 for a, b in pairwise(up_to)) and up_to[-1] > up_to[0]
                 ours = f"{ys[0]:.4g} → {ys[-1]:.4g}"
-                yield Check(number, says, where, ours, course and moves)
+                yield Check(number, says, where, ours, course)
             if number == "7a":
                 here = f", here {widest:g}" if (widest := line.points[-1].x) != 5 else ""
                 says_zero = (
@@ -94,16 +86,23 @@ def _of_losses(figures: dict[str, Figure]) -> Iterator[Check]:
 
 
 def _cluster_against_whole(figure: Figure) -> Iterator[Check]:
-    lines = {(line.measure, line.name): line.points for line in figure.series}
-    for measure in dict.fromkeys(measure for measure, _ in lines):
-        whole = {p.x: p.y for p in lines.get((measure, PARTITION_NAMES["whole"]), ())}
-        cluster = {p.x: p.y for p in lines.get((measure, PARTITION_NAMES["cluster"]), ())}
+    names = [PARTITION_NAMES[partition] for partition in ("whole", "cluster")]
+    for measure, lines in _lines(figure).items():
+        whole, cluster = (lines.get(name, {}) for name in names)
         common = sorted(whole.keys() & cluster.keys())
         if common:
             totals = [sum(side[x] for x in common) for side in (whole, cluster)]
             ours = f"{totals[1]:.4g} against {totals[0]:.4g}, summed over the points"
             never = all(cluster[x] <= whole[x] + 1e-9 for x in common)
             yield Check(figure.number, "ours: never more than whole groups", measure, ours, never)
+
+
+def _lines(figure: Figure) -> dict[str, dict[str, dict[float, float]]]:
+    """Return measure → name → x → y."""
+    lines: dict[str, dict[str, dict[float, float]]] = defaultdict(dict)
+    for line in figure.series:
+        lines[line.measure][line.name] = {point.x: point.y for point in line.points}
+    return lines
 
 
 def _of_accuracy(predicted: list[Predicted]) -> Iterator[Check]:

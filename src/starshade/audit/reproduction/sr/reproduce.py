@@ -101,7 +101,8 @@ def reproduce_sr(
     workloads, grid = workloads_of(ratings, top, sensitive), grid_of(ratings.scale)
     two = 2 * grid.star
     timed, refused = run_jobs(jobs_of(workloads, grid), repeats=repeats, seed=seed)
-    losses, lossless = measure_losses(workloads[0], _loss_settings(grid), seed)
+    settings = (*((LOSS_K, eps) for eps in grid.eps), *((k, two) for k in KS))
+    losses, lossless = measure_losses(workloads[0], tuple(dict.fromkeys(settings)), seed)
     predicted, unpredicted = predict_all(
         workloads[0],
         attribute or default_attribute(workloads[0].ratings),
@@ -132,11 +133,6 @@ def reproduce_sr(
     )
 
 
-def _loss_settings(grid: Grid) -> tuple[tuple[int, float], ...]:
-    over_eps = [(LOSS_K, eps) for eps in grid.eps]
-    return tuple(dict.fromkeys([*over_eps, *((k, 2 * grid.star) for k in KS)]))
-
-
 def _data(
     ratings: Ratings, workloads: tuple[Workload, ...], grid: Grid, *, synthetic: bool
 ) -> dict[str, Any]:
@@ -147,9 +143,7 @@ def _data(
         "parts": [
             {
                 "name": workload.name,
-                "users": workload.ratings.n_users,
-                "items": workload.ratings.n_items,
-                "ratings": workload.ratings.n_ratings,
+                **{name: size_of(workload.ratings)[name] for name in ("users", "items", "ratings")},
                 "sensitive_items": len(workload.sensitive),
                 "nulls": list(workload.rules),
             }
