@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from starshade.audit.measure import figures_of
-from starshade.audit.result import alone_with_sensitive
+from starshade.audit.result import SHARES, alone_with_sensitive
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.plain import counted, percent
@@ -237,9 +237,7 @@ def make_release(
             "smallest_group": measured["smallest_class"],
             "median_group": float(np.median(release.classes.sizes)),
             "largest_group": int(release.classes.sizes.max()),
-            "dm": measured["dm"],
-            "c_avg": measured["c_avg"],
-            "gen_iloss": measured["gen_iloss"],
+            **{name: measured[name] for name in ("dm", "c_avg", "gen_iloss")},
             "distortion": measured.get("distortion"),
             "invented_cells": exact.invented_cells,
             "single_rater_cells": exact.single_rater_cells,
@@ -247,9 +245,7 @@ def make_release(
             "rare_items_dropped": exact.rare_items_dropped,
             "users_dropped": exact.users_without_rating,
             "users_deleted": exact.users_deleted,
-            "users_rating_disclosed": manifest.users_rating_disclosed,
-            "users_rating_exists": manifest.users_rating_exists,
-            "records_alone_with_sensitive": manifest.records_alone_with_sensitive,
+            **{name: getattr(manifest, name) for name in SHARES},
             "seconds": perf_counter() - started,
             "peak_rss_mb": _peak_rss_mb(),
             "out": str(place),

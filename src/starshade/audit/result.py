@@ -13,7 +13,10 @@ from starshade.chart import Chart
 from starshade.plain import counted, percent
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
-__all__ = ["AuditResult", "Finding", "alone_with_sensitive"]
+__all__ = ["SHARES", "AuditResult", "Finding", "alone_with_sensitive"]
+
+#: what a manifest tells of people's ratings
+SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 
 #: what the cells of averaged profiles are
 _PROFILES = {

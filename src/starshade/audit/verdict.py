@@ -32,7 +32,7 @@ from starshade.audit.findings import (
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.profile_disclosure import what_it_gives_away
-from starshade.audit.result import AuditResult, Finding
+from starshade.audit.result import SHARES, AuditResult, Finding
 from starshade.audit.settings import AuditSettings
 from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.to_know import to_know
@@ -49,8 +49,6 @@ from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 
 __all__ = ["Audit"]
-
-_SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 
 
 @dataclass(frozen=True)
@@ -174,7 +172,7 @@ class Audit(AuditSettings):
             profile=released.manifest.profile,
             alike_by=released.manifest.alike_by,
             utility=measure_all(released, ratings, probe=probe),
-            disclosure={name: counted[name] for name in _SHARES},
+            disclosure={name: counted[name] for name in SHARES},
             audience=released.manifest.audience,
             k=released.manifest.claimed_k,
             records=released.n_records,

@@ -78,11 +78,7 @@ def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
 
 def _flat(row: Row, best: bool | None) -> dict[str, Any]:
     return {
-        "method": row.method,
-        "k": row.k,
-        "eps": row.eps,
-        "profile": row.profile,
-        "attack": row.attack,
+        **{name: getattr(row, name) for name in ("method", "k", "eps", "profile", "attack")},
         **row.figures,
         "frontier": best,
         "refused": row.refused,
