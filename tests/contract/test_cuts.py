@@ -100,7 +100,6 @@ NO_CUTS = {
     "anonymize.suppress.spread:_PART": "of those who fail, how many go in a round",
     "audit.demo:ITEMS": "of the demonstration",
     "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
-    "audit.reproduction.pa.paper:USERS": "of Netflix",
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
     "kernels.holdout:_BUCKETS": "as many as there are highest bits",
