@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.predictive import bins as module
-from starshade.anonymize.predictive import padded_distances
+from starshade.anonymize.predictive import padded_distances as distances
 from starshade.anonymize.predictive.bins import group_users
 from starshade.anonymize.predictive.bounded_t_means import bounded_t_means
 from starshade.errors import ConfigError
@@ -79,7 +79,7 @@ def test_rows_written_out(dissimilarity, clip):
 
     cells = clip == "cells"
     # by writing out even what needs not be
-    away = padded_distances.written_out(padded, dissimilarity, clip=cells)
+    away = distances.written_out(padded, dissimilarity, clip=cells)
     orders = [seeded_order(padded.ratings.n_users, 1, p) for p in ("bins", "sample")]
     bins = module.bin_users(away, *orders, 2)
     found = module.cluster_within(bins, orders[0], 2, away, None)
@@ -96,7 +96,7 @@ def test_neither_threads_nor_blocks_nor_the_way_to_distances_change_a_group(monk
         np.testing.assert_array_equal(group_users(padded, 4, 2), groups)
     monkeypatch.setattr(module, "_TOGETHER", 15)  # some bins are larger
     monkeypatch.setattr(module, "_ROWS", 4000)
-    monkeypatch.setattr(padded_distances, "_TABLE", 8 * 30 * 3)
+    monkeypatch.setattr(distances, "_TABLE", 8 * 30 * 3)
     np.testing.assert_array_equal(group_users(padded, 4, 2), groups)
     assert (group_users(padded, 4, 3) != groups).any()
     assert numba.get_num_threads() >= 1
@@ -140,12 +140,12 @@ def test_centres_are_distinct_rows_though_all_are_at_no_distance():
     rows += rows[:5]
     ratings = table(rows, Scale(0, 1, 1), n_items=12)
     padded = Padded(ratings, some_factors(ratings, 2, 0))
-    away = padded_distances.written_out(padded, "closeness-1.0", clip=False)
+    away = distances.written_out(padded, "closeness-1.0", clip=False)
     users = np.arange(65)
     assert not away.to_means(users, np.arange(66), users).any()
-    clusters = bounded_t_means(away, users, 20, 3)
-    assert np.bincount(clusters).min() >= 3
-    assert len(np.bincount(clusters)) == 20
+    found = bounded_t_means(away, users, 20, 3)
+    assert np.bincount(found).min() >= 3
+    assert len(np.bincount(found)) == 20
     assert len(np.bincount(bounded_t_means(away, users, 65, 1))) == len(ratings.dense()) - 5
     assert len(np.bincount(group_users(padded, 3, 0, dissimilarity="closeness-1.0"))) > 10
 

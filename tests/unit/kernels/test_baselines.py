@@ -12,7 +12,7 @@ from starshade.anonymize.mondrian import mondrian_groups
 from starshade.anonymize.mondrian_relaxed import relaxed_groups
 from starshade.anonymize.positions import positions
 from starshade.kernels.greedy import k_member as kernel
-from starshade.kernels.greedy import widening
+from starshade.kernels.greedy import widening as widened
 from tests.naive.k_member import k_member, shares
 from tests.naive.mondrian import relaxed, strict
 
@@ -84,7 +84,7 @@ def test_k_members_groups_are_those_of_the_twin_across_blocks_and_closed_ranks(m
     order = random.permutation(120)
     expected = in_order(k_member(shares(matrix), 4, order.tolist()))
     assert as_lists(member_groups(matrix, 4, order)) == expected
-    for module in (widening, kernel):  # compiled with blocks of 8192
+    for module in (widened, kernel):  # compiled with blocks of 8192
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, interpreted(value))
     monkeypatch.setattr(widening, "_BLOCK", 7)
